@@ -1,0 +1,82 @@
+// A column of numbers in memory: any machine type, any stride, aligned or not.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace pedanova {
+
+enum class Dtype : std::int32_t { f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 };
+
+constexpr bool is_known(std::int32_t code) { return code >= 0 && code <= static_cast<std::int32_t>(Dtype::u64); }
+
+struct Column {
+    const char* data;     // first row
+    std::int64_t stride;  // bytes from one row to the next, may be negative
+    Dtype dtype;
+};
+
+// Rows are taken through small blocks that stay in the first-level cache.
+constexpr std::int64_t block_rows = 2048;
+
+template <class Stored, class Wanted>
+void load_as(const Column& column, std::int64_t first, std::int64_t rows, Wanted* out) {
+    const char* from = column.data + first * column.stride;
+    if (column.stride == static_cast<std::int64_t>(sizeof(Stored))) {  // contiguous: the compiler vectorises this one
+        for (std::int64_t i = 0; i < rows; ++i) {
+            Stored value;
+            std::memcpy(&value, from + i * static_cast<std::int64_t>(sizeof(Stored)), sizeof value);
+            out[i] = static_cast<Wanted>(value);
+        }
+        return;
+    }
+    for (std::int64_t i = 0; i < rows; ++i) {
+        Stored value;
+        std::memcpy(&value, from + i * column.stride, sizeof value);
+        out[i] = static_cast<Wanted>(value);
+    }
+}
+
+inline void load(const Column& column, std::int64_t first, std::int64_t rows, double* out) {
+    switch (column.dtype) {
+        case Dtype::f32: return load_as<float>(column, first, rows, out);
+        case Dtype::f64: return load_as<double>(column, first, rows, out);
+        case Dtype::i8: return load_as<std::int8_t>(column, first, rows, out);
+        case Dtype::i16: return load_as<std::int16_t>(column, first, rows, out);
+        case Dtype::i32: return load_as<std::int32_t>(column, first, rows, out);
+        case Dtype::i64: return load_as<std::int64_t>(column, first, rows, out);
+        case Dtype::u8: return load_as<std::uint8_t>(column, first, rows, out);
+        case Dtype::u16: return load_as<std::uint16_t>(column, first, rows, out);
+        case Dtype::u32: return load_as<std::uint32_t>(column, first, rows, out);
+        case Dtype::u64: return load_as<std::uint64_t>(column, first, rows, out);
+    }
+}
+
+// Whole numbers only (dictionary codes, small integers); floats never come here.
+inline void load(const Column& column, std::int64_t first, std::int64_t rows, std::int64_t* out) {
+    switch (column.dtype) {
+        case Dtype::i8: return load_as<std::int8_t>(column, first, rows, out);
+        case Dtype::i16: return load_as<std::int16_t>(column, first, rows, out);
+        case Dtype::i32: return load_as<std::int32_t>(column, first, rows, out);
+        case Dtype::i64: return load_as<std::int64_t>(column, first, rows, out);
+        case Dtype::u8: return load_as<std::uint8_t>(column, first, rows, out);
+        case Dtype::u16: return load_as<std::uint16_t>(column, first, rows, out);
+        case Dtype::u32: return load_as<std::uint32_t>(column, first, rows, out);
+        case Dtype::u64: return load_as<std::uint64_t>(column, first, rows, out);
+        case Dtype::f32:
+        case Dtype::f64: return;
+    }
+}
+
+constexpr bool is_whole(Dtype dtype) { return dtype != Dtype::f32 && dtype != Dtype::f64; }
+
+// A double's bits, rearranged so that unsigned order is numeric order. -0.0 and 0.0 share a key.
+inline std::uint64_t order_key(double value) {
+    value += 0.0;
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    const std::uint64_t sign = bits >> 63;
+    return bits ^ (sign ? ~std::uint64_t{0} : std::uint64_t{1} << 63);
+}
+
+}  // namespace pedanova

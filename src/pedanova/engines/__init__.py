@@ -1,0 +1,1 @@
+"""Engines: observations and levels in, tallies out. Every engine counts the same."""

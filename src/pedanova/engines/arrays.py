@@ -1,0 +1,173 @@
+"""Columns in memory → tallies, by the compiled kernel on all cores, or by the judge without it.
+
+A column is read where it lies: no copy, whatever its type and stride. Rows are cut into pieces so
+that every core has work; each piece fills a table of its own, and the tables are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova import kernel
+from pedanova.column import MISSING_CODE, Column
+from pedanova.engines import judge
+from pedanova.grid import Grid, cells_of, coded, grid_of
+from pedanova.levels import Levels
+from pedanova.observations import Observations
+from pedanova.tally import Tally
+from pedanova.workers import chunks, spread
+
+SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
+SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
+SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
+
+AddRows = Callable[[slice, NDArray[Any]], None]  # counts the rows of a slice into a table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """One column and the table that its rows are counted into."""
+
+    name: str
+    grid: Grid
+    add_rows: AddRows
+    order: NDArray[np.int32] | None  # sorted position → cell, where they differ
+
+
+def tally_columns(observations: Observations, levels: Levels, *, threads: int = 1) -> dict[str, Tally]:
+    """A tally for every parameter, in the order of the space."""
+    small = len(observations) * max(1, len(observations.space)) < SMALL_TABLE
+    threads = 1 if small else threads
+    codes = level_codes(observations.objective, levels, threads=threads)
+    count = count_by_kernel if kernel.available() else count_by_judge
+    counted = count(observations.columns, observations, codes, levels, threads=threads)
+    return {
+        name: Tally(name, observations.space[name], levels, *counted[name])
+        for name in observations.space
+    }
+
+
+def level_codes(objective: NDArray[Any], levels: Levels, *, threads: int = 1) -> NDArray[Any]:
+    """(rows,) uint8 or uint16: the level of each row; dropped rows get ``levels.count``."""
+    dtype = np.uint8 if levels.count < 255 else np.uint16
+    if not (kernel.available() and kernel.is_usable(objective)):
+        return judge.assign_levels(objective, levels).astype(dtype)
+    codes = np.empty(len(objective), dtype=dtype)
+    nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
+    boundaries = levels.boundaries
+
+    def assign(rows: slice) -> None:
+        kernel.assign_levels(objective[rows], levels.sign, boundaries, nan_level, codes[rows])
+
+    pieces = chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
+    spread(assign, pieces if len(objective) else [], threads=threads)
+    return codes
+
+
+def count_by_judge(
+    columns: Mapping[str, Column],
+    observations: Observations,
+    codes: NDArray[Any],
+    levels: Levels,
+    *,
+    threads: int = 1,
+) -> dict[str, judge.Counted]:
+    def count(name: str) -> judge.Counted:
+        grid = grid_of(observations.space[name])
+        return judge.count(columns[name], grid, codes, observations.objective, levels.count)
+
+    names = list(observations.space)
+    return dict(zip(names, spread(count, names, threads=threads), strict=True))
+
+
+def count_by_kernel(
+    columns: Mapping[str, Column],
+    observations: Observations,
+    codes: NDArray[Any],
+    levels: Levels,
+    *,
+    threads: int = 1,
+) -> dict[str, judge.Counted]:
+    objective = usable(observations.objective)
+    jobs = [
+        job_of(columns[name], grid_of(parameter), codes, objective)
+        for name, parameter in observations.space.items()
+    ]
+    # With several columns a core, whole columns are even enough pieces of work.
+    per_column = 1 if len(jobs) >= 4 * threads else min(threads, len(codes) // SMALLEST_PIECE + 1)
+    work = [(job, rows) for job in jobs for rows in chunks(len(codes), pieces=per_column)]
+
+    def count(piece: tuple[Job, slice]) -> NDArray[Any]:
+        job, rows = piece
+        table = np.zeros((levels.count + 1, job.grid.width), dtype=kernel.ENTRY)
+        if len(codes):
+            job.add_rows(rows, table)
+        return table
+
+    tables = spread(count, work, threads=threads)
+    pieces = len(work) // len(jobs) if jobs else 0
+    return {
+        job.name: merge_tables(tables[i * pieces : (i + 1) * pieces], job, levels.count)
+        for i, job in enumerate(jobs)
+    }
+
+
+def merge_tables(tables: list[NDArray[Any]], job: Job, levels: int) -> judge.Counted:
+    """Pieces of one column added up, dropped rows left behind, cells put in the grid's order."""
+    counts = sum(table["count"][:levels] for table in tables[1:]) + tables[0]["count"][:levels]
+    sums = sum(table["sum"][:levels] for table in tables[1:]) + tables[0]["sum"][:levels]
+    if job.order is None:
+        return np.ascontiguousarray(counts), np.ascontiguousarray(sums)
+    place = np.concatenate([job.order, [job.grid.missing, job.grid.outside]])
+    ordered_counts, ordered_sums = np.empty_like(counts), np.empty_like(sums)
+    ordered_counts[:, place], ordered_sums[:, place] = counts, sums
+    return ordered_counts, ordered_sums
+
+
+def job_of(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[Any]) -> Job:
+    """The quickest exact way to count this column on this grid."""
+    missing = None if column.missing is None else np.ascontiguousarray(column.missing)
+    plan = lookup_of(column, grid)
+    if plan is not None:
+        values, offset, table = plan
+
+        def look_up(rows: slice, out: NDArray[Any]) -> None:
+            absent = None if missing is None else missing[rows]
+            kernel.count_lookup(
+                values[rows], grid.cells, offset, table, codes[rows], objective[rows], absent, out
+            )
+
+        return Job(column.name, grid, look_up, None)
+    numbers = usable(column.values)
+
+    def locate(rows: slice, out: NDArray[Any]) -> None:
+        absent = None if missing is None else missing[rows]
+        kernel.count_numeric(numbers[rows], grid, codes[rows], objective[rows], absent, out)
+
+    return Job(column.name, grid, locate, grid.cell_of)
+
+
+def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
+    """Values, offset and table where one look-up settles the cell; None for true numbers."""
+    if not column.is_coded and grid.inner is None:
+        column = coded(column)
+    if column.labels is not None:
+        table = np.concatenate([[grid.missing], grid.match(column.labels)]).astype(np.int32)
+        return column.values, MISSING_CODE, table
+    if column.values.dtype in SHORT_TYPES:
+        kinds = column.values.dtype
+        low, high = (0, 1) if kinds.kind == "b" else (np.iinfo(kinds).min, np.iinfo(kinds).max)
+        return column.values, int(low), grid.locate(np.arange(low, high + 1))
+    if grid.lattice is not None and (column.values.dtype.kind == "f" or grid.lattice[1] != 1):
+        # Whole numbers sharing cells, asked of a column that may hold others: rare, so by NumPy.
+        return cells_of(column, grid), 0, np.arange(grid.width, dtype=np.int32)
+    return None
+
+
+def usable(values: NDArray[Any]) -> NDArray[Any]:
+    return values if kernel.is_usable(values) else np.ascontiguousarray(values, dtype=np.float64)

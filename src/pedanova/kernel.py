@@ -1,0 +1,229 @@
+"""The compiled kernel, opened by ctypes; calls only, no decisions.
+
+``PEDANOVA_KERNEL=numpy`` in the environment leaves it closed, a path opens that file instead.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.errors import PedanovaError
+from pedanova.grid import Grid
+
+ABI = 1
+ENTRY = np.dtype([("count", np.int64), ("sum", np.float64)])
+DTYPES = {
+    np.dtype(name): code
+    for code, name in enumerate(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+} | {np.dtype(bool): 6}
+DIGIT_BITS = (16, 11, 11, 11, 11, 4)  # how select.hpp reads the bits of a number
+
+_pointer, _int64, _int32, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32, ctypes.c_double
+_column = [_pointer, _int64, _int32]
+_levels_and_objective = [_int64, _int32, _pointer, *_column, _pointer]
+SIGNATURES: dict[str, list[Any]] = {
+    "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer],
+    "count_numeric": [
+        *_column,
+        *_levels_and_objective,
+        *[_int64, _pointer, _pointer, _pointer, _int32, _double, _double, _pointer],
+    ],
+    "count_lookup": [
+        *_column,
+        *_levels_and_objective,
+        *[_int64, _int64, _int64, _pointer, _pointer],
+    ],
+    "count_digits": [*_column, _double, _int64, _pointer, _int32, _pointer],
+    "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The library, or the reason why there is none."""
+
+    library: ctypes.CDLL | None
+    where: str
+
+
+@lru_cache(maxsize=1)
+def opened() -> Opened:
+    wish = os.environ.get("PEDANOVA_KERNEL", "")
+    if wish == "numpy":
+        return Opened(None, "switched off by PEDANOVA_KERNEL=numpy")
+    path = Path(wish) if wish else find_library()
+    if path is None:
+        return Opened(None, "not built: no C++ compiler when pedanova was installed")
+    try:
+        library = ctypes.CDLL(str(path))
+        found = library.pedanova_abi()
+    except (OSError, AttributeError) as error:
+        return Opened(None, f"{path} cannot be opened: {error}")
+    if found != ABI:
+        return Opened(None, f"{path} is of version {found}, {ABI} is needed: reinstall pedanova")
+    for name, arguments in SIGNATURES.items():
+        function = getattr(library, f"pedanova_{name}")
+        function.argtypes, function.restype = arguments, _int64
+    return Opened(library, str(path))
+
+
+def find_library() -> Path | None:
+    """Beside this file, or where an editable install has put it."""
+    import pedanova
+
+    for folder in pedanova.__path__:
+        for suffix in ("so", "dll", "dylib"):
+            path = Path(folder) / f"_kernel.{suffix}"
+            if path.is_file():
+                return path
+    return None
+
+
+def available() -> bool:
+    return opened().library is not None
+
+
+def describe() -> str:
+    """One line: which judge counts on this machine."""
+    state = opened()
+    return "C++" if state.library is not None else f"NumPy (kernel {state.where})"
+
+
+def is_usable(values: NDArray[Any]) -> bool:
+    """Whether the kernel reads these values where they lie."""
+    return values.dtype in DTYPES and values.dtype.isnative
+
+
+def call(name: str, *arguments: object) -> int:
+    """Call the library; arrays are passed by address and must outlive the call."""
+    library = opened().library
+    if library is None:
+        raise PedanovaError(f"the compiled kernel is absent: {opened().where}")
+    result: int = getattr(library, f"pedanova_{name}")(*arguments)
+    if result < 0:
+        raise PedanovaError(f"the kernel refused {name} (code {result}); please report this")
+    return result
+
+
+def address(array: NDArray[Any] | None) -> int | None:
+    return None if array is None else array.ctypes.data
+
+
+def column_of(values: NDArray[Any]) -> tuple[int, int, int]:
+    return values.ctypes.data, values.strides[0] if len(values) else 0, DTYPES[values.dtype]
+
+
+def assign_levels(
+    objective: NDArray[Any],
+    sign: float,
+    boundaries: NDArray[np.float64],
+    nan_level: int,
+    levels: NDArray[Any],
+) -> None:
+    """Write the level of every row into `levels` (uint8 or uint16)."""
+    call(
+        "assign_levels",
+        *column_of(objective),
+        sign,
+        len(objective),
+        address(boundaries),
+        len(boundaries),
+        nan_level,
+        levels.itemsize,
+        address(levels),
+    )
+
+
+def _shared(
+    levels: NDArray[Any], objective: NDArray[Any], missing: NDArray[Any] | None
+) -> tuple[Any, ...]:
+    rows = len(levels)
+    return rows, levels.itemsize, address(levels), *column_of(objective), address(missing)
+
+
+def count_numeric(
+    values: NDArray[Any],
+    grid: Grid,
+    levels: NDArray[Any],
+    objective: NDArray[Any],
+    missing: NDArray[Any] | None,
+    table: NDArray[Any],
+) -> None:
+    """Add rows to `table` [level × sorted position]; numbers are placed by the grid's boundaries."""
+    even = grid.even and grid.edges is not None and grid.cells > 1
+    span = float(grid.edges[-1] - grid.edges[0]) if even and grid.edges is not None else 1.0
+    call(
+        "count_numeric",
+        *column_of(values),
+        *_shared(levels, objective, missing),
+        grid.cells,
+        address(grid.inner),
+        address(grid.accept_low),
+        address(grid.accept_high),
+        int(even),
+        float(grid.edges[0]) if even and grid.edges is not None else 0.0,
+        grid.cells / span,
+        address(table),
+    )
+
+
+def count_lookup(
+    values: NDArray[Any],
+    cells: int,
+    offset: int,
+    lookup: NDArray[np.int32],
+    levels: NDArray[Any],
+    objective: NDArray[Any],
+    missing: NDArray[Any] | None,
+    table: NDArray[Any],
+) -> None:
+    """Add rows to `table` [level × cell]; whole numbers are placed by ``lookup[value - offset]``."""
+    call(
+        "count_lookup",
+        *column_of(values),
+        *_shared(levels, objective, missing),
+        cells,
+        offset,
+        len(lookup),
+        address(lookup),
+        address(table),
+    )
+
+
+def _children(tables: list[NDArray[np.int32]]) -> Any:
+    return (_pointer * max(1, len(tables)))(*(table.ctypes.data for table in tables))
+
+
+def count_digits(
+    objective: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], counts: NDArray[np.int64]
+) -> int:
+    """Count the next digit under the wanted prefixes; returns the number of NaN."""
+    children = _children(tables)
+    where = column_of(objective)
+    rows = len(objective)
+    return call("count_digits", *where, sign, rows, children, len(tables), address(counts))
+
+
+def gather_wanted(
+    objective: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], out: NDArray[np.float64]
+) -> int:
+    """Collect the values under the wanted prefixes; returns how many there are."""
+    children = _children(tables)
+    return call(
+        "gather_wanted",
+        *column_of(objective),
+        sign,
+        len(objective),
+        children,
+        len(tables),
+        address(out),
+        len(out),
+    )

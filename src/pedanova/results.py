@@ -1,0 +1,128 @@
+"""Results beside importance: the profile over quantiles, and densities of one parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.density import Smoothing, as_bandwidth, smooth
+from pedanova.importance import Importance
+from pedanova.space import Label
+from pedanova.table import Cell, Table, show_percent
+from pedanova.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The importances at one quantile of the ladder."""
+
+    quantile: Fraction  # asked for
+    effective: float  # held, ties included
+    rows: tuple[Importance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile(Table):
+    """Every parameter's importance at every quantile of the ladder inside one region.
+
+    Quantiles that cannot be told apart (ties) or hold the whole region appear in `notes`.
+    """
+
+    steps: tuple[Step, ...]
+    region: str
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def of(self, name: str) -> list[tuple[float, Importance]]:
+        """(quantile, importance) of one parameter, the strictest target first."""
+        return [(float(step.quantile), row) for step in self.steps for row in step.rows if row.name == name]
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        """One entry for every quantile and parameter."""
+        pairs = [(step, row) for step in self.steps for row in step.rows]
+        names = [field.name for field in fields(Importance) if field.name != "name"]
+        return {
+            "target": [float(step.quantile) for step, _ in pairs],
+            "effective": [step.effective for step, _ in pairs],
+            "parameter": [row.name for _, row in pairs],
+            **{name: [getattr(row, name) for _, row in pairs] for name in names},
+        }
+
+    def header(self) -> list[str]:
+        return ["target", "rows", *self._names()]
+
+    def lines(self) -> list[list[str]]:
+        """One line for every quantile, the ratio of every parameter."""
+        table = []
+        for step in self.steps:
+            ratio = {row.name: row.ratio for row in step.rows}
+            rows = str(step.rows[0].n_target) if step.rows else "0"
+            shown = [show_percent(ratio[name]) for name in self._names()]
+            table.append([f"{float(step.quantile):.6g}", rows, *shown])
+        return table
+
+    def _names(self) -> list[str]:
+        return [row.name for row in self.steps[-1].rows] if self.steps else []
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Densities(Table):
+    """How one parameter is spread in the target, in the region and over the space.
+
+    Parts by cell, each adding to one over the rows that have a value; `missing_target` and
+    `missing_region` are the parts of the rows that have none (or one outside the space).
+    """
+
+    name: str
+    cells: tuple[Label, ...]  # a label, or the middle of the cell
+    target: NDArray[np.float64]
+    region: NDArray[np.float64]
+    uniform: NDArray[np.float64]
+    edges: NDArray[np.float64] | None  # (cells + 1,) for ranges, in units of the parameter
+    bandwidth: float
+    missing_target: float
+    missing_region: float
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return {
+            "cell": list(self.cells),
+            "target": self.target.tolist(),
+            "region": self.region.tolist(),
+            "uniform": self.uniform.tolist(),
+        }
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+def densities_of(
+    tally: Tally, *, target: tuple[int, int], region: tuple[int, int], smoothing: Smoothing
+) -> Densities:
+    grid = tally.grid
+    wanted, base = tally.between(*target), tally.between(*region)
+    width = as_bandwidth(smoothing, wanted[: grid.cells], grid)
+    return Densities(
+        name=tally.name,
+        cells=tuple(grid.centres()),
+        target=smooth(_parts(wanted[: grid.cells]), width),
+        region=smooth(_parts(base[: grid.cells]), width),
+        uniform=grid.prior,
+        edges=grid.edges,
+        bandwidth=width,
+        missing_target=float(wanted[grid.cells :].sum() / wanted.sum()),
+        missing_region=float(base[grid.cells :].sum() / base.sum()),
+    )
+
+
+def _parts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    parts: NDArray[np.float64] = counts / max(1, int(counts.sum()))
+    return parts

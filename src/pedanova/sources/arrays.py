@@ -1,0 +1,29 @@
+"""NumPy arrays: structured ones by field, two-dimensional ones by names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pedanova.column import as_column
+from pedanova.errors import DataError
+from pedanova.observations import Records
+
+
+def read_array(array: NDArray[Any], names: Sequence[str] | None) -> Records:
+    """A structured array, or a 2-D array whose columns are `names` (x0, x1, … without)."""
+    if array.dtype.names is not None:
+        if array.ndim != 1:
+            raise DataError(f"a structured array of shape {array.shape} must be one-dimensional")
+        return Records({name: as_column(name, array[name]) for name in array.dtype.names})
+    if array.ndim != 2:
+        raise DataError(f"an array of shape {array.shape} must have two dimensions: rows and columns")
+    columns = array.shape[1]
+    known = [f"x{i}" for i in range(columns)] if names is None else [str(name) for name in names]
+    if len(known) != columns:
+        raise DataError(f"names= gives {len(known)} names for {columns} columns; give one for each")
+    if len(set(known)) < len(known):
+        raise DataError(f"names={known!r} repeats a name; every column needs its own")
+    return Records({name: as_column(name, array[:, i]) for i, name in enumerate(known)})

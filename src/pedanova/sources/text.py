@@ -1,0 +1,183 @@
+"""CSV, TSV and JSON lines. A cell is a number if it reads as one, and empty cells are missing.
+
+pyarrow reads CSV quickly where it is installed; Python's own reader follows the same rules.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pedanova.column import Column, as_column, encode, some
+from pedanova.errors import DataError, FormatError
+from pedanova.observations import Records
+from pedanova.sources.frames import read_frame
+
+MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "none", "n/a", "<NA>")
+TRUE = ("True", "true", "TRUE")
+FALSE = ("False", "false", "FALSE")
+OTHER_DELIMITERS = {",": ";\t|", "\t": ",;|"}
+ID_LIMIT = 2**63
+
+
+def read_delimited(file: Path, delimiter: str) -> Records:
+    header = _header(file, delimiter)
+    if importlib.util.find_spec("pyarrow") is not None:
+        return _by_arrow(file, delimiter, header)
+    return _by_python(file, delimiter, header)
+
+
+def _header(file: Path, delimiter: str) -> list[str]:
+    """The names of the columns, checked."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            header = next(csv.reader(lines, delimiter=delimiter), [])
+    except UnicodeDecodeError as error:
+        raise _not_utf8(file, error) from None
+    except csv.Error as error:
+        raise FormatError(f"{file}: the header cannot be read: {error}") from None
+    names = [name.strip() for name in header]
+    if not any(names):
+        raise FormatError(f"{file} begins with an empty line; the first line must name the columns")
+    if len(names) == 1:
+        _check_delimiter(file, names[0], delimiter)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise FormatError(f"{file}: two columns are called {twice!r}; every column needs its own name")
+    return names
+
+
+def _check_delimiter(file: Path, name: str, delimiter: str) -> None:
+    for other in OTHER_DELIMITERS[delimiter]:
+        if other in name:
+            remedy = "name the file .tsv" if other == "\t" else f"convert it to {delimiter!r}"
+            raise FormatError(
+                f"{file}: the header {name[:60]!r} has no {delimiter!r} but {other!r}: wrong delimiter; {remedy}"
+            )
+
+
+def _not_utf8(file: Path, error: UnicodeDecodeError) -> FormatError:
+    return FormatError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8")
+
+
+def _by_arrow(file: Path, delimiter: str, header: list[str]) -> Records:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    try:
+        table = arrow_csv.read_csv(
+            file,
+            read_options=arrow_csv.ReadOptions(column_names=header, skip_rows=1),
+            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                null_values=list(MISSING),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+                true_values=list(TRUE),
+                false_values=list(FALSE),
+            ),
+        )
+    except pa.ArrowException as error:
+        # Python's reader is slower but names the line at fault.
+        _by_python(file, delimiter, header)
+        raise FormatError(f"{file} cannot be read: {str(error).splitlines()[0]}") from None
+    return read_frame(table)
+
+
+def _by_python(file: Path, delimiter: str, header: list[str]) -> Records:
+    rows: list[list[str]] = []
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.reader(lines, delimiter=delimiter)
+            next(reader, None)
+            for row in reader:
+                if not row:
+                    continue
+                if len(row) != len(header):
+                    raise FormatError(
+                        f"{file}: line {reader.line_num} has {len(row)} fields where the header has "
+                        f"{len(header)}; mend the line or its quotes"
+                    )
+                rows.append(row)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(file, error) from None
+    except csv.Error as error:
+        raise FormatError(f"{file}: line {reader.line_num}: {error}") from None
+    columns = zip(*rows, strict=True) if rows else ([] for _ in header)
+    return Records({name: parse_text(name, texts) for name, texts in zip(header, columns, strict=True)})
+
+
+def parse_text(name: str, texts: Iterable[str]) -> Column:
+    """Whole numbers, numbers, booleans or labels: the first that fits every cell."""
+    cells = list(texts)
+    missing = np.array([text in MISSING for text in cells], dtype=bool)
+    present = [text for text, gone in zip(cells, missing, strict=True) if not gone]
+    for kind in (_as_whole, _as_real, _as_bool):
+        numbers = kind(present)
+        if numbers is None:
+            continue
+        values = np.zeros(len(cells), dtype=numbers.dtype)
+        values[~missing] = numbers
+        return Column(name, values, None, some(missing))
+    return encode(name, (None if gone else text for text, gone in zip(cells, missing, strict=True)))
+
+
+def _as_whole(present: list[str]) -> Any | None:
+    try:
+        return np.array([int(text) for text in present], dtype=np.int64)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _as_real(present: list[str]) -> Any | None:
+    try:
+        return np.array([float(text) for text in present], dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _as_bool(present: list[str]) -> Any | None:
+    if all(text in TRUE or text in FALSE for text in present):
+        return np.array([text in TRUE for text in present], dtype=bool)
+    return None
+
+
+def read_json_lines(file: Path) -> Records:
+    """One JSON object a line; nested objects are flattened with dots, absent keys are missing."""
+    rows: list[dict[str, object]] = []
+    try:
+        with file.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    rows.append(_parse_line(file, number, line))
+    except UnicodeDecodeError as error:
+        raise _not_utf8(file, error) from None
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Records({name: as_column(name, [row.get(name) for row in rows]) for name in names})
+
+
+def _parse_line(file: Path, number: int, line: str) -> dict[str, object]:
+    try:
+        row = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        reason = getattr(error, "msg", "nested too deeply")
+        raise FormatError(f"{file}: line {number} is no JSON: {reason}") from None
+    if not isinstance(row, dict):
+        raise DataError(f"{file}: line {number} must be an object such as {{\"lr\": 0.1}}")
+    return flatten(row)
+
+
+def flatten(row: dict[str, object], prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for key, value in row.items():
+        if isinstance(value, dict):
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = json.dumps(value) if isinstance(value, list) else value
+    return flat

@@ -1,0 +1,139 @@
+"""Small result tables and the forms they print in. Nothing here computes statistics."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pedanova.errors import MissingLibraryError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+Cell: TypeAlias = str | float | int | bool | None
+LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "γ": r"$\gamma$",
+        "\n": " ",
+        "\r": " ",
+    }
+)
+MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "\r": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_"})
+
+
+class Table:
+    """A table that prints well. A subclass says what is in it.
+
+    `to_dict` holds every number in full, column by column; the printed forms (`header`, `lines`)
+    are rounded for reading.
+    """
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        """Columns by name, numbers in full."""
+        raise TypeError(f"{type(self).__name__} does not say what its columns are")
+
+    def header(self) -> list[str]:
+        return list(self.to_dict())
+
+    def lines(self) -> list[list[str]]:
+        """Rows as text, rounded for reading."""
+        return [[show(cell) for cell in row] for row in zip(*self.to_dict().values(), strict=True)]
+
+    def to_pandas(self) -> pd.DataFrame:
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingLibraryError("to_pandas() needs pandas; pip install pandas") from None
+        return pd.DataFrame(self.to_dict())
+
+    def to_polars(self) -> pl.DataFrame:
+        try:
+            import polars as pl
+        except ImportError:
+            raise MissingLibraryError("to_polars() needs Polars; pip install polars") from None
+        return pl.DataFrame(self.to_dict())
+
+    def to_csv(self) -> str:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        columns = self.to_dict()
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        return out.getvalue()
+
+    def to_markdown(self) -> str:
+        header = [name.translate(MARKDOWN) for name in self.header()]
+        rows = [[cell.translate(MARKDOWN) for cell in row] for row in self.lines()]
+        widths = column_widths(header, rows)
+        rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+        body = [header, rule, *rows]
+        return "\n".join("| " + " | ".join(aligned(row, widths)) + " |" for row in body) + "\n"
+
+    def to_latex(self) -> str:
+        """A `tabular` with booktabs rules."""
+        body = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in self.lines()]
+        head = " & ".join(name.translate(LATEX) for name in self.header()) + r" \\"
+        shape = "l" + "r" * (len(self.header()) - 1)
+        lines = [rf"\begin{{tabular}}{{{shape}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+        return "\n".join(lines) + "\n"
+
+    def to_text(self) -> str:
+        """Columns in line, for a terminal."""
+        header, rows = self.header(), self.lines()
+        widths = column_widths(header, rows)
+        rule = ["─" * width for width in widths]
+        return "\n".join("  ".join(aligned(row, widths)).rstrip() for row in [header, rule, *rows])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.header())
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self.lines()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def show(cell: Cell) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.4g}"
+    return "" if cell is None else str(cell)
+
+
+def show_percent(part: float) -> str:
+    """A part of one as a percentage; below zero is shown as zero."""
+    return f"{max(0.0, part):.1%}"
+
+
+def column_widths(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(3, *(len(line[i]) for line in [header, *rows])) for i in range(len(header))]
+
+
+def aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """The first column to the left, the others to the right."""
+    first, *others = zip(row, widths, strict=True)
+    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+
+
+def plain(value: Any) -> Cell:
+    """A NumPy scalar as the Python value it stands for."""
+    unwrapped: Cell = value.item() if hasattr(value, "item") else value
+    return unwrapped

@@ -1,0 +1,33 @@
+"""Which pedanova, which libraries, and which engine counts."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+from pedanova import kernel
+
+__version__ = "0.1.0"
+LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "rich", "scikit-learn", "optuna")
+
+
+def show_versions() -> None:
+    """Print what to tell in a bug report."""
+    print(describe_versions())
+
+
+def describe_versions() -> str:
+    lines = [
+        f"pedanova  {__version__}",
+        f"kernel    {kernel.describe()}",
+        f"python    {platform.python_version()} on {platform.system()} {platform.machine()}",
+    ]
+    lines += [f"{name:<9} {found}" for name in LIBRARIES if (found := version_of(name))]
+    return "\n".join(lines)
+
+
+def version_of(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None

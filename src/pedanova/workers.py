@@ -1,0 +1,42 @@
+"""Threads: how many, and work spread over them. The kernel and NumPy let go of the interpreter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from pedanova.errors import QueryError
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+
+
+def as_threads(threads: object) -> int:
+    """The number of threads to use; None means one for every core this process may use."""
+    if threads is None:
+        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+        return len(cores) if cores else (os.cpu_count() or 1)
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise QueryError(f"threads={threads!r} must be a whole number from 1 up, or None for all cores")
+    return threads
+
+
+def spread(
+    function: Callable[[Work], Result], work: Iterable[Work], *, threads: int
+) -> list[Result]:
+    """`function` of every piece of work, in order, on at most so many threads."""
+    pieces = list(work)
+    if threads == 1 or len(pieces) < 2:
+        return [function(piece) for piece in pieces]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+        return list(pool.map(function, pieces))
+
+
+def chunks(rows: int, *, pieces: int) -> list[slice]:
+    """The rows in so many even pieces, none of them empty."""
+    pieces = max(1, min(pieces, rows))
+    ends = [rows * i // pieces for i in range(pieces + 1)]
+    return [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:], strict=True)]
