@@ -74,7 +74,8 @@ def main() -> int:
     a = analyze(columns, accuracy, space, options.threads)
     seconds = time.perf_counter() - start
     print(f"{a.rows:,} rows x {len(space)} parameters counted in {seconds:.2f} s")
-    print(f"peak memory {peak_megabytes():,.0f} MB, of which {peak_megabytes() - before:,.0f} MB for the analysis")
+    after = peak_megabytes()
+    print(f"peak memory {after:,.0f} MB, of which {after - before:,.0f} MB for the analysis")
     print("\nBy pedanova's rule (published in brackets):")
     compare(a, truth, exactly)
     rows = len(accuracy)
@@ -111,7 +112,9 @@ def compare(a: pa.Analysis, truth: dict[str, dict[str, float]], rule: Rule) -> f
         found = a.importance(rule(target), rule(region))
         first = found.rows[0]
         print(f"  {found.target} in {found.region}: {first.n_target:,} of {first.n_region:,} rows")
-        shown = [f"{name} {100 * found[name].ratio:.4f} ({exact:.4f})" for name, exact in truth[question].items()]
+        shown = [
+            f"{name} {100 * found[name].ratio:.4f} ({exact:.4f})" for name, exact in truth[question].items()
+        ]
         print("    " + ", ".join(shown))
         worst = max(worst, *(abs(found[n].ratio - exact / 100) for n, exact in truth[question].items()))
     return worst

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
 from pedanova.density import Smoothing
 from pedanova.engines.arrays import tally_columns
-from pedanova.errors import DataError, LevelsError, MergeError, OutsideSpaceError, QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import (
+    DataError,
+    LevelsError,
+    MergeError,
+    OutsideSpaceError,
+    QueryError,
+    UnknownParameterError,
+    unknown_name,
+)
 from pedanova.importance import Importances, rank
 from pedanova.levels import Levels, NanPolicy, as_ladder, count_nan, cut_levels
+from pedanova.nesting import Range, check_nested, check_order, query_notes
 from pedanova.observations import Observations, OutsidePolicy, describe_outside, observe
 from pedanova.regions import Quantile, Region, Threshold, as_region, percent
+from pedanova.report.page import View, draw_page
 from pedanova.results import Densities, Profile, Step, densities_of
 from pedanova.sources import read_records, read_series
 from pedanova.space import Parameter, Space
@@ -23,9 +35,7 @@ from pedanova.store import Stored, read_tallies, write_tallies
 from pedanova.tally import Tally
 from pedanova.workers import as_threads
 
-FEW_ROWS = 20  # a target smaller than this gives rough numbers
 Tallies = Mapping[str, Tally]
-Range = tuple[int, int]
 
 
 def analyze(
@@ -78,44 +88,51 @@ def analyze(
     >>> list(a.importance())
     ['x', 'z']
     """
-    check_choice("nan", nan, NanPolicy)
-    check_choice("outside", outside, OutsidePolicy)
+    policy: NanPolicy = as_choice("nan", nan, NanPolicy)
+    fate: OutsidePolicy = as_choice("outside", outside, OutsidePolicy)
     workers = as_threads(threads)
     if objective is not None and not isinstance(objective, str):
         objective = read_series("objective", objective)
     records = read_records(data, names=names)
-    observed = observe(records, objective=objective, direction=direction, space=space, params=params, exclude=exclude)
-    cut = _levels(observed, levels, nan, workers)
+    observed = observe(
+        records, objective=objective, direction=direction, space=space, params=params, exclude=exclude
+    )
+    cut = _levels(observed, levels, policy, workers)
     tallies = tally_columns(observed, cut, threads=workers)
-    if space is not None and outside == "error":
+    if space is not None and fate == "error":
         check_inside(tallies, observed)
     nans = count_nan(observed.objective)
     return Analysis(
         objective=observed.objective_name,
         levels=cut,
         tallies=tallies,
-        notes=(*row_notes(observed, nan, nans), *observed.notes, *cell_notes(tallies)),
-        dropped=nans if nan == "drop" else 0,
+        notes=(*row_notes(observed, policy, nans), *observed.notes, *cell_notes(tallies)),
+        dropped=nans if policy == "drop" else 0,
         observations=observed,
         threads=workers,
     )
 
 
-def check_choice(name: str, value: object, choices: Any) -> None:
+def as_choice(name: str, value: object, choices: Any) -> Any:
     allowed = get_args(choices)
     if value not in allowed:
         raise QueryError(f"{name}={value!r} must be {' or '.join(repr(choice) for choice in allowed)}")
+    return value
 
 
-def _levels(observed: Observations, levels: object, nan: str, threads: int) -> Levels:
+def _levels(observed: Observations, levels: object, nan: NanPolicy, threads: int) -> Levels:
     if isinstance(levels, Levels):
         if levels.direction != observed.direction:
-            raise QueryError(f"direction={observed.direction!r} differs from the levels given, which {levels.direction}")
+            raise QueryError(
+                f"direction={observed.direction!r} differs from the levels given, which {levels.direction}"
+            )
         if levels.nan != nan:
             raise QueryError(f"nan={nan!r} differs from the levels given, cut with nan={levels.nan!r}")
         return levels
     ladder = as_ladder(levels)  # type: ignore[arg-type]
-    cut = cut_levels(observed.objective, direction=observed.direction, nan=nan, quantiles=ladder, threads=threads)  # type: ignore[arg-type]
+    cut = cut_levels(
+        observed.objective, direction=observed.direction, nan=nan, quantiles=ladder, threads=threads
+    )
     check_varies(observed, nan)
     return cut
 
@@ -149,11 +166,13 @@ def row_notes(observed: Observations, nan: str, nans: int) -> list[str]:
 def cell_notes(tallies: Tallies) -> list[str]:
     notes = []
     for name, tally in tallies.items():
-        missing, outside = (int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside))
+        missing, outside = (
+            int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside)
+        )
         if missing:
-            notes.append(f"{name}: {missing:,} of {tally.rows:,} rows have no value; counted as a cell of their own")
+            notes.append(f"{name}: {missing:,} of {tally.rows:,} rows have no value; counted in a cell apart")
         if outside:
-            notes.append(f"{name}: {outside:,} of {tally.rows:,} rows lie outside the space; counted as a cell of their own")
+            notes.append(f"{name}: {outside:,} of {tally.rows:,} rows lie outside the space; counted apart")
     return notes
 
 
@@ -302,7 +321,9 @@ class Analysis:
             raise MergeError(f"parameters differ: {list(self.tallies)} and {list(other.tallies)}")
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
         notes = tuple(dict.fromkeys([*self.notes, *other.notes]))
-        return Analysis(self.objective, self.levels, tallies, notes, self.dropped + other.dropped, None, self.threads)
+        return Analysis(
+            self.objective, self.levels, tallies, notes, self.dropped + other.dropped, None, self.threads
+        )
 
     def __radd__(self, other: object) -> Analysis:
         return self if other == 0 else NotImplemented  # so that sum([...]) works
@@ -311,42 +332,37 @@ class Analysis:
         """Write the tallies, not the data, to a small file; `load` reads it."""
         write_tallies(path, Stored(self.objective, self.dropped, self.levels, self.tallies, self.notes))
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "Hyperparameter importance",
+        questions: Sequence[tuple[float | Region, float | Region]] = ((0.1, 1.0), (0.02, 0.1)),
+    ) -> None:
+        """Write one HTML file: the global and the local answer, densities and notes.
+
+        `questions` are (target, region): the wide one, then one inside it, left out if the rows do
+        not suffice.
+        """
+        write_report(self, path, title, *questions[:2])
+
+
+def write_report(a: Analysis, path: str | os.PathLike[str], title: str, *questions: Any) -> None:
+    wide = a.importance(*questions[0])
+    narrow = None
+    if len(questions) > 1:
+        with suppress(QueryError):
+            narrow = a.importance(*questions[1])
+    subtitle = f"{a.rows:,} rows, {len(a.space)} parameters, {a.direction} {a.objective}"
+    densities = tuple(a.densities(name, *questions[0]) for name in wide)
+    page = draw_page(View(title, subtitle, wide, narrow, densities, a.notes))
+    try:
+        Path(path).write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
+
 
 def load(path: str | os.PathLike[str]) -> Analysis:
     """An analysis from a file that `Analysis.save` wrote."""
     stored = read_tallies(path)
     return Analysis(stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
-
-
-def check_order(wanted: Region, base: Region) -> None:
-    if wanted.kind == base.kind == "quantile" and wanted.high is not None and base.high is not None:
-        if wanted.high > base.high or (wanted.low or 0) < (base.low or 0):
-            raise QueryError(f"target ({wanted}) must lie inside region ({base}); shrink target or widen region")
-
-
-def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_level: Any) -> None:
-    """Target rows must be some, but not all, of the region's rows."""
-    inside = by_level[inner[0] : inner[1]].sum()
-    common = by_level[max(inner[0], outer[0]) : max(min(inner[1], outer[1]), max(inner[0], outer[0]))].sum()
-    region = by_level[outer[0] : outer[1]].sum()
-    if inside == 0:
-        raise QueryError(f"target ({wanted}) holds no row; choose a wider one")
-    if common < inside:
-        raise QueryError(f"target ({wanted}) has {inside - common} rows outside region ({base}); it must lie inside")
-    if inside == region:
-        raise QueryError(
-            f"target ({wanted}) and region ({base}) hold the same {region} rows, by ties or by choice; "
-            "choose a smaller target or a larger region"
-        )
-
-
-def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int) -> list[str]:
-    notes = []
-    for name, region, held in (("target", wanted, inside), ("region", base, rows)):
-        if region.kind == "quantile" and region.high is not None:
-            asked = -(-(region.high - (region.low or 0)) * total // 1)
-            if held > asked:
-                notes.append(f"{name}: ties make {region} {held / total:.4%} of the rows".replace("0000%", "%"))
-    if inside < FEW_ROWS:
-        notes.append(f"the target has only {inside} rows; take these numbers as rough")
-    return notes

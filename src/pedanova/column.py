@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -82,12 +82,19 @@ def as_column(name: str, values: object) -> Column:
 
 
 def _as_array(name: str, values: object) -> NDArray[Any]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise DataError(f"{name}: {values!r} must be one value per row; give an array or a list")
+    if hasattr(values, "__array__") and not isinstance(values, np.generic):  # tensors, pandas' arrays
+        return np.asarray(values)
+    unordered = isinstance(values, str | bytes | Mapping | Set)
+    if unordered or not isinstance(values, Iterable):
+        raise DataError(f"{name}: {shorten(values)} must be one value per row; give an array or a list")
     rows = values if isinstance(values, Sequence) else list(values)
-    array = np.empty(len(rows), dtype=object)
-    array[:] = rows
-    return array
+    return np.fromiter(rows, dtype=object, count=len(rows))  # lists in it stay single values
+
+
+def shorten(value: object) -> str:
+    """The value on one short line, for a message."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _from_array(name: str, array: NDArray[Any]) -> Column:
@@ -96,19 +103,20 @@ def _from_array(name: str, array: NDArray[Any]) -> Column:
         native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
         return Column(name, native)
     if kind == "f":
-        return Column(name, array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64))
+        with np.errstate(over="ignore"):  # a long double may be too large; it is infinite then
+            return Column(name, array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64))
     if kind in "US":
         return _from_text(name, array)
     if kind in "mM":
         return Column(name, array)
-    if kind == "O":
+    if kind in "OT":
         return _from_objects(name, array.tolist())
     raise DataError(f"{name}: values of type {array.dtype} cannot be used; give numbers, text or booleans")
 
 
 def _from_text(name: str, array: NDArray[Any]) -> Column:
     labels, codes = np.unique(array, return_inverse=True)
-    texts = (x.decode(errors="replace") if isinstance(x, bytes) else x for x in labels.tolist())
+    texts = (as_text(x) if isinstance(x, bytes) else x for x in labels.tolist())
     return Column(name, codes.astype(np.int32, copy=False), tuple(texts))
 
 
@@ -119,7 +127,7 @@ def _from_objects(name: str, rows: list[object]) -> Column:
     if kinds == {bool}:
         missing = np.array([value is None for value in plain], dtype=bool)
         return Column(name, np.array([value is True for value in plain]), None, some(missing))
-    if kinds and kinds <= {int, float} and all(fits_int64(value) for value in plain):
+    if kinds and kinds <= {int, float}:
         return _from_numbers(name, plain, whole=kinds == {int})
     return encode(name, plain)
 
@@ -134,7 +142,7 @@ def _from_numbers(name: str, plain: list[object], *, whole: bool) -> Column:
 
 def encode(name: str, plain: Iterable[object]) -> Column:
     """Codes in order of the labels' text; None is missing."""
-    rows = list(plain)
+    rows = [str(v) if isinstance(v, float) and math.isinf(v) else v for v in plain]
     # Type and value together, so that True, 1 and '1' stay three different labels.
     keys = {(type(value).__name__, value): str(value) for value in rows if value is not None}
     ordered = sorted(keys, key=lambda key: (keys[key], key[0]))
@@ -149,22 +157,44 @@ def encode(name: str, plain: Iterable[object]) -> Column:
 
 def plain_value(value: object) -> Label | None:
     """None for anything that means "no value"; text for anything that is no plain value."""
-    if value is None or isinstance(value, str):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return str.__str__(value)  # a NumPy or enum text is plain text too
+    if isinstance(value, bytes):
+        return as_text(value)
     if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool | int):
-        return value
+        return _plain_scalar(value)
+    if isinstance(value, int):
+        return int(value) if -(2**63) <= value < 2**63 else _as_float(value)
     if isinstance(value, float | Decimal | Fraction):
-        number = float(value)
+        number = _as_float(value)
         return None if math.isnan(number) else number
-    if type(value).__name__ in ("NAType", "NaTType"):  # pandas' words for missing
+    if type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked:
         return None
-    return None if value is None else str(value)
+    return str(value)
 
 
-def fits_int64(value: object) -> bool:
-    return not isinstance(value, int) or -(2**63) <= value < 2**63
+def _plain_scalar(value: np.generic) -> Label | None:
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return None if np.isnat(value) else str(value)
+    if isinstance(value, np.floating):
+        return plain_value(float(value))
+    return plain_value(value.item())
+
+
+def _as_float(value: int | float | Decimal | Fraction) -> float:
+    """The nearest float, infinite if the value is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:  # a signalling NaN
+        return math.nan
+
+
+def as_text(value: bytes) -> str:
+    return value.decode(errors="backslashreplace")
 
 
 def some(mask: Mask) -> Mask | None:

@@ -31,7 +31,7 @@ def bandwidth(target: NDArray[np.int64]) -> float:
     cells = np.arange(len(target))
     mean = float(target @ cells) / rows
     deviation = math.sqrt(float(target @ (cells - mean) ** 2) / (rows - 1))
-    return 0.53 * min(deviation, interquartile(target) / 1.34) * rows ** (-0.2)
+    return float(0.53 * min(deviation, interquartile(target) / 1.34) * rows ** (-0.2))
 
 
 def interquartile(counts: NDArray[np.int64]) -> float:
@@ -55,7 +55,11 @@ def as_bandwidth(smoothing: object, target: NDArray[np.int64], grid: Grid) -> fl
     if smoothing == "auto":
         width = bandwidth(target) if grid.smoothable else 0.0
         return width if width >= NARROWEST else 0.0
-    if isinstance(smoothing, bool | str) or not isinstance(smoothing, int | float) or not 0 <= smoothing < math.inf:
+    if (
+        isinstance(smoothing, bool | str)
+        or not isinstance(smoothing, int | float)
+        or not 0 <= smoothing < math.inf
+    ):
         raise QueryError(f"smoothing={smoothing!r} must be 'auto', 'none' or a bandwidth in cells from 0 up")
     return float(smoothing) if grid.ordered else 0.0
 

@@ -100,8 +100,7 @@ class Grid:
         equal = {label: cell for cell, label in enumerate(self.labels)}
         text = {str(label): cell for cell, label in enumerate(self.labels)}
         found = [
-            exact.get((type(x).__name__, x), equal.get(x, text.get(str(x), self.outside)))
-            for x in labels
+            exact.get((type(x).__name__, x), equal.get(x, text.get(str(x), self.outside))) for x in labels
         ]
         cells = np.array(found, dtype=np.int32)
         if self.inner is not None:  # text such as "0.10" for the number 0.1
@@ -149,9 +148,7 @@ def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
     edges = np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)
     edges[0], edges[-1] = low, high
     if np.any(np.diff(edges) <= 0):
-        raise SpaceError(
-            f"low={low!r} and high={high!r} are too close for {cells} cells; subtract an offset"
-        )
+        raise SpaceError(f"low={low!r} and high={high!r} are too close for {cells} cells; subtract an offset")
     return edges.astype(np.float64)
 
 
@@ -197,9 +194,7 @@ def _int_grid(parameter: Int) -> Grid:
     widths = np.log(edges[1:] / edges[:-1]) if parameter.log else np.diff(edges)
     prior = widths / widths.sum()
     if together > 1:
-        return _range_grid(
-            parameter, edges, prior=prior, low=parameter.low, high=parameter.high, even=True
-        )
+        return _range_grid(parameter, edges, prior=prior, low=parameter.low, high=parameter.high, even=True)
     values = tuple(range(parameter.low, parameter.high + 1, parameter.step))
     return _point_grid(parameter, values, prior, ordered=True, edges=edges)
 
@@ -267,8 +262,9 @@ def cells_of(column: Column, grid: Grid) -> Cells:
     else:
         cells = grid.locate(column.values)
     if column.missing is not None:
-        cells = np.where(column.missing, np.int32(grid.missing), cells)
-    return cells
+        cells = np.where(column.missing, grid.missing, cells)
+    placed: Cells = cells.astype(np.int32, copy=False)
+    return placed
 
 
 def coded(column: Column) -> Column:

@@ -110,7 +110,14 @@ def rank(
     if baseline not in get_args(Baseline):
         raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
     rows = [
-        measure(name, tally.grid, tally.between(*target), tally.between(*region), baseline=baseline, smoothing=smoothing)
+        measure(
+            name,
+            tally.grid,
+            tally.between(*target),
+            tally.between(*region),
+            baseline=baseline,
+            smoothing=smoothing,
+        )
         for name, tally in tallies.items()
     ]
     total = sum(row.variance for row in rows)

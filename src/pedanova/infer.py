@@ -33,7 +33,9 @@ class Guess:
     note: str | None
 
 
-def infer_space(columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset()) -> tuple[Space, list[str]]:
+def infer_space(
+    columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset()
+) -> tuple[Space, list[str]]:
     """A space for columns of which nothing is known, and the assumptions made.
 
     Columns named in `asked` are never left out for looking like an id or a time stamp.
@@ -64,9 +66,14 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
         return Guess(None, f"looks like a time stamp ({text[0]!r}); left out, name it in params= to keep it")
     many = len(used) > 0.5 * len(present) and len(present) >= 10
     if not keep and many and (len(used) == len(present) or len(used) > 50):
-        return Guess(None, f"{len(used)} different texts in {len(present)} rows look like an id; left out, name it in params= to keep it")
+        return Guess(
+            None,
+            f"{len(used)} different texts in {len(present)} rows look like an id; left out, name it in params= to keep it",
+        )
     if len(used) > MAX_CELLS:
-        return Guess(None, f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it")
+        return Guess(
+            None, f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it"
+        )
     kinds = {type(label) for label in used}
     mixed = " of mixed types" if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1 else ""
     constant = f"is constant ({used[0]!r}): it can explain nothing"
@@ -76,7 +83,9 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
 
 def _guess_booleans(present: NDArray[Any]) -> Guess:
     if present.all() or not present.any():
-        return Guess(Categorical((bool(present[0]),)), f"is constant ({bool(present[0])}): it can explain nothing")
+        return Guess(
+            Categorical((bool(present[0]),)), f"is constant ({bool(present[0])}): it can explain nothing"
+        )
     return Guess(Categorical((False, True)), "boolean, taken as two categories")
 
 

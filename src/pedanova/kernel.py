@@ -142,9 +142,7 @@ def assign_levels(
     )
 
 
-def _shared(
-    levels: NDArray[Any], objective: NDArray[Any], missing: NDArray[Any] | None
-) -> tuple[Any, ...]:
+def _shared(levels: NDArray[Any], objective: NDArray[Any], missing: NDArray[Any] | None) -> tuple[Any, ...]:
     rows = len(levels)
     return rows, levels.itemsize, address(levels), *column_of(objective), address(missing)
 

@@ -143,7 +143,9 @@ def cut_levels(
     ranks = [rank_of(part, rows) for part in quantiles]
     found = select_ranks(objective, sign, [r for r in ranks if r <= numbers], threads=threads)
     # Where a quantile reaches into the rows that count as worst, it means all rows.
-    ends = [math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks)]
+    ends = [
+        math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)
+    ]
     complete = numbers <= SMALL
     own = np.unique(sign * objective[~np.isnan(objective)]) if complete else np.empty(0)
     cuts = np.unique(np.concatenate([own, ends, values, [math.inf]])) + 0.0

@@ -110,7 +110,9 @@ def _objective(records: Records, objective: object) -> tuple[str, NDArray[Any]]:
     else:
         column = as_column("objective", objective)
         if records.columns and len(column) != records.rows:
-            raise DataError(f"objective has {len(column)} rows but the table has {records.rows}; they must match")
+            raise DataError(
+                f"objective has {len(column)} rows but the table has {records.rows}; they must match"
+            )
     return column.name, _as_objective(column)
 
 

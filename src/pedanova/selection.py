@@ -33,9 +33,7 @@ def select_ranks(
     return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
 
-def _by_partition(
-    objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
     numbers = objective.astype(np.float64)
     numbers = sign * numbers[~np.isnan(numbers)] + 0.0
     numbers.partition(wanted - 1)

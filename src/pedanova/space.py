@@ -202,10 +202,8 @@ def as_number(value: object, name: str) -> float:
 
 
 def as_whole(value: object, name: str) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return int(value)
-    if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
-        return int(value)
+    if not isinstance(value, bool) and isinstance(value, Real) and float(value).is_integer():
+        return int(value) if isinstance(value, Integral) else int(float(value))
     raise SpaceError(f"{name}={value!r} must be a whole number; use Float for real ones")
 
 

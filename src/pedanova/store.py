@@ -22,6 +22,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +181,7 @@ class Blocks:
         ends = np.cumsum([0, *sizes]).tolist()
         if ends[-1] != len(content):
             raise FormatError(f"holds {len(content)} bytes of blocks where {ends[-1]} are listed")
-        self._blocks = [content[start:stop] for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+        self._blocks = [content[start:stop] for start, stop in pairwise(ends)]
 
     def take(self, i: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
         wanted = math.prod(shape) * 8
@@ -192,7 +193,11 @@ class Blocks:
             content = unfolder.decompress(block, wanted)
         except zlib.error:
             raise FormatError(f"block {i} is damaged") from None
-        if len(content) != wanted or unfolder.unconsumed_tail or not (unfolder.eof or unfolder.decompress(b"", 1) == b""):
+        if (
+            len(content) != wanted
+            or unfolder.unconsumed_tail
+            or not (unfolder.eof or unfolder.decompress(b"", 1) == b"")
+        ):
             raise FormatError(f"block {i} does not have the {wanted} bytes it should")
         return np.frombuffer(content, dtype=dtype).reshape(shape)
 

@@ -90,7 +90,15 @@ class Table:
         body = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in self.lines()]
         head = " & ".join(name.translate(LATEX) for name in self.header()) + r" \\"
         shape = "l" + "r" * (len(self.header()) - 1)
-        lines = [rf"\begin{{tabular}}{{{shape}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
+        lines = [
+            rf"\begin{{tabular}}{{{shape}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
         return "\n".join(lines) + "\n"
 
     def to_text(self) -> str:

@@ -84,7 +84,7 @@ class Tally:
         )
 
     def __eq__(self, other: object) -> bool:
-        """The same rows were counted; sums may differ in the last bits, for they were added in another order."""
+        """The same rows were counted; sums may differ in their last bits, by the order of adding."""
         return (
             isinstance(other, Tally)
             and (self.name, self.parameter) == (other.name, other.parameter)
@@ -107,6 +107,4 @@ def check_same(one: Tally, two: Tally) -> None:
         )
     unlike = one.levels.difference(two.levels)
     if unlike is not None:
-        raise MergeError(
-            f"{one.name}: {unlike}; analyze the second part with levels=first.levels"
-        )
+        raise MergeError(f"{one.name}: {unlike}; analyze the second part with levels=first.levels")

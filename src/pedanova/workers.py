@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import TypeVar
 
 from pedanova.errors import QueryError
@@ -22,9 +23,7 @@ def as_threads(threads: object) -> int:
     return threads
 
 
-def spread(
-    function: Callable[[Work], Result], work: Iterable[Work], *, threads: int
-) -> list[Result]:
+def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads: int) -> list[Result]:
     """`function` of every piece of work, in order, on at most so many threads."""
     pieces = list(work)
     if threads == 1 or len(pieces) < 2:
@@ -39,4 +38,4 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
     """The rows in so many even pieces, none of them empty."""
     pieces = max(1, min(pieces, rows))
     ends = [rows * i // pieces for i in range(pieces + 1)]
-    return [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+    return [slice(start, stop) for start, stop in pairwise(ends)]

@@ -47,8 +47,7 @@ def tally_columns(observations: Observations, levels: Levels, *, threads: int = 
     count = count_by_kernel if kernel.available() else count_by_judge
     counted = count(observations.columns, observations, codes, levels, threads=threads)
     return {
-        name: Tally(name, observations.space[name], levels, *counted[name])
-        for name in observations.space
+        name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space
     }
 
 

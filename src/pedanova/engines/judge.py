@@ -28,5 +28,5 @@ def count(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[An
     flat = codes.astype(np.int64) * grid.width + cells_of(column, grid)
     size = (levels + 1) * grid.width
     counts = np.bincount(flat, minlength=size).reshape(levels + 1, grid.width)
-    sums = np.bincount(flat, weights=objective.astype(np.float64), minlength=size)
+    sums: NDArray[Any] = np.bincount(flat, weights=objective.astype(np.float64), minlength=size)
     return counts[:levels].astype(np.int64), sums.reshape(levels + 1, grid.width)[:levels]

@@ -11,6 +11,7 @@ from pedanova.column import Column, as_column
 from pedanova.errors import DataError
 from pedanova.observations import Records
 from pedanova.sources import arrays, files, frames
+from pedanova.sources.names import as_names
 
 
 def read_records(data: object, *, names: Sequence[str] | None = None) -> Records:
@@ -20,11 +21,12 @@ def read_records(data: object, *, names: Sequence[str] | None = None) -> Records
     if isinstance(data, np.ndarray):
         return arrays.read_array(data, names)
     if names is not None:
-        raise DataError(f"names={list(names)!r} is for 2-D NumPy arrays; this source names its own columns")
+        raise DataError(f"names={names!r} is for 2-D NumPy arrays; this source names its own columns")
     if isinstance(data, str | os.PathLike):
         return files.read_file(os.fspath(data))
     if isinstance(data, Mapping):
-        return Records({str(name): read_series(str(name), values) for name, values in data.items()})
+        named = zip(as_names(data), data.values(), strict=True)
+        return Records({name: read_series(name, values) for name, values in named})
     if frames.is_frame(data):
         return frames.read_frame(data)
     raise DataError(
@@ -37,5 +39,7 @@ def read_series(name: str, values: object) -> Column:
     """One column from an array, a list, or a series of a data frame library."""
     if isinstance(values, np.ndarray | list | tuple | range | Column):
         return as_column(name, values)
+    if frames.is_frame(values):
+        raise DataError(f"{name}: a {type(values).__name__} has several columns; give one of them")
     series = frames.as_series(values)
     return as_column(name, values) if series is None else frames.read_series(name, series)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pedanova.column import as_column
 from pedanova.errors import DataError
 from pedanova.observations import Records
+from pedanova.sources.names import as_names
 
 
 def read_array(array: NDArray[Any], names: Sequence[str] | None) -> Records:
@@ -17,13 +18,14 @@ def read_array(array: NDArray[Any], names: Sequence[str] | None) -> Records:
     if array.dtype.names is not None:
         if array.ndim != 1:
             raise DataError(f"a structured array of shape {array.shape} must be one-dimensional")
-        return Records({name: as_column(name, array[name]) for name in array.dtype.names})
+        fields = zip(as_names(array.dtype.names), array.dtype.names, strict=True)
+        return Records({name: as_column(name, array[field]) for name, field in fields})
     if array.ndim != 2:
         raise DataError(f"an array of shape {array.shape} must have two dimensions: rows and columns")
     columns = array.shape[1]
-    known = [f"x{i}" for i in range(columns)] if names is None else [str(name) for name in names]
+    if isinstance(names, str) or not isinstance(names, Iterable | None):
+        raise DataError(f"names={names!r} must be a list of names, one for each of {columns} columns")
+    known = [f"x{i}" for i in range(columns)] if names is None else as_names(names)
     if len(known) != columns:
         raise DataError(f"names= gives {len(known)} names for {columns} columns; give one for each")
-    if len(set(known)) < len(known):
-        raise DataError(f"names={known!r} repeats a name; every column needs its own")
     return Records({name: as_column(name, array[:, i]) for i, name in enumerate(known)})

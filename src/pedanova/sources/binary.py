@@ -21,7 +21,8 @@ def read_by_arrow(file: Path, kind: str) -> Records:
             from pyarrow import feather
 
             table = feather.read_table(file)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:  # pyarrow says OSError for damage, too
+        check_errno(error)
         raise _damaged(file, kind, error) from None
     return read_frame(table)
 
@@ -31,11 +32,18 @@ def read_by_polars(file: Path, kind: str) -> Records:
 
     try:
         table = pl.read_parquet(file) if kind == "Parquet" else pl.read_ipc(file, memory_map=False)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
+        check_errno(error)
         raise _damaged(file, kind, error) from None
     return read_frame(table)
 
 
+def check_errno(error: Exception) -> None:
+    """Pass on what the operating system says; it is not about the file's contents."""
+    if isinstance(error, OSError) and error.errno is not None:
+        raise error
+
+
 def _damaged(file: Path, kind: str, error: Exception) -> FormatError:
-    first = str(error).strip().splitlines()[0]
-    return FormatError(f"{file} is no readable {kind} file: {first}")
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return FormatError(f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again")

@@ -25,9 +25,8 @@ SUFFIXES = {
 def read_file(path: str) -> Records:
     """A table from a file; errors name the file and, where it is known, the line."""
     file = Path(path)
-    kind = check_file(file)
     try:
-        records = _read(file, kind)
+        records = _read(file, check_file(file))
     except PermissionError:
         raise DataError(f"{path}: no permission to read it") from None
     except IsADirectoryError:

@@ -11,6 +11,7 @@ import numpy as np
 from pedanova.column import Column, as_column, encode, some
 from pedanova.errors import DataError
 from pedanova.observations import Records
+from pedanova.sources.names import as_names
 
 Series = nw.Series[Any]
 
@@ -20,14 +21,16 @@ def is_frame(data: object) -> bool:
 
 
 def _native(data: object) -> object:
-    if _is_record_batch(data):
-        data = sys.modules["pyarrow"].Table.from_batches([data])
-    return nw.from_native(data, pass_through=True, allow_series=True)  # type: ignore[call-overload]
-
-
-def _is_record_batch(data: object) -> bool:
     arrow = sys.modules.get("pyarrow")
-    return arrow is not None and isinstance(data, arrow.RecordBatch)
+    if arrow is not None and isinstance(data, arrow.RecordBatch):
+        data = arrow.Table.from_batches([data])
+    elif arrow is not None and isinstance(data, arrow.Array):
+        data = arrow.chunked_array([data])
+    try:
+        return nw.from_native(data, pass_through=True, allow_series=True)  # type: ignore[call-overload]
+    except nw.exceptions.DuplicateError:
+        as_names(_names(data))  # names the one that repeats
+        raise
 
 
 def as_series(values: object) -> Series | None:
@@ -41,20 +44,32 @@ def read_frame(data: object) -> Records:
     notes: tuple[str, ...] = ()
     if isinstance(frame, nw.LazyFrame):
         notes = ("a lazy table was collected into memory",)
-        frame = frame.collect()
+        frame = _collect(frame)
     if not isinstance(frame, nw.DataFrame):
         raise DataError(f"a {type(data).__name__} is no data frame")
-    names = [str(name) for name in frame.columns]
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise DataError(f"two columns are called {twice!r}; every column needs its own name")
-    columns = {str(name): read_series(str(name), frame[name]) for name in frame.columns}
-    return Records(columns, notes)
+    names = as_names(_names(frame.to_native()))
+    columns = zip(names, frame.iter_columns(), strict=True)
+    return Records({name: read_series(name, series) for name, series in columns}, notes)
+
+
+def _names(native: Any) -> list[Any]:
+    """The names as the library has them, be they repeated, numbers or tuples."""
+    return list(native.column_names if hasattr(native, "column_names") else native.columns)
+
+
+def _collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    try:
+        return frame.collect()
+    except Exception as error:  # the plan's own: a file that is gone, a column that is not there
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise DataError(f"the lazy table cannot be collected: {first}") from error
 
 
 def read_series(name: str, series: Series) -> Column:
     """Numbers and booleans as they are, text and categories as codes, dates marked as such."""
     dtype = series.dtype
+    if dtype in (nw.Int128, nw.UInt128):  # NumPy has no such numbers
+        return as_column(name, series.to_list())
     if dtype.is_float():
         return as_column(name, series.to_numpy())
     if dtype.is_integer() or dtype == nw.Boolean:
@@ -76,7 +91,7 @@ def _read_whole(name: str, series: Series) -> Column:
         values = series.to_numpy()
         return as_column(name, values.astype(bool) if series.dtype == nw.Boolean else values)
     missing = series.is_null().to_numpy().astype(bool)
-    filled = series.fill_null(False if series.dtype == nw.Boolean else 0).to_numpy()  # noqa: FBT003
+    filled = series.fill_null(False if series.dtype == nw.Boolean else 0).to_numpy()
     column = as_column(name, filled)
     return Column(name, column.values, column.labels, some(missing))
 

@@ -8,22 +8,27 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pedanova.column import Column, as_column, encode, some
-from pedanova.errors import DataError, FormatError
+from pedanova.column import Column, as_column, encode, shorten, some
+from pedanova.errors import FormatError
 from pedanova.observations import Records
 from pedanova.sources.frames import read_frame
+from pedanova.sources.names import as_names
 
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "none", "n/a", "<NA>")
 TRUE = ("True", "true", "TRUE")
 FALSE = ("False", "false", "FALSE")
 OTHER_DELIMITERS = {",": ";\t|", "\t": ",;|"}
-ID_LIMIT = 2**63
+# As pyarrow reads numbers: no underscores, no digits of other scripts.
+WHOLE = re.compile(r"-?[0-9]+")
+HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
+REAL = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 
 
 def read_delimited(file: Path, delimiter: str) -> Records:
@@ -38,8 +43,8 @@ def _header(file: Path, delimiter: str) -> list[str]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             header = next(csv.reader(lines, delimiter=delimiter), [])
-    except UnicodeDecodeError as error:
-        raise _not_utf8(file, error) from None
+    except UnicodeDecodeError:
+        raise _not_utf8(file) from None
     except csv.Error as error:
         raise FormatError(f"{file}: the header cannot be read: {error}") from None
     names = [name.strip() for name in header]
@@ -47,10 +52,7 @@ def _header(file: Path, delimiter: str) -> list[str]:
         raise FormatError(f"{file} begins with an empty line; the first line must name the columns")
     if len(names) == 1:
         _check_delimiter(file, names[0], delimiter)
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise FormatError(f"{file}: two columns are called {twice!r}; every column needs its own name")
-    return names
+    return as_names(names, where=f"{file}: ", error=FormatError)
 
 
 def _check_delimiter(file: Path, name: str, delimiter: str) -> None:
@@ -62,32 +64,51 @@ def _check_delimiter(file: Path, name: str, delimiter: str) -> None:
             )
 
 
-def _not_utf8(file: Path, error: UnicodeDecodeError) -> FormatError:
-    return FormatError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8")
+def _not_utf8(file: Path) -> FormatError:
+    data = file.read_bytes()
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        what = f"line {line} holds byte 0x{data[error.start]:02x}, which is not UTF-8"
+        return FormatError(f"{file}: {what}; save the file as UTF-8")
+    return FormatError(f"{file} is not UTF-8; save the file as UTF-8")
 
 
 def _by_arrow(file: Path, delimiter: str, header: list[str]) -> Records:
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
     try:
-        table = arrow_csv.read_csv(
-            file,
-            read_options=arrow_csv.ReadOptions(column_names=header, skip_rows=1),
-            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(
-                null_values=list(MISSING),
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-                true_values=list(TRUE),
-                false_values=list(FALSE),
-            ),
-        )
+        table = _arrow_table(file, delimiter, header)
+        types = {field.name: field.type for field in table.schema}
+        # Dates and times stay text, as Python's reader leaves them.
+        times = {name: pa.string() for name, kind in types.items() if pa.types.is_temporal(kind)}
+        table = _arrow_table(file, delimiter, header, times) if times else table
     except pa.ArrowException as error:
         # Python's reader is slower but names the line at fault.
         _by_python(file, delimiter, header)
         raise FormatError(f"{file} cannot be read: {str(error).splitlines()[0]}") from None
+    if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's word for not UTF-8
+        raise _not_utf8(file)
     return read_frame(table)
+
+
+def _arrow_table(file: Path, delimiter: str, header: list[str], types: dict[str, Any] | None = None) -> Any:
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.read_csv(
+        file,
+        read_options=arrow_csv.ReadOptions(column_names=header, skip_rows_after_names=1),
+        parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=types,
+            null_values=list(MISSING),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+            true_values=list(TRUE),
+            false_values=list(FALSE),
+        ),
+    )
 
 
 def _by_python(file: Path, delimiter: str, header: list[str]) -> Records:
@@ -105,8 +126,8 @@ def _by_python(file: Path, delimiter: str, header: list[str]) -> Records:
                         f"{len(header)}; mend the line or its quotes"
                     )
                 rows.append(row)
-    except UnicodeDecodeError as error:
-        raise _not_utf8(file, error) from None
+    except UnicodeDecodeError:
+        raise _not_utf8(file) from None
     except csv.Error as error:
         raise FormatError(f"{file}: line {reader.line_num}: {error}") from None
     columns = zip(*rows, strict=True) if rows else ([] for _ in header)
@@ -129,17 +150,20 @@ def parse_text(name: str, texts: Iterable[str]) -> Column:
 
 
 def _as_whole(present: list[str]) -> Any | None:
+    cells = [text.strip(" \t") for text in present]
+    if not all(WHOLE.fullmatch(text) or HEXADECIMAL.fullmatch(text) for text in cells):
+        return None
     try:
-        return np.array([int(text) for text in present], dtype=np.int64)
-    except (ValueError, OverflowError):
+        return np.array([int(text, 16 if "x" in text.lower() else 10) for text in cells], dtype=np.int64)
+    except (ValueError, OverflowError):  # too many digits
         return None
 
 
 def _as_real(present: list[str]) -> Any | None:
-    try:
-        return np.array([float(text) for text in present], dtype=np.float64)
-    except ValueError:
+    cells = [text.strip(" \t") for text in present]
+    if not all(REAL.fullmatch(text) for text in cells):
         return None
+    return np.array([float(text) for text in cells], dtype=np.float64)
 
 
 def _as_bool(present: list[str]) -> Any | None:
@@ -156,21 +180,24 @@ def read_json_lines(file: Path) -> Records:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     rows.append(_parse_line(file, number, line))
-    except UnicodeDecodeError as error:
-        raise _not_utf8(file, error) from None
-    names = dict.fromkeys(name for row in rows for name in row)
-    return Records({name: as_column(name, [row.get(name) for row in rows]) for name in names})
+    except UnicodeDecodeError:
+        raise _not_utf8(file) from None
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    named = zip(as_names(keys, where=f"{file}: ", error=FormatError), keys, strict=True)
+    return Records({name: as_column(name, [row.get(key) for row in rows]) for name, key in named})
 
 
 def _parse_line(file: Path, number: int, line: str) -> dict[str, object]:
     try:
         row = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        reason = getattr(error, "msg", "nested too deeply")
-        raise FormatError(f"{file}: line {number} is no JSON: {reason}") from None
-    if not isinstance(row, dict):
-        raise DataError(f"{file}: line {number} must be an object such as {{\"lr\": 0.1}}")
-    return flatten(row)
+        if isinstance(row, dict):
+            return flatten(row)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", error)
+        raise FormatError(f"{file}: line {number}, {shorten(line.strip())}, is no JSON: {reason}") from None
+    raise FormatError(
+        f"{file}: line {number}, {shorten(row)}, must be an object such as {{\"lr\": 0.1}}"
+    )
 
 
 def flatten(row: dict[str, object], prefix: str = "") -> dict[str, object]:

@@ -1,0 +1,55 @@
+"""What the numbers say, in plain language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pedanova.importance import Importance, Importances
+
+NOTHING = 0.005  # a corrected share below this is not worth a sentence
+
+
+def describe(found: Importances) -> str:
+    """One sentence on what matters most and how much of the whole it explains."""
+    first, *_ = found.rows
+    if first.share < NOTHING:
+        return f"Nothing here separates {found.target} from {found.region} better than chance would."
+    leaders = [row for row in found.rows if row.ratio >= 0.1 and row.share >= NOTHING][:3]
+    return (
+        f"Among {found.region}, {joined([_with_ratio(row) for row in leaders])} of the importance "
+        f"for reaching {found.target}; {first.name} alone explains {first.share:.0%} of what decides it."
+    )
+
+
+def _with_ratio(row: Importance) -> str:
+    return f"{row.name} has {row.ratio:.0%}"
+
+
+def contrast(wide: Importances, narrow: Importances) -> str:
+    """One sentence on what changes from the wide question to the narrow one."""
+    change = {row.name: row.ratio - wide[row.name].ratio for row in narrow.rows}
+    fallen = min(change, key=lambda name: change[name])
+    risen = max(change, key=lambda name: change[name])
+    return (
+        f"Once inside {narrow.region}, {fallen} falls from {wide[fallen].ratio:.0%} to "
+        f"{narrow[fallen].ratio:.0%} and {risen} rises from {wide[risen].ratio:.0%} to "
+        f"{narrow[risen].ratio:.0%}: what gets you there is not what makes the last step."
+    )
+
+
+def joined(parts: Sequence[str]) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def explain_columns(found: Importances) -> str:
+    """The columns of the table, for someone who sees it for the first time."""
+    base = "the region's rows" if found.baseline == "region" else "a uniform draw from the space"
+    text = (
+        'ratio: part of the summed importance. share: part of the variance of "in the target?" that '
+        f"the parameter explains alone, corrected for chance. divergence: distance of the target from {base}."
+    )
+    if found.baseline == "region" and found.region != "all rows":
+        text += " Inside a region shares may overlap and add to more than 100 %."
+    return text
