@@ -132,7 +132,7 @@ def _from_objects(name: str, rows: list[object]) -> Column:
     return encode(name, plain)
 
 
-def _from_numbers(name: str, plain: list[object], *, whole: bool) -> Column:
+def _from_numbers(name: str, plain: Sequence[object], *, whole: bool) -> Column:
     missing = np.array([value is None for value in plain], dtype=bool)
     if whole:
         numbers: Numbers = np.array([0 if v is None else v for v in plain], dtype=np.int64)

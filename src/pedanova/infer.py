@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.column import Column
-from pedanova.grid import MAX_CELLS
+from pedanova.errors import SpaceError
+from pedanova.grid import MAX_CELLS, grid_of
 from pedanova.space import LARGEST_INT, Categorical, Float, Int, Ordinal, Parameter, Space
 
 ID_NAMES = re.compile(
@@ -149,7 +150,13 @@ def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
         return Guess(Int(int(low), int(high), log=log), f"whole numbers, {bounds}, {scale}")
     if float(high) - float(low) <= 1e-12 * max(abs(low), abs(high)):
         return Guess(None, f"all values within rounding of {low:g}; left out")
-    return Guess(Float(float(low), float(high), log=log), f"{bounds}, {scale}")
+    try:
+        parameter = Float(float(low), float(high), log=log)
+        grid_of(parameter)
+    except SpaceError:  # bounds near the largest or the smallest float
+        cut = f"{low:g} to {high:g} cannot be cut into {MAX_CELLS} cells"
+        return Guess(None, f"{cut}; left out, rescale it to use it")
+    return Guess(parameter, f"{bounds}, {scale}")
 
 
 def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str]:
@@ -158,7 +165,7 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
         return False, ""
     sample = finite[:: max(1, len(finite) // 100_000)].astype(np.float64)
     uniform = -np.log(high - low)
-    log_uniform = -np.log(np.log(high / low)) - float(np.mean(np.log(sample)))
+    log_uniform = -np.log(np.log(high) - np.log(low)) - float(np.mean(np.log(sample)))
     if log_uniform - uniform < LOG_GAIN:
         return False, ""
     return True, f"for the values span a factor of {high / low:.3g} and lie evenly in log"

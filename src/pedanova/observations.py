@@ -73,6 +73,7 @@ def observe(
     else:
         found, notes = as_space(space), []
         found = Space({key: found[key] for key in chosen})
+        check_countable(columns)
         unused = [key for key in records.columns if key not in found and key != own]
         if unused and params is None and exclude is None:
             notes.append(f"not in the space and left out: {listed(unused)}")
@@ -89,15 +90,25 @@ def observe(
 
 
 def as_direction(direction: object) -> Direction:
-    if direction in get_args(Direction):
+    if isinstance(direction, str) and direction in get_args(Direction):
         return direction  # type: ignore[return-value]
     raise QueryError(f"direction={direction!r} must be 'minimize' or 'maximize'")
+
+
+def check_countable(columns: Mapping[str, Column]) -> None:
+    """Dates and durations have no place on a grid, whatever the space says."""
+    for name, column in columns.items():
+        if column.is_time:
+            raise DataError(f"{name}: dates or durations cannot be counted; turn them into numbers or text")
 
 
 def _no_parameter(records: Records, objective: str, notes: list[str]) -> str:
     if set(records.columns) <= {objective}:
         return f"the table has no column beside the objective {objective!r}; add the hyperparameters"
-    return f"no column can serve as a parameter ({'; '.join(notes)}); name some in params="
+    if not notes:
+        return f"space= and exclude= leave none of {len(records.columns)} columns; keep one at least"
+    most = "; ".join(notes[:3]) + (f"; and {len(notes) - 3} more" if len(notes) > 3 else "")
+    return f"no column can serve as a parameter ({most}); name some in params="
 
 
 def _objective(records: Records, objective: object) -> tuple[str, NDArray[Any]]:
@@ -122,11 +133,12 @@ def _as_objective(column: Column) -> NDArray[Any]:
         raise DataError(f"{name}: there are no rows; give at least two")
     if column.labels is not None:
         shown = listed([str(label) for label in column.labels], most=3)
-        raise DataError(f"objective {name!r} holds text ({shown}); it must hold numbers")
+        held = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"
+        raise DataError(f"objective {name!r} holds {held}; it must hold numbers")
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
     if column.missing is None:
-        return column.values
+        return column.values.view(np.uint8) if column.values.dtype == bool else column.values
     return np.where(column.missing, np.nan, column.values.astype(np.float64))
 
 
@@ -141,6 +153,8 @@ def _choose(
     """The names of the columns to use, in the order of the space or the table."""
     listed_params = _names(params, "params")
     listed_exclude = _names(exclude, "exclude")
+    if params is not None and not listed_params:
+        raise QueryError(f"params={params!r} names no column; leave it out to use all of them")
     known = tuple(records.columns)
     for name in [*listed_params, *listed_exclude, *(as_space(space) if space is not None else ())]:
         if name not in records.columns:
@@ -164,7 +178,11 @@ def _names(names: Iterable[str] | None, argument: str) -> list[str]:
         return [names]
     if not isinstance(names, Iterable):
         raise QueryError(f"{argument}={names!r} must be a list of column names")
-    return list(names)
+    given = list(names)
+    for name in given:
+        if not isinstance(name, str):
+            raise QueryError(f"{argument}= holds {name!r}; column names are text, such as {str(name)!r}")
+    return given
 
 
 def describe_outside(column: Column, parameter: Parameter) -> str:

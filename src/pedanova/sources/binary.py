@@ -31,7 +31,7 @@ def read_by_polars(file: Path, kind: str) -> Records:
     import polars as pl
 
     try:
-        table = pl.read_parquet(file) if kind == "Parquet" else pl.read_ipc(file, memory_map=False)
+        table = pl.read_parquet(file) if kind == "Parquet" else pl.read_ipc(file)
     except (pl.exceptions.PolarsError, OSError) as error:
         check_errno(error)
         raise _damaged(file, kind, error) from None

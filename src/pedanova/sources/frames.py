@@ -27,7 +27,7 @@ def _native(data: object) -> object:
     elif arrow is not None and isinstance(data, arrow.Array):
         data = arrow.chunked_array([data])
     try:
-        return nw.from_native(data, pass_through=True, allow_series=True)  # type: ignore[call-overload]
+        return nw.from_native(data, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError:
         as_names(_names(data))  # names the one that repeats
         raise
@@ -100,10 +100,11 @@ def _read_labels(name: str, series: Series) -> Column:
     """Codes from the library that holds the text: far quicker than a loop over Python strings."""
     native, module = series.to_native(), nw.get_native_namespace(series).__name__
     if module == "polars":
-        texts = native.cast(sys.modules["polars"].String)
+        polars = sys.modules["polars"]
+        texts = native.cast(polars.String)
         labels = texts.drop_nulls().unique().sort()
-        codes = texts.cast(sys.modules["polars"].Enum(labels)).to_physical()
-        return Column(name, codes.cast(sys.modules["polars"].Int32).fill_null(-1).to_numpy(), tuple(labels.to_list()))
+        codes = texts.cast(polars.Enum(labels)).to_physical().cast(polars.Int32).fill_null(-1)
+        return Column(name, codes.to_numpy(), tuple(labels.to_list()))
     if module == "pandas":
         return _encode(name, *sys.modules["pandas"].factorize(native))
     if module == "pyarrow":

@@ -59,9 +59,8 @@ def _check_delimiter(file: Path, name: str, delimiter: str) -> None:
     for other in OTHER_DELIMITERS[delimiter]:
         if other in name:
             remedy = "name the file .tsv" if other == "\t" else f"convert it to {delimiter!r}"
-            raise FormatError(
-                f"{file}: the header {name[:60]!r} has no {delimiter!r} but {other!r}: wrong delimiter; {remedy}"
-            )
+            header = f"the header {name[:60]!r} has no {delimiter!r} but {other!r}"
+            raise FormatError(f"{file}: {header}: wrong delimiter; {remedy}")
 
 
 def _not_utf8(file: Path) -> FormatError:
