@@ -17,6 +17,8 @@ def read_by_arrow(file: Path, kind: str) -> Records:
             from pyarrow import parquet
 
             table = parquet.read_table(file, partitioning=None)
+        elif is_stream(file):
+            table = pa.ipc.open_stream(file.read_bytes()).read_all()
         else:
             from pyarrow import feather
 
@@ -31,11 +33,22 @@ def read_by_polars(file: Path, kind: str) -> Records:
     import polars as pl
 
     try:
-        table = pl.read_parquet(file) if kind == "Parquet" else pl.read_ipc(file)
+        if kind == "Parquet":
+            table = pl.read_parquet(file, glob=False)
+        else:
+            read = pl.read_ipc_stream if is_stream(file) else pl.read_ipc
+            with file.open("rb") as source:  # a path would be taken as a pattern
+                table = read(source)
     except (pl.exceptions.PolarsError, OSError) as error:
         check_errno(error)
         raise _damaged(file, kind, error) from None
     return read_frame(table)
+
+
+def is_stream(file: Path) -> bool:
+    """Arrow IPC comes as a file with a footer, or as a stream, which begins with this mark."""
+    with file.open("rb") as start:
+        return start.read(4) == b"\xff\xff\xff\xff"
 
 
 def check_errno(error: Exception) -> None:
