@@ -78,7 +78,7 @@ def observe(
         if unused and params is None and exclude is None:
             notes.append(f"not in the space and left out: {listed(unused)}")
     if not found:
-        raise DataError(_no_parameter(records, name, notes))
+        raise DataError(_no_parameter(records, name, notes if space is None else []))
     return Observations(
         columns={key: columns[key] for key in found},
         objective=numbers,

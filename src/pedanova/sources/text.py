@@ -33,9 +33,18 @@ REAL = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infin
 
 def read_delimited(file: Path, delimiter: str) -> Records:
     header = _header(file, delimiter)
-    if importlib.util.find_spec("pyarrow") is not None:
-        return _by_arrow(file, delimiter, header)
-    return _by_python(file, delimiter, header)
+    read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
+    records = read(file, delimiter, header)
+    _check_closed(file, records)
+    return records
+
+
+def _check_closed(file: Path, records: Records) -> None:
+    """A quote that is never closed takes the rest of the file into the very last cell."""
+    column = records.columns[next(reversed(list(records.columns)))]
+    last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
+    if isinstance(last, str) and "\n" in last and not file.read_bytes().rstrip().endswith(b'"'):
+        raise FormatError(f"{file}: the quote before {shorten(last)} is never closed; close it or drop it")
 
 
 def _header(file: Path, delimiter: str) -> list[str]:
@@ -83,10 +92,9 @@ def _by_arrow(file: Path, delimiter: str, header: list[str]) -> Records:
         # Dates and times stay text, as Python's reader leaves them.
         times = {name: pa.string() for name, kind in types.items() if pa.types.is_temporal(kind)}
         table = _arrow_table(file, delimiter, header, times) if times else table
-    except pa.ArrowException as error:
-        # Python's reader is slower but names the line at fault.
-        _by_python(file, delimiter, header)
-        raise FormatError(f"{file} cannot be read: {str(error).splitlines()[0]}") from None
+    except pa.ArrowException:
+        # Python's reader is slower, but takes lines of any length and names the one at fault.
+        return _by_python(file, delimiter, header)
     if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's word for not UTF-8
         raise _not_utf8(file)
     return read_frame(table)
