@@ -30,6 +30,7 @@ ROWS = 60
 TABLE = {
     "lr": [0.001 * (i + 1) for i in range(ROWS)],
     "optimizer": ["adam" if i % 3 else "sgd" for i in range(ROWS)],
+    "digits": ["10" if i % 2 == 0 else "x2" for i in range(ROWS)],
     "loss": [float(i * 37 % ROWS) for i in range(ROWS)],
 }
 
@@ -156,7 +157,7 @@ def test_bad_names(names: Any, parts: tuple[str, ...]) -> None:
         *[("params", [value], repr(value)) for value in (5, None, ["lr"], "typo", "loss", "")],
         *[("exclude", value, repr(value)) for value in (5, True)],
         *[("exclude", [value], repr(value)) for value in (5, None, ["lr"], "typo", "")],
-        ("exclude", ["lr", "optimizer"], "leave none"),
+        ("exclude", ["lr", "optimizer", "digits"], "leave none"),
         *[("space", value, repr(value)) for value in (5, "lr", ["lr"])],
         *[("space", {"lr": value}, f"lr: {value!r}") for value in (5, None, (0, 1), Float)],
         *[("space", {value: Float(0, 1)}, repr(value)) for value in (5, "", None)],
@@ -208,6 +209,7 @@ def test_targets_that_do_not_fit_their_region(target: Any, region: Any, parts: t
         ("lr", Categorical(["a", "b"]), ("lr", "row 0", "0.001", "not one of a, b")),
         ("optimizer", Categorical(["adam"]), ("optimizer", "row 0", "'sgd'", "not one of adam")),
         ("optimizer", Float(0, 1), ("optimizer", "row 0", "'sgd'", "not a number", "low=0", "high=1")),
+        ("digits", Float(0, 5), ("digits", "row 0", "'10'", "above high=5")),
         ("optimizer", Int(0, 5), ("optimizer", "row 0", "'sgd'", "not a number")),
         ("optimizer", Ordinal([1, 2]), ("optimizer", "row 0", "'sgd'", "not one of")),
     ],
@@ -275,10 +277,10 @@ def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
     rows = draw(st.integers(0, 14))
     names = draw(st.lists(st.sampled_from(["x", "id", "time", "", "a b", "é"]), max_size=4, unique=True))
     kinds = st.one_of(st.just(ODD), ONE_KIND.map(lambda kind: st.one_of(st.none(), kind)), ONE_KIND)
-    table = {name: draw(st.lists(draw(kinds), min_size=rows, max_size=rows)) for name in names}
-    return table | {
-        "y": draw(st.lists(draw(st.one_of(kinds, st.just(st.floats()))), min_size=rows, max_size=rows))
-    }
+    objectives = st.one_of(st.just(st.floats()), st.just(st.integers(-9, 9)), kinds)
+    chosen = [*(draw(kinds) for _ in names), draw(objectives)]
+    columns = [draw(st.lists(kind, min_size=rows, max_size=rows)) for kind in chosen]
+    return dict(zip([*names, "y"], columns, strict=True))
 
 
 @settings(max_examples=250)

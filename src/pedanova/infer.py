@@ -16,7 +16,8 @@ from pedanova.grid import MAX_CELLS, grid_of
 from pedanova.space import LARGEST_INT, Categorical, Float, Int, Ordinal, Parameter, Space
 
 ID_NAMES = re.compile(
-    r"^(unnamed: ?\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index)|(trial|run|config|job)(_?(id|number|no|name))?)$",
+    r"^(unnamed: ?\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index)"
+    r"|(trial|run|config|job)(_?(id|number|no|name))?)$",
     re.IGNORECASE,
 )
 TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
@@ -67,10 +68,8 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
         return Guess(None, f"looks like a time stamp ({text[0]!r}); left out, name it in params= to keep it")
     many = len(used) > 0.5 * len(present) and len(present) >= 10
     if not keep and many and (len(used) == len(present) or len(used) > 50):
-        return Guess(
-            None,
-            f"{len(used)} different texts in {len(present)} rows look like an id; left out, name it in params= to keep it",
-        )
+        counted = f"{len(used)} different texts in {len(present)} rows look like an id"
+        return Guess(None, f"{counted}; left out, name it in params= to keep it")
     if len(used) > MAX_CELLS:
         return Guess(
             None, f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -9,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.column import Column, as_column
+from pedanova.column import Column, as_column, shorten
 from pedanova.errors import DataError, QueryError, SpaceError, listed, unknown_name
 from pedanova.grid import cells_of, grid_of
 from pedanova.infer import infer_space
@@ -194,19 +195,28 @@ def describe_outside(column: Column, parameter: Parameter) -> str:
     value = column.value_at(row)
     many = f" ({len(rows)} rows in all)" if len(rows) > 1 else ""
     return (
-        f"{column.name}: row {row} has {value!r}, {_rule(parameter, value)}{many}; "
+        f"{column.name}: row {row} has {shorten(value)}, {_rule(parameter, value)}{many}; "
         "widen the space, or pass outside='count' to count such rows apart"
     )
+
+
+def _number(value: object) -> float:
+    """The number that a value or its text stands for; NaN if none."""
+    try:
+        return float(str(value))
+    except ValueError:
+        return math.nan
 
 
 def _rule(parameter: Parameter, value: object) -> str:
     match parameter:
         case Float(low, high) | Int(low, high):
-            if not isinstance(value, int | float):
+            number = _number(value)
+            if math.isnan(number):
                 return f"not a number between low={low:g} and high={high:g}"
-            if value < low:
+            if number < low:
                 return f"below low={low:g}"
-            if value > high:
+            if number > high:
                 return f"above high={high:g}"
             step = parameter.step if isinstance(parameter, Int) else 0
             return f"not on the lattice {low:g}, {low + step:g}, … {high:g}"

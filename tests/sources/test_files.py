@@ -272,3 +272,17 @@ def test_json_lines_flatten_objects_and_fill_absent_keys(tmp_path: Path) -> None
 
 def test_every_suffix_is_tested() -> None:
     assert {suffix.lower() for suffix in SUFFIXES} == set(files.SUFFIXES)
+
+
+def test_a_last_cell_may_hold_a_line_break(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'x,y\n1,"a\n"\n')
+    assert rows_of(read_records(path).columns["y"]) == ["a\n"]
+    read_both(path)
+
+
+def test_a_line_longer_than_a_block_of_pyarrow_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    names = [f"a_rather_long_name_of_a_column_{i}" for i in range(40_000)]
+    path.write_text("\n".join([",".join(names), ",".join("1" * 40_000), ""]))
+    assert len(read_records(path).columns) == 40_000
