@@ -297,3 +297,30 @@ def test_any_table_is_counted_or_refused(
     except PedanovaError as error:
         if len(str(error).splitlines()) != 1:
             raise
+
+
+def test_odd_arguments_of_the_wrong_type_altogether() -> None:
+    a = pedanova.analyze({"x": np.arange(60) % 7, "y": np.arange(60.0)}, "y", params=["x"])
+    for call in (
+        lambda: pedanova.at_most(10**400),
+        lambda: a.importance(baseline=np.array(["a", "b"])),  # type: ignore[arg-type]
+        lambda: a.densities(["x"]),  # type: ignore[arg-type]
+        lambda: pedanova.load(5),  # type: ignore[arg-type]
+        lambda: a.save(5),  # type: ignore[arg-type]
+        lambda: pedanova.analyze({"x": np.arange(60)}, np.arange(60.0), nan=np.array(["a", "b"])),  # type: ignore[arg-type]
+        lambda: pedanova.analyze({"x": np.arange(60)}, np.arange(60.0), levels=a),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(PedanovaError) as caught:
+            call()
+        assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_table_of_very_many_columns_keeps_fewer_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pedanova import analysis as module
+
+    monkeypatch.setattr(module, "LARGEST_TALLIES", 10_000)
+    random = np.random.default_rng(0)
+    a = pedanova.analyze(random.random((100, 5)), random.random(100))
+    assert a.levels.count <= 7
+    assert not a.levels.complete
+    assert a.importance(0.033).rows[0].n_target == 4  # counted on request

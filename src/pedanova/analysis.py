@@ -22,16 +22,24 @@ from pedanova.errors import (
     UnknownParameterError,
     unknown_name,
 )
+from pedanova.grid import grid_of
 from pedanova.importance import Importances, rank
-from pedanova.levels import Levels, NanPolicy, as_ladder, count_nan, cut_levels
+from pedanova.levels import (
+    LADDER,
+    LARGEST_TALLIES,
+    SHORT_LADDER,
+    SMALL,
+    Levels,
+    NanPolicy,
+    as_ladder,
+    count_nan,
+    cut_levels,
+)
 from pedanova.nesting import Range, check_nested, check_order, query_notes
 from pedanova.observations import Observations, OutsidePolicy, describe_outside, observe
 from pedanova.regions import Quantile, Region, Threshold, as_region, percent
-from pedanova.report.page import View, draw_page
 from pedanova.results import Densities, Profile, Step, densities_of
-from pedanova.sources import read_records, read_series
 from pedanova.space import Parameter, Space
-from pedanova.store import Stored, read_tallies, write_tallies
 from pedanova.tally import Tally
 from pedanova.workers import as_threads
 
@@ -88,6 +96,8 @@ def analyze(
     >>> list(a.importance())
     ['x', 'z']
     """
+    from pedanova.sources import read_records, read_series  # brings narwhals along: only when needed
+
     policy: NanPolicy = as_choice("nan", nan, NanPolicy)
     fate: OutsidePolicy = as_choice("outside", outside, OutsidePolicy)
     workers = as_threads(threads)
@@ -115,7 +125,7 @@ def analyze(
 
 def as_choice(name: str, value: object, choices: Any) -> Any:
     allowed = get_args(choices)
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise QueryError(f"{name}={value!r} must be {' or '.join(repr(choice) for choice in allowed)}")
     return value
 
@@ -129,9 +139,16 @@ def _levels(observed: Observations, levels: object, nan: NanPolicy, threads: int
         if levels.nan != nan:
             raise QueryError(f"nan={nan!r} differs from the levels given, cut with nan={levels.nan!r}")
         return levels
-    ladder = as_ladder(levels)  # type: ignore[arg-type]
+    cells = sum(grid_of(parameter).width for parameter in observed.space.values())
+    # A table of very many columns keeps fewer levels; others are counted when asked for.
+    wide = levels is None and cells * len(LADDER) > LARGEST_TALLIES
     cut = cut_levels(
-        observed.objective, direction=observed.direction, nan=nan, quantiles=ladder, threads=threads
+        observed.objective,
+        direction=observed.direction,
+        nan=nan,
+        quantiles=SHORT_LADDER if wide else as_ladder(levels),  # type: ignore[arg-type]
+        every=cells * SMALL <= LARGEST_TALLIES // 16,
+        threads=threads,
     )
     check_varies(observed, nan)
     return cut
@@ -267,7 +284,7 @@ class Analysis:
         smoothing: Smoothing = "auto",
     ) -> Densities:
         """How one parameter is spread in the target, in the region and over the space."""
-        if name not in self.tallies:
+        if not isinstance(name, str) or name not in self.tallies:
             raise UnknownParameterError(unknown_name(name, tuple(self.tallies)))
         tallies, inner, outer = self._find(as_region(target, "target"), as_region(region, "region"))
         return densities_of(tallies[name], target=inner, region=outer, smoothing=smoothing)
@@ -304,7 +321,7 @@ class Analysis:
                 self.observations.objective,
                 direction=self.levels.direction,
                 nan=self.levels.nan,
-                quantiles=as_ladder([*self.levels.quantiles, *parts]),
+                quantiles=as_ladder(parts),
                 values=[cut.signed for cut in cuts if isinstance(cut, Threshold)],
                 threads=self.threads,
             )
@@ -330,6 +347,8 @@ class Analysis:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tallies, not the data, to a small file; `load` reads it."""
+        from pedanova.store import Stored, write_tallies
+
         write_tallies(path, Stored(self.objective, self.dropped, self.levels, self.tallies, self.notes))
 
     def report(
@@ -348,6 +367,8 @@ class Analysis:
 
 
 def write_report(a: Analysis, path: str | os.PathLike[str], title: str, *questions: Any) -> None:
+    from pedanova.report.page import View, draw_page
+
     wide = a.importance(*questions[0])
     narrow = None
     if len(questions) > 1:
@@ -364,5 +385,7 @@ def write_report(a: Analysis, path: str | os.PathLike[str], title: str, *questio
 
 def load(path: str | os.PathLike[str]) -> Analysis:
     """An analysis from a file that `Analysis.save` wrote."""
+    from pedanova.store import read_tallies
+
     stored = read_tallies(path)
     return Analysis(stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)

@@ -114,7 +114,7 @@ class Grid:
 def _number(label: Label) -> float:
     try:
         return float(label)
-    except ValueError:
+    except (ValueError, OverflowError):
         return math.nan
 
 

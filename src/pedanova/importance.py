@@ -107,7 +107,7 @@ def rank(
     smoothing: Smoothing = "auto",
 ) -> tuple[Importance, ...]:
     """Rows for every tally, most important first; target and region are ranges of levels."""
-    if baseline not in get_args(Baseline):
+    if not isinstance(baseline, str) or baseline not in get_args(Baseline):
         raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
     rows = [
         measure(

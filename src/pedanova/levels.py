@@ -20,7 +20,9 @@ LADDER = tuple(
     Fraction(thousandths, 1000)
     for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
 )
+SHORT_LADDER = tuple(Fraction(percents, 100) for percents in (1, 5, 10, 25, 50, 100))
 SMALL = 128  # up to so many rows, every distinct objective is a level: any quantile is exact
+LARGEST_TALLIES = 1 << 26  # counts of all parameters together that are kept: 1 GB with their sums
 MAX_LEVELS = 65_000  # level codes have 16 bits
 
 
@@ -49,7 +51,8 @@ class Levels:
     @property
     def boundaries(self) -> NDArray[np.float64]:
         """(levels - 1,) Signed objectives at or beyond ``boundaries[i]`` lie behind level i."""
-        return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
+        with np.errstate(over="ignore", under="ignore"):  # the largest double is followed by infinity
+            return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Levels) and self.difference(other) is None
@@ -113,7 +116,8 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
     if quantiles is None:
         return LADDER
     if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):
-        raise QueryError(f"levels={quantiles!r} must be a list of quantiles, or another analysis's levels")
+        given = type(quantiles).__name__ if hasattr(quantiles, "levels") else repr(quantiles)
+        raise QueryError(f"levels={given} must be a list of quantiles, or the .levels of another analysis")
     parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
     if len(parts) > MAX_LEVELS:
         raise QueryError(f"levels: {len(parts)} quantiles are more than {MAX_LEVELS}")
@@ -127,12 +131,14 @@ def cut_levels(
     nan: NanPolicy = "drop",
     quantiles: Sequence[Fraction] = LADDER,
     values: Sequence[float] = (),
+    every: bool = False,
     threads: int = 1,
 ) -> Levels:
     """Levels at exact quantiles of the objective, and at further (signed) values.
 
-    A quantile γ of N rows ends at the ⌈γN⌉-th best; ties stay together. Quantiles that fall on
-    the same threshold share a level.
+    With `every`, a small table gets a level for each distinct objective. A quantile γ of N rows
+    ends at the ⌈γN⌉-th best; ties stay together. Quantiles that fall on the same threshold share
+    a level.
     """
     sign = 1.0 if direction == "minimize" else -1.0
     nans = count_nan(objective)
@@ -146,7 +152,7 @@ def cut_levels(
     ends = [
         math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)
     ]
-    complete = numbers <= SMALL
+    complete = every and numbers <= SMALL
     own = np.unique(sign * objective[~np.isnan(objective)]) if complete else np.empty(0)
     cuts = np.unique(np.concatenate([own, ends, values, [math.inf]])) + 0.0
     return Levels(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -138,6 +139,7 @@ def percent(part: Fraction) -> str:
 
 
 def _as_value(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-        raise QueryError(f"{value!r} must be a number, in the units of the objective")
-    return float(value)
+    with suppress(OverflowError):  # a whole number too large for a float
+        if not isinstance(value, bool) and isinstance(value, Real) and not math.isnan(value):
+            return float(value)
+    raise QueryError(f"{str(value)[:60]} must be a number, in the units of the objective")

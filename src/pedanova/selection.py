@@ -53,9 +53,11 @@ def _by_radix(
     inside = wanted - 1  # its rank among the rows of that prefix
     for bits in kernel.DIGIT_BITS:
         counts = _count(parts, sign, tables, len(keys), bits, threads=threads)
-        reached = np.cumsum(counts, axis=1)[under]
-        digit = (reached <= inside[:, None]).sum(axis=1)
-        inside = inside - np.where(digit > 0, reached[np.arange(len(digit)), digit - 1], 0)
+        reached = np.cumsum(counts, axis=1)
+        digit = np.array(
+            [np.searchsorted(reached[u], i, side="right") for u, i in zip(under, inside, strict=True)]
+        )
+        inside = inside - np.where(digit > 0, reached[under, digit - 1], 0)
         prefixes, under = np.unique((under << bits) + digit, return_inverse=True)
         table = np.full(counts.size, -1, dtype=np.int32)
         table[prefixes] = np.arange(len(prefixes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -60,7 +61,9 @@ class Int:
         if self.log and self.step != 1:
             raise SpaceError(f"step={self.step} and log=True exclude each other; use step=1 or Ordinal")
         if max(abs(self.low), abs(self.high)) > LARGEST_INT:
-            raise SpaceError(f"bounds {self.low} and {self.high} exceed ±2^53; rescale the parameter")
+            raise SpaceError(
+                f"bounds {shown(self.low)} and {shown(self.high)} exceed ±2^53; rescale the parameter"
+            )
         # The last value on the lattice is the true upper bound.
         object.__setattr__(self, "high", self.low + (self.high - self.low) // self.step * self.step)
 
@@ -160,6 +163,8 @@ class Space(Mapping[str, Parameter]):
     @classmethod
     def from_dict(cls, plain: Mapping[str, Mapping[str, Any]]) -> Space:
         """The inverse of `to_dict`."""
+        if not isinstance(plain, Mapping):
+            raise SpaceError(f"{plain!r} must be a dict of parameters by name")
         return cls({name: parameter_from_dict(name, fields) for name, fields in plain.items()})
 
 
@@ -196,24 +201,37 @@ def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
 
 
 def as_number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise SpaceError(f"{name}={value!r} must be a finite number")
-    return float(value)
+    if not isinstance(value, bool) and isinstance(value, Real):
+        with suppress(OverflowError):  # a whole number too large for a float
+            if math.isfinite(value):
+                return float(value)
+    raise SpaceError(f"{name}={shown(value)} must be a finite number")
 
 
 def as_whole(value: object, name: str) -> int:
-    if not isinstance(value, bool) and isinstance(value, Real) and float(value).is_integer():
-        return int(value) if isinstance(value, Integral) else int(float(value))
+    if not isinstance(value, bool):
+        if isinstance(value, Integral):
+            return int(value)
+        if isinstance(value, Real) and float(value).is_integer():
+            return int(float(value))
     raise SpaceError(f"{name}={value!r} must be a whole number; use Float for real ones")
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value for a message, cut short."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def check_bounds(low: float, high: float, *, log: bool) -> None:
     if not isinstance(log, bool):
         raise SpaceError(f"log={log!r} must be True or False")
     if not low < high:
-        raise SpaceError(f"low={low:g} must be below high={high:g}; a constant is Ordinal([{low:g}])")
+        raise SpaceError(
+            f"low={shown(low)} must be below high={shown(high)}; a constant is Ordinal([{shown(low)}])"
+        )
     if log and low <= 0:
-        raise SpaceError(f"low={low:g} must be above 0 on a log scale; pass log=False or raise low")
+        raise SpaceError(f"low={shown(low)} must be above 0 on a log scale; pass log=False or raise low")
 
 
 def as_labels(values: object, what: str) -> tuple[Label, ...]:
@@ -233,6 +251,8 @@ def as_label(value: object, what: str) -> Label:
     plain = value.item() if hasattr(value, "item") and not isinstance(value, str) else value
     if isinstance(plain, float) and not math.isfinite(plain):
         raise SpaceError(f"{what} hold {plain!r}; only finite numbers, text and booleans can be values")
+    if isinstance(plain, int) and not isinstance(plain, bool) and abs(plain) > LARGEST_INT:
+        return str(plain)  # beyond what a float can hold apart: a name rather than a number
     if isinstance(plain, str | int | float | bool):
         return plain
     return "None" if plain is None else str(plain)

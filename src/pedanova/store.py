@@ -54,7 +54,7 @@ class Stored:
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
     """Write through a temporary neighbour, so that a failure leaves the old file as it was."""
-    file = Path(path)
+    file = as_path(path)
     partial = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         partial.write_bytes(to_bytes(stored))
@@ -65,7 +65,7 @@ def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
 
 
 def read_tallies(path: str | os.PathLike[str]) -> Stored:
-    file = Path(path)
+    file = as_path(path)
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -74,6 +74,12 @@ def read_tallies(path: str | os.PathLike[str]) -> Stored:
         return from_bytes(content)
     except FormatError as error:
         raise FormatError(f"{file}: {error}") from None
+
+
+def as_path(path: object) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"{path!r} is no path; give a string or a pathlib.Path")
+    return Path(path)
 
 
 def to_bytes(stored: Stored) -> bytes:

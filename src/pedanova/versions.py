@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-from importlib import metadata
-
 from pedanova import kernel
 
 __version__ = "0.1.0"
@@ -17,6 +14,8 @@ def show_versions() -> None:
 
 
 def describe_versions() -> str:
+    import platform  # both are slow to import, and few ask for versions
+
     lines = [
         f"pedanova  {__version__}",
         f"kernel    {kernel.describe()}",
@@ -27,6 +26,8 @@ def describe_versions() -> str:
 
 
 def version_of(name: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

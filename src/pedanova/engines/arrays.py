@@ -101,31 +101,33 @@ def count_by_kernel(
     per_column = 1 if len(jobs) >= 4 * threads else min(threads, len(codes) // SMALLEST_PIECE + 1)
     work = [(job, rows) for job in jobs for rows in chunks(len(codes), pieces=per_column)]
 
-    def count(piece: tuple[Job, slice]) -> NDArray[Any]:
+    def count(piece: tuple[Job, slice]) -> judge.Counted:
         job, rows = piece
         table = np.zeros((levels.count + 1, job.grid.width), dtype=kernel.ENTRY)
         if len(codes):
             job.add_rows(rows, table)
-        return table
+        return in_order(table[: levels.count], job)
 
-    tables = spread(count, work, threads=threads)
+    counted = spread(count, work, threads=threads)
     pieces = len(work) // len(jobs) if jobs else 0
-    return {
-        job.name: merge_tables(tables[i * pieces : (i + 1) * pieces], job, levels.count)
-        for i, job in enumerate(jobs)
-    }
+    return {job.name: added(counted[i * pieces : (i + 1) * pieces]) for i, job in enumerate(jobs)}
 
 
-def merge_tables(tables: list[NDArray[Any]], job: Job, levels: int) -> judge.Counted:
-    """Pieces of one column added up, dropped rows left behind, cells put in the grid's order."""
-    counts = sum(table["count"][:levels] for table in tables[1:]) + tables[0]["count"][:levels]
-    sums = sum(table["sum"][:levels] for table in tables[1:]) + tables[0]["sum"][:levels]
+def in_order(table: NDArray[Any], job: Job) -> judge.Counted:
+    """Counts and sums apart, cells in the grid's order."""
+    counts, sums = table["count"], table["sum"]
     if job.order is None:
-        return np.ascontiguousarray(counts), np.ascontiguousarray(sums)
-    place = np.concatenate([job.order, [job.grid.missing, job.grid.outside]])
-    ordered_counts, ordered_sums = np.empty_like(counts), np.empty_like(sums)
-    ordered_counts[:, place], ordered_sums[:, place] = counts, sums
-    return ordered_counts, ordered_sums
+        return counts.copy(), sums.copy()
+    from_position = np.concatenate([np.argsort(job.order), [job.grid.missing, job.grid.outside]])
+    return counts[:, from_position], sums[:, from_position]
+
+
+def added(pieces: list[judge.Counted]) -> judge.Counted:
+    (counts, sums), *others = pieces
+    for more_counts, more_sums in others:
+        counts += more_counts
+        sums += more_sums
+    return counts, sums
 
 
 def job_of(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[Any]) -> Job:

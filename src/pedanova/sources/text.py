@@ -202,9 +202,7 @@ def _parse_line(file: Path, number: int, line: str) -> dict[str, object]:
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", error)
         raise FormatError(f"{file}: line {number}, {shorten(line.strip())}, is no JSON: {reason}") from None
-    raise FormatError(
-        f"{file}: line {number}, {shorten(row)}, must be an object such as {{\"lr\": 0.1}}"
-    )
+    raise FormatError(f'{file}: line {number}, {shorten(row)}, must be an object such as {{"lr": 0.1}}')
 
 
 def flatten(row: dict[str, object], prefix: str = "") -> dict[str, object]:

@@ -1,0 +1,53 @@
+# Every target sets up its own virtual environment; a new machine needs Python >= 3.11 and the package index.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# What the installed package is made of: when one of these changes, it is installed anew.
+SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
+
+.PHONY: demo test lint bench sanitize clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/.demo  ## analyse the bundled random search; ends with a table and report.html
+	$(BIN)/pedanova demo --report report.html
+
+test: $(VENV)/.test  ## lint, types and every test
+	$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machine, some minutes
+	$(BIN)/python benchmarks/core.py
+
+sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
+	$(BIN)/cmake -S . -B build/sanitize -DPEDANOVA_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug > /dev/null
+	$(BIN)/cmake --build build/sanitize > /dev/null
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 PEDANOVA_KERNEL=build/sanitize/_kernel.so \
+	$(BIN)/python -m pytest tests/engines tests/laws -p no:cacheprovider
+
+clean:  ## remove environments and builds
+	rm -rf .venv build dist report.html
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(BIN)/python $(SOURCES)
+	$(PIP) install '.[all]'
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python $(SOURCES)
+	$(PIP) install '.[lint]'
+	@touch $@
+
+$(VENV)/.bench: $(BIN)/python $(SOURCES)
+	$(PIP) install '.[bench]'
+	@touch $@

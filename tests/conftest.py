@@ -1,0 +1,46 @@
+"""Shared pieces of the tests: the functions whose importances are known exactly."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "pedanova", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "pedanova"))
+
+
+def four_dimensional(x: np.ndarray, *, inside_shift: int = 3) -> np.ndarray:
+    """The paper's validation function; `inside_shift` is 3 as printed, 1 as in the released code."""
+    outside = [5.0**-d for d in range(4)]
+    inside = [5.0 ** -((d + inside_shift) % 4) for d in range(4)]
+    return sum(np.where(np.abs(x[:, d]) >= 1, outside[d], inside[d]) * x[:, d] ** 2 for d in range(4))
+
+
+def toy(x: np.ndarray) -> np.ndarray:
+    """Case II of the paper on [-5, 5]²: a disc inside which the second parameter hardly matters."""
+    square = x[:, 0] ** 2 + x[:, 1] ** 2
+    return np.where(square >= 3, square, x[:, 0] ** 2 + x[:, 1] ** 2 / 100)
+
+
+@pytest.fixture
+def trials() -> dict[str, np.ndarray]:
+    """A small mixed table: float, log float, int, text, boolean and an objective."""
+    random = np.random.default_rng(7)
+    rows = 400
+    lr = np.exp(random.uniform(np.log(1e-5), 0.0, rows))
+    layers = random.integers(1, 6, rows)
+    optimizer = random.choice(["adam", "rmsprop", "sgd"], rows)
+    loss = np.abs(np.log10(lr) + 3) + 0.1 * layers + (optimizer == "sgd") + random.normal(0, 0.1, rows)
+    return {
+        "lr": lr,
+        "momentum": random.uniform(0, 1, rows),
+        "layers": layers,
+        "optimizer": optimizer,
+        "nesterov": random.integers(0, 2, rows).astype(bool),
+        "loss": loss,
+    }

@@ -1,0 +1,275 @@
+"""The compiled kernel counts exactly what plain NumPy counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pedanova as pa
+from pedanova import kernel
+from pedanova.column import Column, as_column
+from pedanova.engines import arrays, judge
+from pedanova.grid import grid_of
+from pedanova.levels import Levels, as_ladder, cut_levels
+from pedanova.observations import Observations
+from pedanova.selection import _by_partition, _by_radix, select_ranks
+
+NUMBERS = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+
+
+def test_the_kernel_is_there() -> None:
+    """A compiler is at hand wherever the tests run; without this the comparison would be empty."""
+    assert kernel.available(), kernel.describe()
+
+
+def observe(column: Column, objective: np.ndarray, parameter: pa.space.Parameter) -> Observations:
+    return Observations({column.name: column}, objective, "y", "minimize", pa.Space({column.name: parameter}))
+
+
+def check(
+    column: Column,
+    objective: np.ndarray,
+    parameter: pa.space.Parameter,
+    levels: Levels | None = None,
+    threads: int = 1,
+) -> np.ndarray:
+    """Count both ways and compare; returns the counts."""
+    if levels is None:
+        levels = cut_levels(objective, direction="minimize", quantiles=as_ladder([0.1, 0.5]))
+    observed = observe(column, objective, parameter)
+    codes = arrays.level_codes(objective, levels, threads=threads)
+    np.testing.assert_array_equal(codes, judge.assign_levels(objective, levels))
+    fast = arrays.count_by_kernel(observed.columns, observed, codes, levels, threads=threads)[column.name]
+    slow = arrays.count_by_judge(observed.columns, observed, codes, levels, threads=1)[column.name]
+    np.testing.assert_array_equal(fast[0], slow[0])
+    np.testing.assert_allclose(fast[1], slow[1], rtol=1e-12, atol=1e-12, equal_nan=True)
+    return fast[0]
+
+
+@pytest.fixture
+def random() -> np.random.Generator:
+    return np.random.default_rng(11)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("layout", ["contiguous", "strided", "reversed", "unaligned"])
+@pytest.mark.parametrize("objective_dtype", ["f8", "f4", "i4"])
+def test_types_and_strides(
+    random: np.random.Generator, dtype: str, layout: str, objective_dtype: str
+) -> None:
+    rows = 5_000
+    values = random.integers(0, 100, rows).astype(dtype)
+    if dtype.startswith("f"):
+        values += random.random(rows).astype(dtype)
+    objective = (random.normal(size=rows) * 1_000).astype(objective_dtype)
+    values, objective = laid_out(values, layout), laid_out(objective, layout)
+    for parameter in (
+        pa.Float(0, 101),
+        pa.Float(0.5, 101, log=True),
+        pa.Int(0, 120),
+        pa.Ordinal([99, 3, 50]),
+    ):
+        counts = check(as_column("x", values), objective, parameter)
+        assert counts.sum() == rows
+
+
+def laid_out(values: np.ndarray, layout: str) -> np.ndarray:
+    if layout == "strided":
+        wide = np.zeros((len(values), 3), dtype=values.dtype)
+        wide[:, 1] = values
+        return wide[:, 1]
+    if layout == "reversed":
+        return values[::-1].copy()[::-1]
+    if layout == "unaligned":
+        record = np.zeros(len(values), dtype=np.dtype([("pad", "u1"), ("x", values.dtype)]))
+        record["x"] = values
+        return record["x"]
+    return values
+
+
+def test_booleans_and_masks(random: np.random.Generator) -> None:
+    objective = random.normal(size=3_000)
+    flags = random.integers(0, 2, 3_000).astype(bool)
+    missing = random.random(3_000) < 0.2
+    counts = check(Column("x", flags, None, missing), objective, pa.Categorical([True, False]))
+    assert counts[:, 2].sum() == missing.sum()
+
+
+def test_masks_of_any_stride(random: np.random.Generator) -> None:
+    objective = random.normal(size=1_000)
+    missing = (random.random(2_000) < 0.3)[::2]
+    check(Column("x", random.random(1_000), None, missing), objective, pa.Float(0, 1))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u4", "u8"])
+def test_codes_with_labels(random: np.random.Generator, dtype: str) -> None:
+    labels = ("sgd", "adam", "unknown", "rmsprop")
+    codes = random.integers(0 if dtype.startswith("u") else -1, 4, 4_000).astype(dtype)
+    parameter = pa.Categorical(["adam", "rmsprop", "sgd"])
+    counts = check(Column("x", codes, labels), random.normal(size=4_000), parameter)
+    assert counts[:, grid_of(parameter).missing].sum() == (codes.astype(int) == -1).sum()
+    assert counts[:, grid_of(parameter).outside].sum() == (codes == 2).sum()
+
+
+def test_numbers_against_text(random: np.random.Generator) -> None:
+    check(
+        as_column("x", random.integers(0, 5, 500)), random.normal(size=500), pa.Categorical(["1", "2", "3"])
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 2_047, 2_048, 2_049])
+def test_few_rows_and_block_ends(random: np.random.Generator, rows: int) -> None:
+    counts = check(as_column("x", random.random(rows)), random.normal(size=rows), pa.Float(0, 1))
+    assert counts.sum() == rows
+
+
+def test_no_rows(random: np.random.Generator) -> None:
+    levels = cut_levels(random.normal(size=10), direction="minimize")
+    counts = check(as_column("x", np.empty(0)), np.empty(0), pa.Float(0, 1), levels)
+    assert counts.sum() == 0
+
+
+RANGES = [
+    pa.Float(-3, 7),
+    pa.Float(1e-6, 1e3, log=True),
+    pa.Int(-5, 900),
+    pa.Int(1, 10**6, log=True),
+    pa.Int(0, 5000),
+    pa.Int(0, 5000, step=3),
+]
+
+
+@pytest.mark.parametrize("parameter", RANGES, ids=str)
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_values_on_and_beside_edges(parameter: pa.Float | pa.Int, dtype: str) -> None:
+    edges = grid_of(parameter).edges
+    assert edges is not None
+    with np.errstate(over="ignore"):
+        exact = np.concatenate([edges, np.round(edges), [parameter.low, parameter.high]]).astype(dtype)
+        below, above = np.nextafter(exact, -np.inf), np.nextafter(exact, np.inf)
+    odd = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e300, -1e300, 5e-324]).astype(np.float64)
+    with np.errstate(over="ignore"):
+        values = np.concatenate([exact, below, above, odd.astype(dtype)])
+    counts = check(as_column("x", values), np.arange(len(values), dtype=float), parameter)
+    assert counts.sum() == len(values)
+
+
+@pytest.mark.parametrize("nan", ["drop", "worst"])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_odd_objectives(random: np.random.Generator, nan: str, direction: str) -> None:
+    objective = random.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 2.0, 3.0], 2_000)
+    levels = cut_levels(objective, direction=direction, nan=nan)  # type: ignore[arg-type]
+    counts = check(as_column("x", random.random(2_000)), objective, pa.Float(0, 1), levels)
+    assert counts.sum() == (2_000 if nan == "worst" else np.sum(~np.isnan(objective)))
+
+
+def test_many_levels(random: np.random.Generator) -> None:
+    objective = random.normal(size=5_000)
+    levels = cut_levels(
+        objective, direction="minimize", quantiles=as_ladder([i / 1000 for i in range(1, 1000)])
+    )
+    assert levels.count == 1_000
+    assert arrays.level_codes(objective, levels).dtype == np.uint16
+    check(as_column("x", random.random(5_000)), objective, pa.Float(0, 1), levels)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_a_million_rows_on_threads(random: np.random.Generator, threads: int) -> None:
+    rows = 1_000_000
+    objective = random.normal(size=rows)
+    levels = cut_levels(objective, direction="minimize", threads=threads)
+    for values, parameter in [
+        (random.uniform(-1, 1, rows), pa.Float(-1, 1)),
+        (np.exp(random.normal(size=rows)), pa.Float(1e-3, 1e3, log=True)),
+        (random.integers(0, 50, rows).astype(np.int16), pa.Int(0, 49)),
+    ]:
+        assert check(as_column("x", values), objective, parameter, levels, threads).sum() == rows
+
+
+@given(
+    st.lists(st.floats(width=64), min_size=1, max_size=60),
+    st.lists(st.floats(allow_nan=False), min_size=1, max_size=20),
+)
+def test_any_floats_against_any_thresholds(values: list[float], thresholds: list[float]) -> None:
+    cuts = np.unique(np.array([*thresholds, np.inf])) + 0.0
+    levels = Levels("minimize", "worst", cuts, as_ladder([]), (len(cuts) - 1,))
+    objective = np.array(values)
+    np.testing.assert_array_equal(
+        arrays.level_codes(objective, levels), judge.assign_levels(objective, levels)
+    )
+
+
+@given(st.lists(st.floats(width=64), min_size=1, max_size=80), st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+def test_any_floats_on_any_range(values: list[float], low: float, width: float) -> None:
+    if not low < low + width or width < 1e-9 * abs(low):
+        return
+    check(as_column("x", np.array(values)), np.arange(len(values), dtype=float), pa.Float(low, low + width))
+
+
+class TestSelection:
+    @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "i8", "u2"])
+    @pytest.mark.parametrize("shape", ["normal", "narrow", "tied", "constant", "wild"])
+    @pytest.mark.parametrize("sign", [1.0, -1.0])
+    def test_radix_equals_partition(
+        self, random: np.random.Generator, dtype: str, shape: str, sign: float
+    ) -> None:
+        rows = 100_000
+        values = {
+            "normal": random.normal(size=rows) * 1_000,
+            "narrow": 100.0 + random.random(rows) * 1e-6,
+            "tied": random.integers(0, 5, rows) * 100.0,
+            "constant": np.full(rows, 42.0),
+            "wild": np.exp(random.uniform(-300, 300, rows)) * random.choice([-1, 1], rows),
+        }[shape]
+        if not dtype.startswith("f"):
+            values = np.clip(np.nan_to_num(values), 0, 60_000)
+        with np.errstate(over="ignore"):
+            objective = values.astype(dtype)
+        if dtype.startswith("f"):
+            objective[random.integers(0, rows, 50)] = np.nan
+        numbers = int(np.sum(~np.isnan(objective.astype(float))))
+        wanted = np.unique([1, 2, 77, numbers // 3, numbers // 2, numbers - 1, numbers])
+        slow = _by_partition(objective, sign, wanted)
+        for threads in (1, 3):
+            fast = _by_radix(objective, sign, wanted, threads=threads)
+            np.testing.assert_array_equal(fast, slow)
+
+    def test_infinities_and_zeros(self, random: np.random.Generator) -> None:
+        objective = random.choice([np.inf, -np.inf, 0.0, -0.0, np.nan, 5e-324, -5e-324, 1e308], 70_000)
+        numbers = int(np.sum(~np.isnan(objective)))
+        wanted = np.arange(1, numbers + 1, 997)
+        np.testing.assert_array_equal(
+            _by_radix(objective, 1.0, wanted, threads=2), _by_partition(objective, 1.0, wanted)
+        )
+
+    def test_no_ranks(self) -> None:
+        assert select_ranks(np.arange(5.0), 1.0, []) == {}
+
+
+def test_without_the_kernel_the_answers_are_the_same(
+    trials: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_kernel = pa.analyze(trials, objective="loss")
+    monkeypatch.setattr(kernel, "available", lambda: False)
+    without = pa.analyze(trials, objective="loss")
+    assert with_kernel.tallies == without.tallies
+    assert with_kernel.importance() == without.importance()
+
+
+def test_columns_are_not_copied(random: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reaches the kernel is the caller's memory."""
+    seen = []
+    real = kernel.count_numeric
+    monkeypatch.setattr(
+        kernel, "count_numeric", lambda values, *rest: (seen.append(values), real(values, *rest))
+    )
+    data = {
+        "a": random.random(1_000),
+        "b": random.random((1_000, 4))[:, 2],
+        "c": random.random(1_000).astype("f4"),
+    }
+    pa.analyze(data, random.normal(size=1_000))
+    assert len(seen) == 3
+    assert all(any(np.shares_memory(values, column) for column in data.values()) for values in seen)

@@ -1,0 +1,103 @@
+"""The floors of docs/architecture.md: a module imports only from lower floors."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import pedanova
+
+ROOT = Path(pedanova.__file__).parent
+FLOORS = {
+    "errors": 0,
+    "space": 10, "table": 10, "workers": 10, "regions": 10,
+    "column": 11,
+    "grid": 12,
+    "infer": 13, "kernel": 13,
+    "versions": 14, "selection": 14,
+    "observations": 20,
+    "levels": 30, "sources.names": 30,
+    "sources.arrays": 30.5, "sources.frames": 30.5,
+    "sources.text": 31, "sources.binary": 31,
+    "sources.files": 32,
+    "sources": 33,
+    "tally": 40, "nesting": 40,
+    "store": 50, "engines.judge": 50, "density": 50,
+    "engines": 51, "engines.arrays": 51,
+    "importance": 60,
+    "results": 70,
+    "report": 80, "report.sentences": 80,
+    "report.text": 81, "report.page": 81,
+    "analysis": 85,
+    "cli": 90,
+    "__init__": 99, "__main__": 99,
+}  # fmt: skip
+OPTIONAL = {  # library → the only modules that may import it
+    "pandas": {"table"},
+    "polars": {"table", "sources.binary"},
+    "pyarrow": {"sources.binary", "sources.text"},
+    "rich": {"report.text"},
+}
+ALLOWED = {"numpy", "narwhals"}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1]) if parts[-1] == "__init__" and len(parts) > 1 else ".".join(parts)
+
+
+def imports_of(path: Path) -> set[str]:
+    """Absolute names of everything a file imports, wherever in the file."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    return found
+
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def modules_among(imported: set[str]) -> set[str]:
+    own = {name.removeprefix("pedanova.") for name in imported if name.startswith("pedanova.")}
+    return {name for name in own if name in FLOORS}
+
+
+def test_every_module_has_a_floor() -> None:
+    assert {name_of(path) for path in FILES} == set(FLOORS)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_imports_come_from_lower_floors(path: Path) -> None:
+    own = name_of(path)
+    higher = {name for name in modules_among(imports_of(path)) if FLOORS[name] >= FLOORS[own]}
+    # A package's own __init__ is imported with any of its modules and may be named by them.
+    higher = {name for name in higher if name != own and not own.startswith(f"{name}.")}
+    assert not higher, f"{own} (floor {FLOORS[own]}) imports {higher} from its own or a higher floor"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_optional_libraries_stay_in_their_files(path: Path) -> None:
+    import sys
+
+    roots = {name.split(".")[0] for name in imports_of(path)} - {"pedanova", "__future__"} - ALLOWED
+    foreign = {name for name in roots if name not in sys.stdlib_module_names}
+    misplaced = {name for name in foreign if name_of(path) not in OPTIONAL.get(name, set())}
+    assert not misplaced, f"{name_of(path)} imports {misplaced}"
+
+
+def test_report_never_sees_observations() -> None:
+    for path in (ROOT / "report").glob("*.py"):
+        assert not modules_among(imports_of(path)) & {"observations", "column", "engines.arrays"}
+
+
+def test_the_test_itself_can_fail(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("def f():\n    from pedanova.cli import main\n    import torch\n")
+    assert modules_among(imports_of(bad)) == {"cli"}
+    assert "torch" in imports_of(bad)

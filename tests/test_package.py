@@ -1,0 +1,73 @@
+"""The package as it is installed: light to import, whole without a compiler."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+HEAVY = ["pandas", "polars", "pyarrow", "rich", "duckdb", "scipy", "sklearn", "optuna", "matplotlib"]
+
+
+def test_importing_brings_no_optional_library() -> None:
+    code = f"import sys, pedanova; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_public_names_exist_and_are_documented() -> None:
+    import pedanova
+
+    for name in pedanova.__all__:
+        thing = getattr(pedanova, name)
+        assert name == "__version__" or thing.__doc__, f"{name} has no docstring"
+
+
+def test_versions_agree() -> None:
+    import tomllib
+
+    import pedanova
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert pedanova.__version__ == project["version"]
+    assert f"[{pedanova.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("compiler", ["present", "absent"])
+def test_a_wheel_is_built_with_and_without_a_compiler(compiler: str, tmp_path: Path) -> None:
+    """Where nothing compiles, the install still succeeds and NumPy counts."""
+    environment = dict(os.environ)
+    if compiler == "absent":
+        environment |= {"CXX": str(tmp_path / "no-such-compiler"), "CC": str(tmp_path / "no-such-compiler")}
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation", "-q"]
+    command += ["-w", str(tmp_path), f"--config-settings=build-dir={tmp_path / 'build'}"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.stat().st_size < 400_000
+    names = zipfile.ZipFile(wheel).namelist()
+    assert ("pedanova/_kernel.so" in names) == (compiler == "present")
+    assert "pedanova/data/demo_trials.csv" in names
+    assert "-py3-none-" in wheel.name
+    unpacked = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(unpacked)
+    # An editable install of this checkout must not step in for the wheel.
+    code = "import sys; sys.meta_path = [f for f in sys.meta_path if 'Redirect' not in type(f).__name__]; "
+    code += "import pedanova as pa; pa.show_versions(); from pedanova.cli import main; main(['demo'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment | {"PYTHONPATH": str(unpacked)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ("kernel    C++" in done.stdout) == (compiler == "present")
+    assert ("NumPy (kernel not built" in done.stdout) == (compiler == "absent")
+    assert "learning_rate" in done.stdout
