@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+import pedanova as pa
+from pedanova.grid import grid_of
+from pedanova.importance import Contrast, Importance, measure
+
 settings.register_profile(
     "pedanova", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
@@ -44,3 +48,24 @@ def trials() -> dict[str, np.ndarray]:
         "nesterov": random.integers(0, 2, rows).astype(bool),
         "loss": loss,
     }
+
+
+def measured(
+    target: np.ndarray, region: np.ndarray, width: float = 0.0, baseline: str = "region"
+) -> Importance:
+    """The row for counts by cell; the last two cells are missing and outside."""
+    grid = grid_of(pa.Ordinal(list(range(len(target) - 2))))
+    return measure(Contrast("x", grid, target, region), baseline=baseline, smoothing=width)
+
+
+def against_region(target: np.ndarray, region: np.ndarray, width: float) -> tuple[float, float]:
+    row = measured(target, region, width)
+    return row.divergence, row.share
+
+
+def against_uniform(target: np.ndarray, width: float) -> float:
+    """Divergence of counts from equal cells."""
+    counts = np.concatenate([target, [0, 0]])
+    region = counts.copy()
+    region[0] += 1
+    return measured(counts, region, width, "uniform").divergence

@@ -146,7 +146,7 @@ def test_bad_names(names: Any, parts: tuple[str, ...]) -> None:
     [
         *[
             ("direction", value, repr(value))
-            for value in ("min", "", None, 1, True, ["minimize"], np.array(["a", "b"]))
+            for value in ("min", "", None, 1, True, ["minimize", "maximize"], np.array(["a", "b"]))
         ],
         *[("nan", value, repr(value)) for value in ("keep", None, 0, ["drop"])],
         *[("outside", value, repr(value)) for value in ("ignore", None, 3)],
@@ -316,7 +316,7 @@ def test_odd_arguments_of_the_wrong_type_altogether() -> None:
 
 
 def test_a_table_of_very_many_columns_keeps_fewer_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pedanova import analysis as module
+    from pedanova import counting as module
 
     monkeypatch.setattr(module, "LARGEST_TALLIES", 10_000)
     random = np.random.default_rng(0)

@@ -50,11 +50,19 @@ def test_the_bandwidth_is_that_of_the_rows(counts: list[int]) -> None:
 
 def test_few_levels_and_categories_are_never_smoothed() -> None:
     counts = np.ones(12, dtype=np.int64)
-    assert as_bandwidth("auto", counts, grid_of(pa.Ordinal(list(range(12))))) == 0
-    assert as_bandwidth("auto", np.ones(13, dtype=np.int64), grid_of(pa.Ordinal(list(range(13))))) > 0
-    assert as_bandwidth("auto", np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30))))) == 0
-    assert as_bandwidth(2.0, np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30))))) == 0
-    assert as_bandwidth("none", np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1))) == 0
+    assert as_bandwidth("auto", counts, grid_of(pa.Ordinal(list(range(12)))).blocks[0]) == 0
+    assert (
+        as_bandwidth("auto", np.ones(13, dtype=np.int64), grid_of(pa.Ordinal(list(range(13)))).blocks[0]) > 0
+    )
+    assert (
+        as_bandwidth("auto", np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0])
+        == 0
+    )
+    assert (
+        as_bandwidth(2.0, np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0])
+        == 0
+    )
+    assert as_bandwidth("none", np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0]) == 0
 
 
 def test_a_lone_row_has_no_width() -> None:
@@ -65,4 +73,4 @@ def test_a_lone_row_has_no_width() -> None:
 @pytest.mark.parametrize("bad", ["some", -1, float("nan"), float("inf"), True, None])
 def test_what_is_no_smoothing(bad: object) -> None:
     with pytest.raises(QueryError, match=r"smoothing=.* must be 'auto', 'none' or a bandwidth"):
-        as_bandwidth(bad, np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)))
+        as_bandwidth(bad, np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0])

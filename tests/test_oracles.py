@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from conftest import four_dimensional, toy
+from conftest import against_region, against_uniform, four_dimensional, measured, toy
 from pedanova.density import smooth, smoothing_matrix
 from pedanova.grid import grid_of
-from pedanova.importance import against_region, against_uniform, measure
+from pedanova.importance import Contrast, measure
 from pedanova.regions import as_part, rank_of
 
 SQUARE = {"x1": pa.Float(-5, 5), "x2": pa.Float(-5, 5)}
@@ -61,26 +61,33 @@ class TestCounts:
         assert share_of(B_TARGET, B_REGION) == pytest.approx(0.75, rel=1e-13)
         assert share == pytest.approx(45 / 64, rel=1e-13)
 
-    def test_disjoint_union_of_regimes(self) -> None:
-        target, region = np.array([5, 1, 0, 2, 3, 1, 0, 0]), np.array([8, 6, 4, 7, 5, 10, 0, 0])
-        assert against_region(target, region, 0.0)[0] == pytest.approx(1817 / 3024, rel=1e-13)
-        assert share_of(target, region) == pytest.approx(1817 / 7056, rel=1e-13)
+    def test_conditional_regimes(self) -> None:
+        """Two domains and inactive rows: the value's part, the activity's part and the whole."""
+        parameter = pa.Switch("phase", {"a": pa.Categorical([1, 2, 3]), "b": pa.Categorical([1, 2])})
+        target, region = np.array([5, 1, 0, 2, 3, 1, 0]), np.array([8, 6, 4, 7, 5, 10, 0])
+        row = measure(Contrast("x", grid_of(parameter), target, region), baseline="region", smoothing="auto")
+        assert row.value == pytest.approx(1327 / 3024, rel=1e-13)
+        assert row.activity == pytest.approx(35 / 216, rel=1e-13)
+        assert row.divergence == pytest.approx(1817 / 3024, rel=1e-13)
+        assert row.value_share == pytest.approx(1327 / 7056, rel=1e-13)
+        assert row.activity_share == pytest.approx(5 / 72, rel=1e-13)
+        assert row.raw_share == pytest.approx(1817 / 7056, rel=1e-13)
 
     def test_uniform_baseline_is_unbiased(self) -> None:
-        divergence, share = against_uniform(A_TARGET[:6], np.full(6, 1 / 6), 0.0, 0.2)
-        assert divergence == pytest.approx(0.8, rel=1e-13)
-        assert share == pytest.approx(0.2 / 0.8 * 11 / 19, rel=1e-13)
+        row = measured(A_TARGET, A_REGION, baseline="uniform")
+        assert row.divergence == pytest.approx(0.8, rel=1e-13)
+        assert row.share == pytest.approx(0.2 / 0.8 * 11 / 19, rel=1e-13)
 
     def test_categories_are_not_shrunk(self) -> None:
         counts = np.array([500, 300, 100, 100, 0])
-        assert against_uniform(counts, np.full(5, 0.2), 0.0, 0.1)[0] == pytest.approx(0.8, rel=1e-13)
+        assert against_uniform(counts, 0.0) == pytest.approx(0.8, rel=1e-13)
 
     def test_identical_laws_have_no_divergence(self) -> None:
         """Separate bandwidths would give 4.18 here."""
         region = np.zeros(52, dtype=np.int64)
         region[20:30] = 100
         grid = grid_of(pa.Ordinal(list(range(50))))
-        row = measure("x", grid, region // 50, region, baseline="region", smoothing="auto")
+        row = measure(Contrast("x", grid, region // 50, region), baseline="region", smoothing="auto")
         assert row.bandwidth > 0.3
         assert row.divergence == pytest.approx(0.0, abs=1e-12)
 
@@ -89,7 +96,7 @@ class TestCounts:
         x = (np.arange(points * 20) + 0.5) / (points * 20)
         grid = grid_of(pa.Float(0, 1))
         cells = np.bincount(grid.locate(x) * points // grid.cells, minlength=points)
-        assert against_uniform(cells, np.full(points, 1 / points), 0.0, 0.1)[0] < 1e-3
+        assert against_uniform(cells, 0.0) < 1e-3
 
 
 class TestKernel:
@@ -148,8 +155,7 @@ class TestShapes:
         x = (np.arange(cells) + 0.5) / cells
         target = np.maximum(side - x, 0) ** (dimensions - 1)
         counts = np.round(target / target.sum() * 1e9).astype(np.int64)
-        divergence, _ = against_uniform(counts, np.full(cells, 1 / cells), 0.0, 0.1)
-        assert divergence == pytest.approx(exact, rel=1e-4)
+        assert against_uniform(counts, 0.0) == pytest.approx(exact, rel=1e-4)
 
     def test_simplex_in_simplex(self) -> None:
         x = lattice(0, 1, 2002)

@@ -4,6 +4,7 @@
 
 #include "column.hpp"
 #include "count.hpp"
+#include "pareto.hpp"
 #include "select.hpp"
 
 #if defined(_WIN32)
@@ -16,7 +17,7 @@ using namespace pedanova;
 
 namespace {
 
-constexpr std::int32_t abi = 1;  // raised whenever a signature below changes; kernel.py asks for it
+constexpr std::int32_t abi = 2;  // raised whenever a signature below changes; kernel.py asks for it
 constexpr std::int64_t bad_argument = -1;
 constexpr std::int64_t failed = -2;
 
@@ -100,4 +101,13 @@ PEDANOVA_EXPORT std::int64_t pedanova_gather_wanted(const void* objective, std::
                                                     double* out, std::int64_t capacity) {
     if (!is_known(dtype) || rows < 0 || depth < 0 || depth >= digit_count) return bad_argument;
     return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity);
+}
+
+// rows: (count, objectives) different rows in lexicographic order, all minimised.
+PEDANOVA_EXPORT std::int64_t pedanova_find_fronts(const double* rows, std::int64_t count, std::int64_t objectives, std::int64_t* fronts) {
+    if (count < 0 || objectives < 2) return bad_argument;
+    return guarded([&] {
+        find_fronts(rows, count, objectives, fronts);
+        return std::int64_t{0};
+    });
 }

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pedanova import kernel
-from pedanova.analysis import Analysis, analyze, load
+from pedanova.analysis import Analysis, load
 from pedanova.errors import DataError, PedanovaError, QueryError, SpaceError
 from pedanova.importance import Importances
+from pedanova.pipeline import analyze
 from pedanova.regions import Region, as_region, at_least, at_most, between
 from pedanova.report.sentences import contrast, describe
 from pedanova.report.text import compare_rows, draw_importances, draw_notes, draw_table

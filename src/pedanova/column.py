@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.checks import Label
 from pedanova.errors import DataError
-from pedanova.space import Label
 
 Numbers: TypeAlias = NDArray[Any]  # (rows,) bool, integer, float32 or float64, any stride
 Mask: TypeAlias = NDArray[np.bool_]  # (rows,)
@@ -33,6 +33,7 @@ class Column:
     values: Numbers
     labels: tuple[Label, ...] | None = None
     missing: Mask | None = None
+    located: bool = False  # the values are cells of the parameter's grid already
 
     def __len__(self) -> int:
         return len(self.values)
@@ -47,7 +48,7 @@ class Column:
 
     def absent(self) -> Mask:
         """True where there is no value."""
-        if self.is_coded:
+        if self.is_coded or self.located:
             gone = self.values < 0
         elif self.values.dtype.kind == "f":
             gone = np.isnan(self.values)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.errors import QueryError
-from pedanova.grid import Grid
+from pedanova.grid import Block
 
 Reals: TypeAlias = NDArray[np.float64]
 Smoothing: TypeAlias = Literal["auto", "none"] | float
@@ -48,12 +48,12 @@ def interquartile(counts: NDArray[np.int64]) -> float:
     return quantile(0.75) - quantile(0.25)
 
 
-def as_bandwidth(smoothing: object, target: NDArray[np.int64], grid: Grid) -> float:
-    """The kernel's width in cells for these target rows; 0 means no smoothing."""
+def as_bandwidth(smoothing: object, target: NDArray[np.int64], block: Block) -> float:
+    """The kernel's width in cells for these target rows of a block; 0 means no smoothing."""
     if smoothing == "none":
         return 0.0
     if smoothing == "auto":
-        width = bandwidth(target) if grid.smoothable else 0.0
+        width = bandwidth(target) if block.smoothable else 0.0
         return width if width >= NARROWEST else 0.0
     if (
         isinstance(smoothing, bool | str)
@@ -61,7 +61,7 @@ def as_bandwidth(smoothing: object, target: NDArray[np.int64], grid: Grid) -> fl
         or not 0 <= smoothing < math.inf
     ):
         raise QueryError(f"smoothing={smoothing!r} must be 'auto', 'none' or a bandwidth in cells from 0 up")
-    return float(smoothing) if grid.ordered else 0.0
+    return float(smoothing) if block.ordered else 0.0
 
 
 @lru_cache(maxsize=512)

@@ -6,16 +6,17 @@ Behind the grid's own cells come two more: `missing` (no value) and `outside` (n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.checks import Label
 from pedanova.column import Column
 from pedanova.errors import SpaceError
-from pedanova.space import Categorical, Float, Int, Label, Ordinal, Parameter
+from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch
 
 MAX_CELLS = 1001
 FEW_CELLS = 12  # at most so many levels are never smoothed
@@ -24,6 +25,19 @@ ROUNDING = 2.0**-23  # a bound kept as float32 may come back this far off, relat
 
 Reals: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.int32]  # (rows,) 0 … cells + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Neighbouring cells that share one domain; smoothing never leaves a block."""
+
+    start: int
+    stop: int
+    ordered: bool
+
+    @property
+    def smoothable(self) -> bool:
+        return self.ordered and self.stop - self.start > FEW_CELLS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +52,7 @@ class Grid:
     parameter: Parameter
     cells: int
     prior: Reals  # (cells,) mass of each cell under a uniform draw from the space
-    ordered: bool
+    blocks: tuple[Block, ...]  # the cells of each regime
     even: bool  # inner boundaries equally spaced
     labels: tuple[Label, ...] | None  # None for ranges; cells are then named by centres
     edges: Reals | None  # (cells + 1,) for ranges
@@ -59,10 +73,6 @@ class Grid:
     @property
     def outside(self) -> int:
         return self.cells + 1
-
-    @property
-    def smoothable(self) -> bool:
-        return self.ordered and self.cells > FEW_CELLS
 
     def centres(self) -> list[Label]:
         """A name or a middle value for each cell."""
@@ -130,6 +140,10 @@ def grid_of(parameter: Parameter) -> Grid:
             return _label_grid(parameter, values, ordered=True)
         case Categorical(choices):
             return _label_grid(parameter, choices, ordered=False)
+        case Moving():
+            return replace(grid_of(Float(0.0, 1.0)), parameter=parameter)
+        case Switch():
+            return _union_grid(parameter)
 
 
 def _float_grid(parameter: Float) -> Grid:
@@ -163,7 +177,7 @@ def _range_grid(
         parameter=parameter,
         cells=cells,
         prior=prior,
-        ordered=True,
+        blocks=(Block(0, cells, ordered=True),),
         even=even,
         labels=None,
         edges=edges,
@@ -242,7 +256,7 @@ def _point_grid(
         parameter=parameter,
         cells=len(labels),
         prior=prior,
-        ordered=ordered,
+        blocks=(Block(0, len(labels), ordered),),
         even=edges is not None,
         labels=labels,
         edges=edges,
@@ -253,8 +267,37 @@ def _point_grid(
     )
 
 
+def _union_grid(parameter: Switch) -> Grid:
+    """The cells of every domain, one block after the other; rows are placed by `conditions`."""
+    grids = [grid_of(domain) for domain in parameter.regimes]
+    ends = np.cumsum([0, *(grid.cells for grid in grids)]).tolist()
+    names = [
+        str(centre) if len(grids) == 1 else f"{centre} [{i + 1}]"
+        for i, grid in enumerate(grids)
+        for centre in grid.centres()
+    ]
+    return Grid(
+        parameter=parameter,
+        cells=ends[-1],
+        prior=np.concatenate([grid.prior for grid in grids]) / len(grids),
+        blocks=tuple(
+            Block(start, stop, grid.blocks[0].ordered)
+            for grid, start, stop in zip(grids, ends[:-1], ends[1:], strict=True)
+        ),
+        even=False,
+        labels=tuple(names),
+        edges=None,
+        inner=None,
+        accept_low=None,
+        accept_high=None,
+        cell_of=None,
+    )
+
+
 def cells_of(column: Column, grid: Grid) -> Cells:
     """The cell of every row, by plain NumPy: the judge of every faster way."""
+    if column.located:
+        return column.values.astype(np.int32, copy=False)
     if column.is_coded or (grid.inner is None and not column.is_coded):
         column = column if column.is_coded else coded(column)
         table = np.r_[grid.match(column.labels or ()), grid.missing].astype(np.int32)

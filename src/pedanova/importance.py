@@ -7,8 +7,8 @@ divided by m(1-m) it is a share between 0 and 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from pedanova.density import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
-from pedanova.grid import Grid
+from pedanova.grid import Block, Grid
 from pedanova.table import Cell, Table, show_percent
-from pedanova.tally import Tally
 
 Baseline: TypeAlias = Literal["region", "uniform"]
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
@@ -42,6 +41,11 @@ class Importance:
         m² · PED, with m = n_target / n_region.
     bandwidth
         Width of the smoothing kernel in cells, 0 for none.
+    value, activity
+        The two parts of the divergence: what the parameter's value does where it has one, and
+        that it has one at all (or which of several domains). Without conditions activity is 0.
+    value_share, activity_share
+        The same two parts of `raw_share`.
     """
 
     name: str
@@ -53,6 +57,10 @@ class Importance:
     n_target: int
     n_region: int
     bandwidth: float
+    value: float
+    activity: float
+    value_share: float
+    activity_share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,107 +106,106 @@ class Importances(Table):
         return f"What separates {self.target} from {self.region}:\n{self.to_text()}"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """Target and region rows of one parameter by cell: all that a measure needs."""
+
+    name: str
+    grid: Grid
+    target: Counts
+    region: Counts
+
+
 def rank(
-    tallies: Mapping[str, Tally],
-    *,
-    target: tuple[int, int],
-    region: tuple[int, int],
-    baseline: str = "region",
-    smoothing: Smoothing = "auto",
+    contrasts: Iterable[Contrast], *, baseline: str = "region", smoothing: Smoothing = "auto"
 ) -> tuple[Importance, ...]:
-    """Rows for every tally, most important first; target and region are ranges of levels."""
+    """Rows for every parameter, most important first."""
     if not isinstance(baseline, str) or baseline not in get_args(Baseline):
         raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
-    rows = [
-        measure(
-            name,
-            tally.grid,
-            tally.between(*target),
-            tally.between(*region),
-            baseline=baseline,
-            smoothing=smoothing,
-        )
-        for name, tally in tallies.items()
-    ]
+    rows = [measure(contrast, baseline=baseline, smoothing=smoothing) for contrast in contrasts]
     total = sum(row.variance for row in rows)
     if total > 0:
-        rows = [with_ratio(row, row.variance / total) for row in rows]
+        rows = [replace(row, ratio=row.variance / total) for row in rows]
     return tuple(sorted(rows, key=lambda row: -row.variance))
 
 
-def with_ratio(row: Importance, ratio: float) -> Importance:
-    values = {field.name: getattr(row, field.name) for field in fields(row)}
-    return Importance(**values | {"ratio": ratio})
-
-
-def measure(
-    name: str, grid: Grid, target: Counts, region: Counts, *, baseline: str, smoothing: Smoothing
-) -> Importance:
+def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
     """One parameter's numbers, its ratio still open. Target rows are rows of the region."""
-    width = as_bandwidth(smoothing, target[: grid.cells], grid)
-    inside, rows = int(target.sum()), int(region.sum())
+    inside, rows = int(contrast.target.sum()), int(contrast.region.sum())
     part = inside / rows
+    pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
+    value = max(0.0, sum(piece.square - piece.share_of_square for piece in pieces))
+    activity = max(0.0, sum(piece.share_of_square for piece in pieces) - 1.0)
+    divergence = value + activity
+    noise = sum(piece.noise for piece in pieces)
+    odds = part / (1.0 - part)
     if baseline == "region":
-        divergence, corrected = against_region(target, region, width)
+        share = corrected(odds * divergence, (noise - 1.0) / (rows - 1))
     else:
-        divergence, corrected = against_uniform(target[: grid.cells], grid.prior, width, part)
-    raw_share = part / (1.0 - part) * divergence
+        unbiased = (inside * (divergence + 1.0) - noise) / (inside - 1) - 1.0 if inside > 1 else 0.0
+        share = odds * unbiased
     return Importance(
-        name=name,
+        name=contrast.name,
         ratio=0.0,
-        share=corrected,
-        raw_share=raw_share,
+        share=share,
+        raw_share=odds * divergence,
         divergence=divergence,
         variance=part**2 * divergence,
         n_target=inside,
         n_region=rows,
-        bandwidth=width,
+        bandwidth=max(piece.width for piece in pieces),
+        value=value,
+        activity=activity,
+        value_share=odds * value,
+        activity_share=odds * activity,
     )
 
 
-def against_region(target: Counts, region: Counts, width: float) -> tuple[float, float]:
-    """PED of the target against the region, and the corrected share.
-
-    The last two cells (missing, outside) have no neighbours and are never smoothed.
-    """
-    inside, rows = int(target.sum()), int(region.sum())
-    wanted, base = smooth_cells(target / inside, width), smooth_cells(region / rows, width)
-    divergence = chi_square(wanted, base)
-    spread = np.concatenate([squared_smooth(region[:-2] / rows, width), region[-2:] / rows])
-    freedom = float(np.sum(ratio_of(spread, base))) - 1.0  # cells in use - 1 without smoothing
-    share = inside / (rows - inside) * divergence
-    chance = freedom / (rows - 1)
-    return divergence, (share - chance) / (1.0 - chance) if chance < 1.0 - 1e-9 else 0.0
+def corrected(share: float, chance: float) -> float:
+    """The share beyond what chance explains; 0 where chance explains everything."""
+    return (share - chance) / (1.0 - chance) if chance < 1.0 - 1e-9 else 0.0
 
 
-def smooth_cells(masses: NDArray[np.float64], width: float) -> NDArray[np.float64]:
-    return np.concatenate([smooth(masses[:-2], width), masses[-2:]]) if width else masses
+def blocks_of(grid: Grid) -> list[Block]:
+    """Every regime: the domains, then the rows without a value, then those outside the space."""
+    apart = [Block(cell, cell + 1, ordered=False) for cell in (grid.missing, grid.outside)]
+    return [*grid.blocks, *apart]
 
 
-def against_uniform(
-    target: Counts, prior: NDArray[np.float64], width: float, part: float
-) -> tuple[float, float]:
-    """PED of the target against a uniform draw from the space, and the unbiased share.
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One regime's part of the sums, α and β being its parts of target and region."""
 
-    Rows without a value, or outside the space, have no place under a uniform draw: they are left
-    out here.
-    """
-    inside = int(target.sum())
-    if inside == 0:
-        return 0.0, 0.0
-    masses = target / inside
-    base = smooth(prior, width)
-    divergence = chi_square(smooth(masses, width), base)
-    if inside == 1:
-        return divergence, 0.0
-    noise = float(np.sum(ratio_of(squared_smooth(masses, width), base)))
-    unbiased = (inside * (divergence + 1.0) - noise) / (inside - 1) - 1.0
-    return divergence, part / (1.0 - part) * unbiased
+    square: float  # Σ target² / base over its cells
+    share_of_square: float  # α² / β: what remains if the cells inside the regime are not told apart
+    noise: float  # Σ_ij S_ij² π_j / base_i
+    width: float
 
 
-def chi_square(wanted: NDArray[np.float64], base: NDArray[np.float64]) -> float:
-    """Σ wanted² / base - 1; cells without base add nothing."""
-    return max(0.0, float(np.sum(wanted * ratio_of(wanted, base))) - 1.0)
+NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0)
+
+
+def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing) -> Piece:
+    cells = slice(block.start, block.stop)
+    target, region = contrast.target[cells], contrast.region[cells]
+    if not region.any():
+        return NO_ROWS
+    width = as_bandwidth(smoothing, target, block)
+    inside, rows = int(contrast.target.sum()), int(contrast.region.sum())
+    wanted, known = target / inside, region / rows
+    reached, active = int(target.sum()) / inside, int(region.sum()) / rows  # α, β
+    prior = contrast.grid.prior[cells]
+    if baseline == "region" or len(prior) == 0:
+        base, counted = smooth(known, width), known
+    else:
+        # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
+        base, counted = active * smooth(prior / prior.sum(), width), wanted
+    return Piece(
+        square=float(np.sum(ratio_of(smooth(wanted, width) ** 2, base))),
+        share_of_square=reached**2 / active,
+        noise=float(np.sum(ratio_of(squared_smooth(counted, width), base))),
+        width=width,
+    )
 
 
 def ratio_of(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:

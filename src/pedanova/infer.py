@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.checks import LARGEST_INT
 from pedanova.column import Column
 from pedanova.errors import SpaceError
 from pedanova.grid import MAX_CELLS, grid_of
-from pedanova.space import LARGEST_INT, Categorical, Float, Int, Ordinal, Parameter, Space
+from pedanova.space import Categorical, Float, Int, Ordinal, Parameter, Space
 
 ID_NAMES = re.compile(
     r"^(unnamed: ?\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index)"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pedanova.errors import PedanovaError
 from pedanova.grid import Grid
 
-ABI = 1
+ABI = 2
 ENTRY = np.dtype([("count", np.int64), ("sum", np.float64)])
 DTYPES = {
     np.dtype(name): code
@@ -42,6 +42,7 @@ SIGNATURES: dict[str, list[Any]] = {
         *[_int64, _int64, _int64, _pointer, _pointer],
     ],
     "count_digits": [*_column, _double, _int64, _pointer, _int32, _pointer],
+    "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
 }
 
@@ -225,3 +226,10 @@ def gather_wanted(
         address(out),
         len(out),
     )
+
+
+def find_fronts(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(rows,) Fronts of different rows in lexicographic order, every objective minimised."""
+    fronts = np.empty(len(rows), dtype=np.int64)
+    call("find_fronts", address(rows), len(rows), rows.shape[1], address(fronts))
+    return fronts

@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.errors import DataError, LevelsError, QueryError
+from pedanova.fates import NanPolicy
 from pedanova.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of
 from pedanova.selection import select_ranks
 
-NanPolicy: TypeAlias = Literal["drop", "worst"]
 LADDER = tuple(
     Fraction(thousandths, 1000)
     for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
@@ -163,6 +163,30 @@ def cut_levels(
         index=tuple(int(np.searchsorted(cuts, end)) for end in ends),
         complete=complete,
     )
+
+
+def cut_at(
+    ranked: NDArray[Any], keep: NDArray[np.bool_] | None, region: Region, direction: Direction
+) -> NDArray[np.bool_]:
+    """(rows,) The kept rows that lie in a region; NaN is worse than every number."""
+    sign = 1.0 if direction == "minimize" else -1.0
+    mask = np.ones(len(ranked), dtype=bool) if keep is None else keep.copy()
+    signed = sign * ranked.astype(np.float64)
+    kept = signed[mask]
+    begin, end = (_signed_cut(cut, kept) for cut in region.cuts(direction))
+    if begin is not None:
+        mask &= ~(signed <= begin)
+    if end is not None:
+        mask &= signed <= end
+    return mask
+
+
+def _signed_cut(cut: Cut | None, kept: NDArray[np.float64]) -> float | None:
+    """The threshold of a cut; None where it lies behind all rows."""
+    if cut is None or not isinstance(cut, Quantile):
+        return None if cut is None else cut.signed
+    rank = rank_of(cut.part, len(kept))
+    return select_ranks(kept, 1.0, [rank])[rank] if rank <= len(kept) - count_nan(kept) else None
 
 
 def count_nan(objective: NDArray[Any]) -> int:

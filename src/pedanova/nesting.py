@@ -60,6 +60,8 @@ def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int
         low, high = bounds(region)
         if held > rank_of(high, total) - rank_of(low, total):
             notes.append(f"{name}: with ties, {region} are {percent(Fraction(held, total))} of the rows")
-    if inside < FEW_ROWS:
-        notes.append(f"the target has only {inside} rows; take these numbers as rough")
-    return notes
+    return [*notes, *few_rows_note(inside)]
+
+
+def few_rows_note(inside: int) -> list[str]:
+    return [f"the target has only {inside} rows; take these numbers as rough"] if inside < FEW_ROWS else []

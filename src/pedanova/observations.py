@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.column import Column, as_column, shorten
+from pedanova.column import Column, Mask, shorten
+from pedanova.conditions import infer_conditions, place_columns
 from pedanova.errors import DataError, QueryError, SpaceError, listed, unknown_name
+from pedanova.goals import Goal
 from pedanova.grid import cells_of, grid_of
 from pedanova.infer import infer_space
 from pedanova.regions import Direction
-from pedanova.space import Categorical, Float, Int, Parameter, Space, as_space
+from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch, as_space
 
 OutsidePolicy = Literal["error", "count"]
 
@@ -43,57 +45,74 @@ class Records:
 class Observations:
     """What is counted: parameters, objective, space. The columns are never changed."""
 
-    columns: Mapping[str, Column]  # one for each parameter of the space
-    objective: NDArray[Any]  # (rows,) numbers of any type
-    objective_name: str
-    direction: Direction
+    columns: Mapping[str, Column]  # one for each parameter of the space, ready to be counted
+    goals: tuple[Goal, ...]
     space: Space
+    table: Mapping[str, Column]  # every column of the source, for conditions and boxes
     notes: tuple[str, ...] = ()
+    order: NDArray[Any] | None = None  # what the rows are ordered by, if not the one objective; NaN = worst
+    keep: Mask | None = None  # rows that count; None = all
 
     def __len__(self) -> int:
-        return len(self.objective)
+        return len(self.goals[0].values)
+
+    @property
+    def objective(self) -> NDArray[Any]:
+        """(rows,) What is summed: the objective, or the order of several."""
+        return self.goals[0].values if len(self.goals) == 1 else self.ranked
+
+    @property
+    def ranked(self) -> NDArray[Any]:
+        """(rows,) What levels are cut from."""
+        return self.goals[0].values if self.order is None else self.order
+
+    @property
+    def name(self) -> str:
+        return ", ".join(goal.name for goal in self.goals)
+
+    @property
+    def direction(self) -> Direction:
+        """Of `ranked`: the order of several objectives is best first."""
+        return self.goals[0].direction if len(self.goals) == 1 else "minimize"
 
 
-def observe(
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """Columns told apart: parameters and their space."""
+
+    columns: Mapping[str, Column]
+    space: Space
+    notes: tuple[str, ...]
+
+
+def choose_columns(
     records: Records,
+    goals: tuple[Goal, ...],
     *,
-    objective: object,
-    direction: str = "minimize",
     space: Space | Mapping[str, Parameter] | None = None,
     params: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
-) -> Observations:
-    """Tell the objective from the parameters, and find or check the space."""
-    name, numbers = _objective(records, objective)
-    own = objective if isinstance(objective, str) else None
-    chosen = _choose(records, own, space=space, params=params, exclude=exclude)
-    columns = {key: records.columns[key] for key in chosen}
+) -> Chosen:
+    """Tell the parameters from the rest, and find or check the space."""
+    own = {goal.column for goal in goals if goal.column is not None}
+    names = _choose(records, own, space=space, params=params, exclude=exclude)
+    columns = {key: records.columns[key] for key in names}
     if space is None:
-        asked = frozenset() if params is None else frozenset(chosen)
+        asked = frozenset() if params is None else frozenset(names)
         found, notes = infer_space(columns, asked=asked)
+        found, conditions = infer_conditions(found, columns)
+        notes += conditions
     else:
         found, notes = as_space(space), []
-        found = Space({key: found[key] for key in chosen})
+        found = Space({key: found[key] for key in names})
         check_countable(columns)
-        unused = [key for key in records.columns if key not in found and key != own]
+        unused = [key for key in records.columns if key not in found and key not in own]
         if unused and params is None and exclude is None:
             notes.append(f"not in the space and left out: {listed(unused)}")
     if not found:
-        raise DataError(_no_parameter(records, name, notes if space is None else []))
-    return Observations(
-        columns={key: columns[key] for key in found},
-        objective=numbers,
-        objective_name=name,
-        direction=as_direction(direction),
-        space=found,
-        notes=(*records.notes, *notes),
-    )
-
-
-def as_direction(direction: object) -> Direction:
-    if isinstance(direction, str) and direction in get_args(Direction):
-        return direction  # type: ignore[return-value]
-    raise QueryError(f"direction={direction!r} must be 'minimize' or 'maximize'")
+        raise DataError(_no_parameter(records, own, notes if space is None else []))
+    placed, more = place_columns(found, {key: columns[key] for key in found}, records.columns)
+    return Chosen(placed, found, (*records.notes, *notes, *more))
 
 
 def check_countable(columns: Mapping[str, Column]) -> None:
@@ -103,49 +122,19 @@ def check_countable(columns: Mapping[str, Column]) -> None:
             raise DataError(f"{name}: dates or durations cannot be counted; turn them into numbers or text")
 
 
-def _no_parameter(records: Records, objective: str, notes: list[str]) -> str:
-    if set(records.columns) <= {objective}:
-        return f"the table has no column beside the objective {objective!r}; add the hyperparameters"
+def _no_parameter(records: Records, own: set[str], notes: list[str]) -> str:
+    if set(records.columns) <= own:
+        beside = "".join(f" {name!r}" for name in sorted(own))
+        return f"the table has no column beside the objective{beside}; add the hyperparameters"
     if not notes:
         return f"space= and exclude= leave none of {len(records.columns)} columns; keep one at least"
     most = "; ".join(notes[:3]) + (f"; and {len(notes) - 3} more" if len(notes) > 3 else "")
     return f"no column can serve as a parameter ({most}); name some in params="
 
 
-def _objective(records: Records, objective: object) -> tuple[str, NDArray[Any]]:
-    if objective is None:
-        raise QueryError(f"objective= is missing; name one of the columns: {listed(list(records.columns))}")
-    if isinstance(objective, str):
-        if objective not in records.columns:
-            raise DataError(unknown_name(objective, tuple(records.columns), what="column"))
-        column = records.columns[objective]
-    else:
-        column = as_column("objective", objective)
-        if records.columns and len(column) != records.rows:
-            raise DataError(
-                f"objective has {len(column)} rows but the table has {records.rows}; they must match"
-            )
-    return column.name, _as_objective(column)
-
-
-def _as_objective(column: Column) -> NDArray[Any]:
-    name = column.name
-    if len(column) == 0:
-        raise DataError(f"{name}: there are no rows; give at least two")
-    if column.labels is not None:
-        shown = listed([str(label) for label in column.labels], most=3)
-        held = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"
-        raise DataError(f"objective {name!r} holds {held}; it must hold numbers")
-    if column.is_time:
-        raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
-    if column.missing is None:
-        return column.values.view(np.uint8) if column.values.dtype == bool else column.values
-    return np.where(column.missing, np.nan, column.values.astype(np.float64))
-
-
 def _choose(
     records: Records,
-    objective: str | None,
+    own: set[str],
     *,
     space: Space | Mapping[str, Parameter] | None,
     params: Iterable[str] | None,
@@ -160,11 +149,12 @@ def _choose(
     for name in [*listed_params, *listed_exclude, *(as_space(space) if space is not None else ())]:
         if name not in records.columns:
             raise DataError(unknown_name(name, known, what="column"))
-    if objective in listed_params:
-        raise QueryError(f"params= names the objective {objective!r}; a column cannot be both")
-    start = list(as_space(space)) if space is not None else [n for n in known if n != objective]
-    if space is not None and objective in start:
-        raise SpaceError(f"the space holds the objective {objective!r}; take it out")
+    both = own & set(listed_params)
+    if both:
+        raise QueryError(f"params= names the objective {min(both)!r}; a column cannot be both")
+    start = list(as_space(space)) if space is not None else [n for n in known if n not in own]
+    if space is not None and own & set(start):
+        raise SpaceError(f"the space holds the objective {min(own & set(start))!r}; take it out")
     strangers = [name for name in listed_params if name not in start]
     if strangers:
         raise SpaceError(f"params= names {listed(strangers)}, not in the space; add it there")
@@ -186,10 +176,10 @@ def _names(names: Iterable[str] | None, argument: str) -> list[str]:
     return given
 
 
-def describe_outside(column: Column, parameter: Parameter) -> str:
-    """Which row breaks the space first, and how."""
+def describe_outside(column: Column, placed: Column, parameter: Parameter) -> str:
+    """Which row of a column breaks the space first, and how; `placed` is the column as counted."""
     grid = grid_of(parameter)
-    cells = cells_of(column, grid)
+    cells = cells_of(placed, grid)
     rows = np.flatnonzero(cells == grid.outside)
     row = int(rows[0])
     value = column.value_at(row)
@@ -222,5 +212,9 @@ def _rule(parameter: Parameter, value: object) -> str:
             return f"not on the lattice {low:g}, {low + step:g}, … {high:g}"
         case Categorical(choices):
             return f"not one of {listed([str(choice) for choice in choices])}"
-        case _:
+        case Moving(low, high):
+            return f"not between its bounds {low} and {high}"
+        case Switch():
+            return f"not in the domain that {parameter.by} chooses"
+        case Ordinal():
             return f"not one of {listed([str(value) for value in parameter.values])}"

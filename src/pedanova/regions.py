@@ -65,6 +65,8 @@ class Region:
             if not self.low:
                 return "all rows" if high == 1 else f"the best {percent(high)}"
             return f"the rows from {percent(Fraction(self.low))} to {percent(high)}"
+        if self.low == self.high:
+            return f"rows with objective = {self.low:g}"
         if self.low is None:
             return f"rows with objective ≤ {self.high:g}"
         if self.high is None:
@@ -80,6 +82,12 @@ def at_most(value: float) -> Region:
 def at_least(value: float) -> Region:
     """Rows whose objective is `value` or more."""
     return Region("value", _as_value(value), None)
+
+
+def equals(value: float) -> Region:
+    """Rows whose objective is exactly `value`, such as 1 for a condition that holds."""
+    exact = _as_value(int(value) if isinstance(value, bool) else value)
+    return Region("value", exact, exact)
 
 
 def between(low: float, high: float, *, values: bool = False) -> Region:

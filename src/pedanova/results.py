@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.checks import Label
 from pedanova.density import Smoothing, as_bandwidth, smooth
-from pedanova.importance import Importance
-from pedanova.space import Label
+from pedanova.errors import UnknownParameterError, unknown_name
+from pedanova.grid import Grid
+from pedanova.importance import Contrast, Importance, Importances
 from pedanova.table import Cell, Table, show_percent
-from pedanova.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +105,57 @@ class Densities(Table):
         return len(self.cells)
 
 
-def densities_of(
-    tally: Tally, *, target: tuple[int, int], region: tuple[int, int], smoothing: Smoothing
-) -> Densities:
-    grid = tally.grid
-    wanted, base = tally.between(*target), tally.between(*region)
-    width = as_bandwidth(smoothing, wanted[: grid.cells], grid)
+@dataclass(frozen=True, slots=True)
+class Comparison(Table):
+    """The same question asked of several objectives, ratios side by side."""
+
+    answers: dict[str, Importances]
+
+    def __getitem__(self, objective: str) -> Importances:
+        if objective not in self.answers:
+            raise UnknownParameterError(unknown_name(objective, tuple(self.answers), what="objective"))
+        return self.answers[objective]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.answers)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        names = list(next(iter(self.answers.values())))
+        columns: dict[str, list[Cell]] = {"parameter": list(names)}
+        for objective, found in self.answers.items():
+            columns[f"{objective} ratio"] = [found[name].ratio for name in names]
+            columns[f"{objective} share"] = [found[name].share for name in names]
+        return columns
+
+    def header(self) -> list[str]:
+        return ["parameter", *self.answers]
+
+    def lines(self) -> list[list[str]]:
+        names = list(next(iter(self.answers.values())))
+        return [
+            [name, *(show_percent(found[name].ratio) for found in self.answers.values())] for name in names
+        ]
+
+
+def densities_of(contrast: Contrast, *, smoothing: Smoothing) -> Densities:
+    grid = contrast.grid
+    wanted, base = contrast.target[: grid.cells], contrast.region[: grid.cells]
+    widths = [as_bandwidth(smoothing, wanted[block.start : block.stop], block) for block in grid.blocks]
     return Densities(
-        name=tally.name,
+        name=contrast.name,
         cells=tuple(grid.centres()),
-        target=smooth(_parts(wanted[: grid.cells]), width),
-        region=smooth(_parts(base[: grid.cells]), width),
+        target=_spread(wanted, grid, widths),
+        region=_spread(base, grid, widths),
         uniform=grid.prior,
         edges=grid.edges,
-        bandwidth=width,
-        missing_target=float(wanted[grid.cells :].sum() / wanted.sum()),
-        missing_region=float(base[grid.cells :].sum() / base.sum()),
+        bandwidth=max(widths),
+        missing_target=1.0 - float(wanted.sum() / contrast.target.sum()),
+        missing_region=1.0 - float(base.sum() / contrast.region.sum()),
     )
 
 
-def _parts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    parts: NDArray[np.float64] = counts / max(1, int(counts.sum()))
-    return parts
+def _spread(counts: NDArray[np.int64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:
+    """Parts by cell, smoothed inside each block."""
+    parts = counts / max(1, int(counts.sum()))
+    pairs = zip(grid.blocks, widths, strict=True)
+    return np.concatenate([smooth(parts[block.start : block.stop], width) for block, width in pairs])

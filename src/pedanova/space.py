@@ -1,22 +1,44 @@
-"""What a hyperparameter may be: `Float`, `Int`, `Ordinal`, `Categorical`, and a `Space` of them."""
+"""What a hyperparameter may be: `Float`, `Int`, `Ordinal`, `Categorical`, and a `Space` of them.
+
+Two more kinds say that the domain is not the same in every row: `Switch` (another column decides
+between several domains) and `Moving` (other columns are the bounds). Any parameter may exist only
+under others: ``when={"optimizer": ["sgd"]}``.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from numbers import Integral, Real
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
+from pedanova.checks import (
+    LARGEST_INT,
+    Condition,
+    Label,
+    as_conditions,
+    as_labels,
+    as_number,
+    as_whole,
+    check_bounds,
+    shown,
+)
 from pedanova.errors import SpaceError, UnknownParameterError, unknown_name
 
-Label: TypeAlias = str | int | float | bool
-LARGEST_INT = 2**53  # beyond it a float cannot tell two whole numbers apart
+
+class Shown:
+    """A short text form: conditions appear only where there are any."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        pairs = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+        inside = ", ".join(f"{name}={value!r}" for name, value in pairs if name != "when" or value)
+        return f"{type(self).__name__}({inside})"
 
 
-@dataclass(frozen=True, slots=True)
-class Float:
+@dataclass(frozen=True, slots=True, repr=False)
+class Float(Shown):
     """A real number between two bounds, both included.
 
     Examples
@@ -28,17 +50,19 @@ class Float:
     low: float
     high: float
     log: bool = False
+    when: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "low", as_number(self.low, "low"))
         object.__setattr__(self, "high", as_number(self.high, "high"))
+        object.__setattr__(self, "when", as_conditions(self.when))
         check_bounds(self.low, self.high, log=self.log)
         if not math.isfinite(self.high - self.low):
             raise SpaceError(f"high - low of {self.high:g} and {self.low:g} overflows; rescale the parameter")
 
 
-@dataclass(frozen=True, slots=True)
-class Int:
+@dataclass(frozen=True, slots=True, repr=False)
+class Int(Shown):
     """A whole number ``low, low + step, …`` up to ``high``.
 
     Examples
@@ -51,10 +75,12 @@ class Int:
     high: int
     step: int = 1
     log: bool = False
+    when: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("low", "high", "step"):
             object.__setattr__(self, name, as_whole(getattr(self, name), name))
+        object.__setattr__(self, "when", as_conditions(self.when))
         check_bounds(self.low, self.high, log=self.log)
         if self.step < 1:
             raise SpaceError(f"step={self.step} must be at least 1")
@@ -68,8 +94,8 @@ class Int:
         object.__setattr__(self, "high", self.low + (self.high - self.low) // self.step * self.step)
 
 
-@dataclass(frozen=True, slots=True)
-class Ordinal:
+@dataclass(frozen=True, slots=True, repr=False)
+class Ordinal(Shown):
     """One of a few values that have an order: the order in which they are given.
 
     Examples
@@ -79,13 +105,15 @@ class Ordinal:
     """
 
     values: tuple[Label, ...]
+    when: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", as_labels(self.values, "Ordinal values"))
+        object.__setattr__(self, "when", as_conditions(self.when))
 
 
-@dataclass(frozen=True, slots=True)
-class Categorical:
+@dataclass(frozen=True, slots=True, repr=False)
+class Categorical(Shown):
     """One of a few values without an order.
 
     Examples
@@ -95,18 +123,79 @@ class Categorical:
     """
 
     choices: tuple[Label, ...]
+    when: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "choices", as_labels(self.choices, "Categorical choices"))
+        object.__setattr__(self, "when", as_conditions(self.when))
 
 
-Parameter: TypeAlias = Float | Int | Ordinal | Categorical
-KINDS: dict[str, type[Parameter]] = {
-    "float": Float,
-    "int": Int,
-    "ordinal": Ordinal,
-    "categorical": Categorical,
-}
+@dataclass(frozen=True, slots=True, repr=False)
+class Moving(Shown):
+    """A real number whose bounds are numbers or the names of columns, row by row.
+
+    Each value is taken as its position between its own bounds, 0 to 1.
+
+    Examples
+    --------
+    >>> Moving("min_lr", 1.0, log=True)
+    Moving(low='min_lr', high=1.0, log=True)
+    """
+
+    low: float | str
+    high: float | str
+    log: bool = False
+    when: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            if not isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, as_number(getattr(self, name), name))
+        object.__setattr__(self, "when", as_conditions(self.when))
+        if not isinstance(self.low, str) and not isinstance(self.high, str):
+            raise SpaceError(
+                f"bounds {self.low!r} and {self.high!r} name no column; use Float for fixed bounds"
+            )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Switch(Shown):
+    """A parameter whose domain is decided by another column; values not listed make it inactive.
+
+    Examples
+    --------
+    >>> Switch("phase", {"early": Float(1e-4, 1.0), "late": Float(1e-5, 1e-2)}).by
+    'phase'
+    """
+
+    by: str
+    domains: tuple[tuple[Label, Domain], ...]
+
+    def __post_init__(self) -> None:
+        given = self.domains
+        pairs = tuple(given.items()) if isinstance(given, Mapping) else tuple(given)
+        if not isinstance(self.by, str) or not pairs:
+            raise SpaceError(
+                f"Switch needs the name of a column and a domain by value, not {self.by!r}, {given!r}"
+            )
+        for value, domain in pairs:
+            if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
+                raise SpaceError(f"Switch: the domain of {value!r} must be a plain parameter, not {domain!r}")
+        labels = as_labels([value for value, _ in pairs], "Switch values")
+        object.__setattr__(self, "domains", tuple(zip(labels, [d for _, d in pairs], strict=True)))
+
+    @property
+    def when(self) -> tuple[Condition, ...]:
+        return ()
+
+    @property
+    def regimes(self) -> tuple[Domain, ...]:
+        """The different domains."""
+        return tuple(dict.fromkeys(domain for _, domain in self.domains))
+
+
+Domain: TypeAlias = Float | Int | Ordinal | Categorical
+Parameter: TypeAlias = Domain | Moving | Switch
 
 
 class Space(Mapping[str, Parameter]):
@@ -124,11 +213,13 @@ class Space(Mapping[str, Parameter]):
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
                 raise SpaceError(f"{name!r} is no name for a parameter; use a non-empty string")
-            if not isinstance(parameter, Float | Int | Ordinal | Categorical):
+            if not isinstance(parameter, Float | Int | Ordinal | Categorical | Moving | Switch):
                 raise SpaceError(
                     f"{name}: {parameter!r} is no parameter; use Float, Int, Ordinal or Categorical"
                 )
         self._parameters = dict(parameters)
+        for name in parameters:
+            check_conditions(name, self._parameters)
 
     def __getitem__(self, name: str) -> Parameter:
         try:
@@ -163,9 +254,7 @@ class Space(Mapping[str, Parameter]):
     @classmethod
     def from_dict(cls, plain: Mapping[str, Mapping[str, Any]]) -> Space:
         """The inverse of `to_dict`."""
-        if not isinstance(plain, Mapping):
-            raise SpaceError(f"{plain!r} must be a dict of parameters by name")
-        return cls({name: parameter_from_dict(name, fields) for name, fields in plain.items()})
+        return cls(parameters_from_dict(plain))
 
 
 def as_space(space: Space | Mapping[str, Parameter]) -> Space:
@@ -173,10 +262,55 @@ def as_space(space: Space | Mapping[str, Parameter]) -> Space:
         return space
     if isinstance(space, Mapping):
         return Space(space)
-    raise SpaceError(f"space={space!r} must be a Space or a dict of Float, Int, Ordinal, Categorical")
+    raise SpaceError(f"space={shown(space)} must be a Space or a dict of Float, Int, Ordinal, Categorical")
+
+
+def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
+    """A parent must be another parameter's, its values must exist, and nobody is their own ancestor."""
+    for parent, values in parameters[name].when:
+        known = parameters.get(parent)
+        choices = (
+            known.choices
+            if isinstance(known, Categorical)
+            else known.values
+            if isinstance(known, Ordinal)
+            else None
+        )
+        stray = [value for value in values if choices is not None and value not in choices]
+        if stray:
+            raise SpaceError(
+                f"{name}: when {parent} is {stray[0]!r} can never be; {parent} is one of {choices}"
+            )
+    ancestors, line = {name}, [name]
+    while line:
+        for parent, _ in parameters[line.pop()].when if line[-1] in parameters else ():
+            if parent == name:
+                raise SpaceError(
+                    f"{name}: its condition depends on itself through {parent!r}; break the circle"
+                )
+            if parent not in ancestors and parent in parameters:
+                ancestors.add(parent)
+                line.append(parent)
+
+
+KINDS: dict[str, type[Any]] = {
+    "float": Float,
+    "int": Int,
+    "ordinal": Ordinal,
+    "categorical": Categorical,
+    "moving": Moving,
+    "switch": Switch,
+}
 
 
 def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
+    plain = _fields(parameter)
+    if parameter.when:
+        plain["when"] = {parent: list(values) for parent, values in parameter.when}
+    return plain
+
+
+def _fields(parameter: Parameter) -> dict[str, Any]:
     match parameter:
         case Float(low, high, log):
             return {"type": "float", "low": low, "high": high, "log": log}
@@ -186,73 +320,35 @@ def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
             return {"type": "ordinal", "values": list(values)}
         case Categorical(choices):
             return {"type": "categorical", "choices": list(choices)}
+        case Moving(low, high, log):
+            return {"type": "moving", "low": low, "high": high, "log": log}
+        case Switch(by, domains):
+            pairs = [[value, parameter_to_dict(domain)] for value, domain in domains]
+            return {"type": "switch", "by": by, "domains": pairs}
+
+
+def parameters_from_dict(plain: Mapping[str, Mapping[str, Any]]) -> dict[str, Parameter]:
+    if not isinstance(plain, Mapping):
+        raise SpaceError(f"{plain!r} must be a dict of parameters by name")
+    return {name: parameter_from_dict(name, fields) for name, fields in plain.items()}
 
 
 def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
-    if not isinstance(fields, Mapping) or fields.get("type") not in KINDS:
+    if (
+        not isinstance(fields, Mapping)
+        or not isinstance(fields.get("type"), str)
+        or fields["type"] not in KINDS
+    ):
         raise SpaceError(f"{name}: {fields!r} needs a 'type' out of {', '.join(KINDS)}")
     arguments = {key: value for key, value in fields.items() if key != "type"}
     try:
-        return KINDS[fields["type"]](**arguments)
-    except TypeError as error:
+        if fields["type"] == "switch":
+            arguments["domains"] = [
+                (value, parameter_from_dict(name, domain)) for value, domain in arguments["domains"]
+            ]
+        made: Parameter = KINDS[fields["type"]](**arguments)
+    except (TypeError, KeyError, ValueError) as error:
+        if isinstance(error, SpaceError):
+            raise SpaceError(f"{name}: {error}") from None
         raise SpaceError(f"{name}: {dict(fields)!r} does not describe a {fields['type']}: {error}") from None
-    except SpaceError as error:
-        raise SpaceError(f"{name}: {error}") from None
-
-
-def as_number(value: object, name: str) -> float:
-    if not isinstance(value, bool) and isinstance(value, Real):
-        with suppress(OverflowError):  # a whole number too large for a float
-            if math.isfinite(value):
-                return float(value)
-    raise SpaceError(f"{name}={shown(value)} must be a finite number")
-
-
-def as_whole(value: object, name: str) -> int:
-    if not isinstance(value, bool):
-        if isinstance(value, Integral):
-            return int(value)
-        if isinstance(value, Real) and float(value).is_integer():
-            return int(float(value))
-    raise SpaceError(f"{name}={value!r} must be a whole number; use Float for real ones")
-
-
-def shown(value: object, most: int = 60) -> str:
-    """A value for a message, cut short."""
-    text = repr(value)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def check_bounds(low: float, high: float, *, log: bool) -> None:
-    if not isinstance(log, bool):
-        raise SpaceError(f"log={log!r} must be True or False")
-    if not low < high:
-        raise SpaceError(
-            f"low={shown(low)} must be below high={shown(high)}; a constant is Ordinal([{shown(low)}])"
-        )
-    if log and low <= 0:
-        raise SpaceError(f"low={shown(low)} must be above 0 on a log scale; pass log=False or raise low")
-
-
-def as_labels(values: object, what: str) -> tuple[Label, ...]:
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise SpaceError(f"{what}={values!r} must be a list of values, such as ['adam', 'sgd']")
-    labels = tuple(as_label(value, what) for value in values)
-    if not labels:
-        raise SpaceError(f"{what} are empty; give at least one value")
-    if len(set(labels)) < len(labels):
-        twice = next(label for i, label in enumerate(labels) if label in labels[:i])
-        raise SpaceError(f"{what} hold {twice!r} twice; give each value once")
-    return labels
-
-
-def as_label(value: object, what: str) -> Label:
-    """A plain Python value; NumPy's scalars are unwrapped, other objects become their text."""
-    plain = value.item() if hasattr(value, "item") and not isinstance(value, str) else value
-    if isinstance(plain, float) and not math.isfinite(plain):
-        raise SpaceError(f"{what} hold {plain!r}; only finite numbers, text and booleans can be values")
-    if isinstance(plain, int) and not isinstance(plain, bool) and abs(plain) > LARGEST_INT:
-        return str(plain)  # beyond what a float can hold apart: a name rather than a number
-    if isinstance(plain, str | int | float | bool):
-        return plain
-    return "None" if plain is None else str(plain)
+    return made

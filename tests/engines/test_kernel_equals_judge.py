@@ -11,6 +11,7 @@ import pedanova as pa
 from pedanova import kernel
 from pedanova.column import Column, as_column
 from pedanova.engines import arrays, judge
+from pedanova.goals import Goal
 from pedanova.grid import grid_of
 from pedanova.levels import Levels, as_ladder, cut_levels
 from pedanova.observations import Observations
@@ -25,7 +26,8 @@ def test_the_kernel_is_there() -> None:
 
 
 def observe(column: Column, objective: np.ndarray, parameter: pa.space.Parameter) -> Observations:
-    return Observations({column.name: column}, objective, "y", "minimize", pa.Space({column.name: parameter}))
+    goal = Goal("y", objective, "minimize", None)
+    return Observations({column.name: column}, (goal,), pa.Space({column.name: parameter}), {})
 
 
 def check(
@@ -41,8 +43,10 @@ def check(
     observed = observe(column, objective, parameter)
     codes = arrays.level_codes(objective, levels, threads=threads)
     np.testing.assert_array_equal(codes, judge.assign_levels(objective, levels))
-    fast = arrays.count_by_kernel(observed.columns, observed, codes, levels, threads=threads)[column.name]
-    slow = arrays.count_by_judge(observed.columns, observed, codes, levels, threads=1)[column.name]
+    fast = arrays.count_by_kernel(observed.columns, observed, codes, levels.count, threads=threads)[
+        column.name
+    ]
+    slow = arrays.count_by_judge(observed.columns, observed, codes, levels.count, threads=1)[column.name]
     np.testing.assert_array_equal(fast[0], slow[0])
     np.testing.assert_allclose(fast[1], slow[1], rtol=1e-12, atol=1e-12, equal_nan=True)
     return fast[0]

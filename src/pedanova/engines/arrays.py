@@ -41,14 +41,23 @@ class Job:
 
 def tally_columns(observations: Observations, levels: Levels, *, threads: int = 1) -> dict[str, Tally]:
     """A tally for every parameter, in the order of the space."""
-    small = len(observations) * max(1, len(observations.space)) < SMALL_TABLE
-    threads = 1 if small else threads
-    codes = level_codes(observations.objective, levels, threads=threads)
-    count = count_by_kernel if kernel.available() else count_by_judge
-    counted = count(observations.columns, observations, codes, levels, threads=threads)
+    codes = level_codes(observations.ranked, levels, threads=threads)
+    if observations.keep is not None:
+        codes[~observations.keep] = levels.count
+    counted = count_codes(observations, codes, levels.count, threads=threads)
     return {
         name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space
     }
+
+
+def count_codes(
+    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
+) -> dict[str, judge.Counted]:
+    """Counts and sums of every parameter by [code × cell]; rows coded `levels` are left out."""
+    if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
+        threads = 1
+    count = count_by_kernel if kernel.available() else count_by_judge
+    return count(observations.columns, observations, codes, levels, threads=threads)
 
 
 def level_codes(objective: NDArray[Any], levels: Levels, *, threads: int = 1) -> NDArray[Any]:
@@ -72,13 +81,13 @@ def count_by_judge(
     columns: Mapping[str, Column],
     observations: Observations,
     codes: NDArray[Any],
-    levels: Levels,
+    levels: int,
     *,
     threads: int = 1,
 ) -> dict[str, judge.Counted]:
     def count(name: str) -> judge.Counted:
         grid = grid_of(observations.space[name])
-        return judge.count(columns[name], grid, codes, observations.objective, levels.count)
+        return judge.count(columns[name], grid, codes, observations.objective, levels)
 
     names = list(observations.space)
     return dict(zip(names, spread(count, names, threads=threads), strict=True))
@@ -88,7 +97,7 @@ def count_by_kernel(
     columns: Mapping[str, Column],
     observations: Observations,
     codes: NDArray[Any],
-    levels: Levels,
+    levels: int,
     *,
     threads: int = 1,
 ) -> dict[str, judge.Counted]:
@@ -103,10 +112,10 @@ def count_by_kernel(
 
     def count(piece: tuple[Job, slice]) -> judge.Counted:
         job, rows = piece
-        table = np.zeros((levels.count + 1, job.grid.width), dtype=kernel.ENTRY)
+        table = np.zeros((levels + 1, job.grid.width), dtype=kernel.ENTRY)
         if len(codes):
             job.add_rows(rows, table)
-        return in_order(table[: levels.count], job)
+        return in_order(table[:levels], job)
 
     counted = spread(count, work, threads=threads)
     pieces = len(work) // len(jobs) if jobs else 0
@@ -155,6 +164,8 @@ def job_of(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[A
 
 def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
     """Values, offset and table where one look-up settles the cell; None for true numbers."""
+    if column.located:
+        return column.values, 0, np.arange(grid.width, dtype=np.int32)
     if not column.is_coded and grid.inner is None:
         column = coded(column)
     if column.labels is not None:

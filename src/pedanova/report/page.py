@@ -6,11 +6,14 @@ Small functions give pieces of HTML; every string that comes from the data passe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 
+from pedanova.errors import QueryError
 from pedanova.importance import Importances
 from pedanova.report.sentences import contrast, describe, explain_columns
 from pedanova.results import Densities
@@ -51,6 +54,18 @@ class View:
     narrow: Importances | None
     densities: tuple[Densities, ...]  # target and region of the wide question
     notes: tuple[str, ...]
+
+
+def view_of(a: Any, title: str, *questions: Any) -> View:
+    """What an analysis has to show; the second question is left out if the rows do not suffice."""
+    wide = a.importance(*questions[0])
+    narrow = None
+    if len(questions) > 1:
+        with suppress(QueryError):
+            narrow = a.importance(*questions[1])
+    subtitle = f"{a.rows:,} rows, {len(a.space)} parameters, {a.direction} {a.objective}"
+    densities = tuple(a.densities(name, *questions[0]) for name in wide)
+    return View(title, subtitle, wide, narrow, densities, a.notes)
 
 
 def draw_page(view: View) -> str:

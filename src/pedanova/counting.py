@@ -1,0 +1,84 @@
+"""Levels for observations, and what the finished counts tell about the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pedanova.errors import DataError, OutsideSpaceError, QueryError
+from pedanova.fates import NanPolicy
+from pedanova.grid import grid_of
+from pedanova.levels import (
+    LADDER,
+    LARGEST_TALLIES,
+    SHORT_LADDER,
+    SMALL,
+    Levels,
+    as_ladder,
+    count_nan,
+    cut_levels,
+)
+from pedanova.observations import Observations, describe_outside
+from pedanova.tally import Tally
+
+Tallies = Mapping[str, Tally]
+
+
+def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: int) -> Levels:
+    if isinstance(levels, Levels):
+        if levels.direction != observed.direction:
+            raise QueryError(
+                f"direction={observed.direction!r} differs from that of the levels given, {levels.direction!r}"
+            )
+        if levels.nan != nan:
+            raise QueryError(f"nan={nan!r} differs from the levels given, cut with nan={levels.nan!r}")
+        return levels
+    cells = sum(grid_of(parameter).width for parameter in observed.space.values())
+    # A table of very many columns keeps fewer levels; others are counted when asked for.
+    wide = levels is None and cells * len(LADDER) > LARGEST_TALLIES
+    cut = cut_levels(
+        kept(observed),
+        direction=observed.direction,
+        nan=nan,
+        quantiles=SHORT_LADDER if wide else as_ladder(levels),  # type: ignore[arg-type]
+        every=cells * SMALL <= LARGEST_TALLIES // 16,
+        threads=threads,
+    )
+    check_varies(observed, nan)
+    return cut
+
+
+def kept(observed: Observations) -> Any:
+    return observed.ranked if observed.keep is None else observed.ranked[observed.keep]
+
+
+def check_varies(observed: Observations, nan: str) -> None:
+    values = kept(observed)
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+    if low == high and not (nan == "worst" and count_nan(values)):
+        raise DataError(
+            f"objective {observed.name!r} is {low:g} in every row; nothing can explain a constant"
+        )
+
+
+def check_inside(tallies: Tallies, observed: Observations) -> None:
+    for name, tally in tallies.items():
+        if tally.counts[:, tally.grid.outside].any():
+            placed = observed.columns[name]
+            raise OutsideSpaceError(describe_outside(observed.table[name], placed, tally.parameter))
+
+
+def cell_notes(tallies: Tallies) -> list[str]:
+    notes = []
+    for name, tally in tallies.items():
+        missing, outside = (
+            int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside)
+        )
+        if missing:
+            what = "are inactive" if tally.parameter.when else "have no value"
+            notes.append(f"{name}: {missing:,} of {tally.rows:,} rows {what}; counted in a cell apart")
+        if outside:
+            notes.append(f"{name}: {outside:,} of {tally.rows:,} rows lie outside the space; counted apart")
+    return notes

@@ -1,0 +1,149 @@
+"""From records to observations: every choice of the user applied to the rows, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.column import Mask
+from pedanova.errors import DataError, QueryError
+from pedanova.fates import Fates, Policies, decide_fates
+from pedanova.goals import Goal, read_goals
+from pedanova.observations import Chosen, Observations, Records, choose_columns
+from pedanova.pareto import order_rows
+from pedanova.regions import Region
+from pedanova.repeats import RepeatPolicy, average, configurations, first_rows, take
+from pedanova.rowsets import RowSet, as_rows
+from pedanova.space import Parameter, Space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the user asked of `analyze`, as far as it concerns rows and columns."""
+
+    objective: object
+    direction: object = "minimize"
+    space: Space | Mapping[str, Parameter] | None = None
+    params: Iterable[str] | None = None
+    exclude: Iterable[str] | None = None
+    where: object = None
+    feasible: object = None
+    state: object = None
+    repeats: RepeatPolicy = "all"
+    policies: Policies = field(default_factory=Policies)
+
+    @property
+    def is_plain(self) -> bool:
+        """Nothing but one objective: the columns are then counted as they lie."""
+        given = (self.where, self.feasible, self.state)
+        return all(option is None for option in given) and self.repeats == "all"
+
+
+def prepare(records: Records, request: Request) -> Observations:
+    """Observations with rows kept, dropped, ordered and averaged as asked."""
+    goals = read_goals(records.columns, records.rows, request.objective, request.direction)
+    exclude = _spoken_for(records, request)
+    chosen = choose_columns(records, goals, space=request.space, params=request.params, exclude=exclude)
+    observed = Observations(chosen.columns, goals, chosen.space, records.columns, chosen.notes)
+    if request.is_plain and len(goals) == 1:
+        return replace(observed, notes=(*plain_notes(goals[0], request.policies), *chosen.notes))
+    fates = decide_fates(
+        goals, records.columns, request.policies, state=request.state, feasible=request.feasible
+    )
+    rows = None if request.where is None else as_rows(request.where, "where", records.columns, len(observed))
+    if isinstance(rows, RowSet):
+        fates = _only(fates, rows)
+    if request.repeats != "all":
+        observed, fates = _collapse(observed, chosen, fates, request.repeats)
+    observed = _ordered(observed, fates)
+    return _within_region(observed, rows) if isinstance(rows, Region) else observed
+
+
+def _spoken_for(records: Records, request: Request) -> Iterable[str] | None:
+    """Columns that tell states or feasibility are no parameters."""
+    if request.space is not None or request.params is not None:
+        return request.exclude
+    given = [
+        request.state,
+        *(request.feasible if isinstance(request.feasible, list | tuple) else [request.feasible]),
+    ]
+    spoken = [name for name in given if isinstance(name, str) and name in records.columns]
+    if not spoken:
+        return request.exclude
+    others = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
+    return [*others, *spoken]
+
+
+def plain_notes(goal: Goal, policies: Policies) -> list[str]:
+    """What a reader must know of the objective's odd values."""
+    if goal.values.dtype.kind != "f":
+        return []
+    notes = []
+    unknown, infinite = int(np.isnan(goal.values).sum()), int(np.isinf(goal.values).sum())
+    if unknown:
+        fate = "dropped" if policies.nan == "drop" else "counted as the worst"
+        notes.append(f"{unknown:,} of {len(goal.values):,} rows have no number as objective; {fate}")
+    if infinite:
+        notes.append(f"{infinite:,} rows have an infinite objective; ordered like numbers")
+    return notes
+
+
+def _only(fates: Fates, rows: RowSet) -> Fates:
+    left = fates.keep & rows.mask
+    note = f"only {rows.words} count: {int(left.sum()):,} of {len(left):,}"
+    if not left.any():
+        raise QueryError(f"where leaves no row ({rows.words}); choose a wider condition")
+    return replace(fates, keep=left, notes=(*fates.notes, note))
+
+
+def _collapse(observed: Observations, chosen: Chosen, fates: Fates, how: str) -> tuple[Observations, Fates]:
+    """One row for each configuration that has a row that counts."""
+    groups = configurations(chosen.columns.values())
+    goals = average(observed.goals, fates, groups, how)
+    firsts = first_rows(groups)
+    keep = np.bincount(groups[fates.keep], minlength=len(firsts)) > 0
+    hit = np.bincount(groups[fates.worst & fates.keep], minlength=len(firsts)) > 0
+    worst = keep & hit & np.logical_or.reduce([np.isinf(g.values) | np.isnan(g.values) for g in goals])
+    note = (
+        f"{int(fates.keep.sum()):,} rows are {int(keep.sum()):,} configurations; objectives are their {how}s"
+    )
+    smaller = replace(
+        observed,
+        columns=take(chosen.columns, firsts),
+        table=take(observed.table, firsts),
+        goals=tuple(replace(goal, values=np.where(worst, np.nan, goal.values)) for goal in goals),
+    )
+    return smaller, Fates(keep, worst, (*fates.notes, note))
+
+
+def _ordered(observed: Observations, fates: Fates) -> Observations:
+    """Rows that do not count are marked, rows that count as worst have NaN in the order."""
+    if not fates.keep.any():
+        raise DataError(f"no row is left to count ({'; '.join(fates.notes)})")
+    usable = fates.keep & ~fates.worst
+    goals = observed.goals
+    order: NDArray[Any] | None = None
+    if len(goals) > 1:
+        order = np.full(len(observed), np.nan)
+        losses = np.stack([goal.sign * goal.values.astype(np.float64) for goal in goals], axis=1)
+        order[usable] = order_rows(losses[usable])
+    elif fates.worst.any():
+        order = np.where(fates.worst, np.nan, goals[0].values.astype(np.float64))
+    keep = None if fates.keep.all() else fates.keep
+    return replace(observed, order=order, keep=keep, notes=(*fates.notes, *observed.notes))
+
+
+def _within_region(observed: Observations, region: Region) -> Observations:
+    """Only the rows of a region of the objective count."""
+    from pedanova.levels import cut_at
+
+    mask: Mask = cut_at(observed.ranked, observed.keep, region, observed.direction)
+    left = int(mask.sum())
+    if left == 0:
+        raise QueryError(f"where leaves no row ({region}); choose a wider region")
+    note = f"only {region} count: {left:,} of {len(mask):,}"
+    return replace(observed, keep=mask, notes=(note, *observed.notes))

@@ -1,0 +1,127 @@
+"""Rows picked by something else than the order of the objective: masks, columns, boxes, conditions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.checks import as_labels, shown
+from pedanova.column import Column, Mask, as_column
+from pedanova.conditions import equals_any
+from pedanova.errors import QueryError, unknown_name
+from pedanova.expressions import rows_where
+from pedanova.regions import Region, as_region
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowSet:
+    """A choice of rows and its name in words."""
+
+    mask: Mask
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) -> Region | RowSet:
+    """A region of the objective, or a set of rows.
+
+    Numbers, `at_most`, `at_least`, `between` and `equals` are regions. Text is the name of a
+    boolean column or a condition, a dict is a box, an array is a mask.
+    """
+    if isinstance(value, str):
+        return _from_text(value, name, table)
+    if isinstance(value, Mapping):
+        return RowSet(rows_in_box(value, table, rows), f"rows with {box_in_words(value)}")
+    if not needs_rows(value):
+        return as_region(value, name)
+    mask = as_mask(value, name, rows)
+    return RowSet(mask, f"the {int(mask.sum()):,} marked rows")
+
+
+def needs_rows(value: object) -> bool:
+    """Whether a question is about rows picked one by one, not about the order of the objective."""
+    if isinstance(value, str | Mapping | list | tuple):
+        return True
+    return hasattr(value, "__array__") and np.ndim(value) > 0
+
+
+def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
+    if text not in table:
+        try:
+            return RowSet(rows_where(text, table), f"rows where {text.strip()}")
+        except QueryError as error:
+            raise QueryError(f"{name}={error}") from None
+    column = table[text]
+    if column.values.dtype.kind != "b":
+        raise QueryError(f'{name}={text!r} is no boolean column; compare it, as in "{text} == …"')
+    return RowSet(column.values & ~column.absent(), f"rows marked {text}")
+
+
+def as_mask(value: Any, name: str, rows: int) -> Mask:
+    """(rows,) booleans; anything else is refused."""
+    column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
+    if column.values.dtype.kind != "b" or column.missing is not None:
+        raise QueryError(
+            f"{name}={shown(value)} must be True or False for each row, or a quantile, or a condition"
+        )
+    if len(column) != rows:
+        raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one truth value a row")
+    return column.values
+
+
+def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) -> Mask:
+    """Rows inside every bound: ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "layers": 3}``."""
+    if not box:
+        raise QueryError("an empty box holds every row; name a column and its bounds")
+    inside = np.ones(rows, dtype=bool)
+    for name, bounds in box.items():
+        if name not in table:
+            raise QueryError(f"box: {unknown_name(name, tuple(table), what='column')}")
+        inside &= _inside(table[name], bounds)
+    return inside
+
+
+def _inside(column: Column, bounds: Any) -> Mask:
+    if isinstance(bounds, tuple):
+        return _in_range(column, bounds)
+    if isinstance(bounds, Set | list | np.ndarray):
+        return equals_any(column, as_labels(bounds, f"box values of {column.name}"))
+    return equals_any(column, as_labels([bounds], f"box value of {column.name}"))
+
+
+def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
+    if len(bounds) != 2 or column.labels is not None:
+        raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) for numbers, or a set of values")
+    low, high = (
+        _number(bound, default) for bound, default in zip(bounds, (-math.inf, math.inf), strict=True)
+    )
+    if math.isnan(low) or math.isnan(high) or low > high:
+        raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high")
+    with np.errstate(invalid="ignore"):
+        within: NDArray[np.bool_] = (column.values >= low) & (column.values <= high)
+    return within & ~column.absent()
+
+
+def _number(bound: Any, default: float) -> float:
+    if bound is None:
+        return default
+    return float(bound) if isinstance(bound, int | float) and not isinstance(bound, bool) else math.nan
+
+
+def box_in_words(box: Mapping[Any, Any]) -> str:
+    parts = []
+    for name, bounds in box.items():
+        if isinstance(bounds, tuple) and len(bounds) == 2:
+            parts.append(f"{name} from {bounds[0]} to {bounds[1]}")
+        elif isinstance(bounds, Sequence | Set) and not isinstance(bounds, str):
+            parts.append(f"{name} in {', '.join(sorted(str(value) for value in bounds))}")
+        else:
+            parts.append(f"{name} {bounds}")
+    return ", ".join(parts)
