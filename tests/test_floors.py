@@ -38,6 +38,7 @@ FLOORS = {
     "report.text": 81, "report.page": 81,
     "analysis": 85,
     "pipeline": 86,
+    "options": 89,
     "cli": 90,
     "__init__": 99, "__main__": 99,
 }  # fmt: skip

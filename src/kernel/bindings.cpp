@@ -1,6 +1,5 @@
 // The plain C face of the kernel: checks codes, catches exceptions, calls. No arithmetic here.
 #include <cstdint>
-#include <exception>
 
 #include "column.hpp"
 #include "count.hpp"
@@ -29,7 +28,7 @@ template <class Work>
 std::int64_t guarded(const Work& work) {
     try {
         return work();
-    } catch (const std::exception&) {
+    } catch (...) {
         return failed;
     }
 }
@@ -92,7 +91,7 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_digits(const void* objective, std::i
                                                    std::int64_t rows, const std::int32_t* const* children, std::int32_t depth,
                                                    std::int64_t* counts) {
     if (!is_known(dtype) || rows < 0 || depth < 0 || depth >= digit_count) return bad_argument;
-    return count_digits(as_column(objective, stride, dtype), sign, rows, children, depth, counts);
+    return guarded([&] { return count_digits(as_column(objective, stride, dtype), sign, rows, children, depth, counts); });
 }
 
 // Returns how many rows lie under a wanted prefix.
@@ -100,7 +99,7 @@ PEDANOVA_EXPORT std::int64_t pedanova_gather_wanted(const void* objective, std::
                                                     std::int64_t rows, const std::int32_t* const* children, std::int32_t depth,
                                                     double* out, std::int64_t capacity) {
     if (!is_known(dtype) || rows < 0 || depth < 0 || depth >= digit_count) return bad_argument;
-    return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity);
+    return guarded([&] { return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity); });
 }
 
 // rows: (count, objectives) different rows in lexicographic order, all minimised.

@@ -1,6 +1,7 @@
 // Rows -> levels, and [level x cell] -> counts and sums of the objective.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 

@@ -4,6 +4,7 @@
 // a wanted rank; each pass counts the next digit under those prefixes alone. The caller grows the tree between passes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from pedanova.errors import (
     UnknownParameterError,
     unknown_name,
 )
-from pedanova.importance import Contrast, Importances, rank
+from pedanova.importance import Contrast, Importances, rank, sampler_notes
 from pedanova.levels import Levels, as_ladder, cut_at, cut_levels
 from pedanova.nesting import Range, check_nested, check_order, few_rows_note, query_notes
 from pedanova.observations import Observations
@@ -103,6 +104,8 @@ class Analysis:
         """
         contrasts, words, notes = self.ask(target, region)
         rows = rank(contrasts, baseline=baseline, smoothing=smoothing)
+        if baseline == "uniform":
+            notes = [*notes, *sampler_notes(rows, rank(contrasts, smoothing=smoothing))]
         return Importances(rows, *words, baseline, tuple(notes))  # type: ignore[arg-type]
 
     def profile(
@@ -191,22 +194,25 @@ class Analysis:
 
     def _as_rows(self, value: object, name: str) -> Region | RowSet:
         if not needs_rows(value):
-            return as_region(value, name)
+            region = as_region(value, name)
+            single = self.observations is not None and self.observations.ranked.dtype == np.float32
+            return region.as_float32() if single else region
         observed = self._source()
         return as_rows(value, name, observed.table, len(observed))
 
     def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
         """Target and region rows by cell, both in words, and notes on them."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        if isinstance(base, RowSet) and isinstance(wanted, Region):
-            contrasts, words, notes = self.within(region).ask(target, 1.0)
-            return contrasts, (words[0], str(base)), notes
         if isinstance(wanted, RowSet):
             return self._contrast_rows(wanted, base)
-        tallies, inner, outer = self._find(wanted, base)  # type: ignore[arg-type]
+        if isinstance(base, RowSet):
+            contrasts, words, notes = self.within(region).ask(target, 1.0)
+            return contrasts, (words[0], str(base)), notes
+        tallies, inner, outer = self._find(wanted, base)
         contrasts = from_tallies(tallies, inner, outer)
         sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
-        return contrasts, (str(wanted), str(base)), query_notes(wanted, base, *sizes, self.rows)  # type: ignore[arg-type]
+        notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
+        return contrasts, (str(wanted), str(base)), notes
 
     def _contrast_rows(
         self, wanted: RowSet, base: Region | RowSet
@@ -247,21 +253,27 @@ class Analysis:
         return self.levels, self.tallies
 
     def _recount(self, observed: Observations, *regions: Region) -> tuple[Levels, Tallies]:
-        """The data once more, cut at the thresholds that the ladder does not have."""
+        """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         if cuts not in self._recounts:
-            levels = cut_levels(
-                kept(observed),
-                direction=self.levels.direction,
-                nan=self.levels.nan,
-                quantiles=as_ladder({cut.part for cut in cuts if isinstance(cut, Quantile)}),
-                values=[cut.signed for cut in cuts if isinstance(cut, Threshold)],
-                threads=self.threads,
-            )
+            levels = self._recut(observed, {cut.part for cut in cuts if isinstance(cut, Quantile)})
+            levels = levels.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
             self._recounts.clear()  # the last question's counts are enough
             self._recounts[cuts] = levels, tally_columns(observed, levels, threads=self.threads)
         found: tuple[Levels, Tallies] = self._recounts[cuts]
         return found
+
+    def _recut(self, observed: Observations, parts: set[Fraction]) -> Levels:
+        """Levels at further quantiles. Those of other data have no others: asking for one is refused."""
+        if parts <= set(self.levels.quantiles) or not self.levels.own:
+            return self.levels
+        return cut_levels(
+            kept(observed),
+            direction=self.levels.direction,
+            nan=self.levels.nan,
+            quantiles=as_ladder(parts | set(self.levels.quantiles)),
+            threads=self.threads,
+        )
 
     def __add__(self, other: Analysis) -> Analysis:
         if not isinstance(other, Analysis):
@@ -272,9 +284,10 @@ class Analysis:
             raise MergeError(f"parameters differ: {list(self.tallies)} and {list(other.tallies)}")
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
         notes = tuple(dict.fromkeys([*self.notes, *other.notes]))
-        return Analysis(
-            self.objective, self.levels, tallies, notes, self.dropped + other.dropped, None, self.threads
-        )
+        complete = self.levels.complete and other.levels.complete
+        levels = replace(self.levels, complete=complete, own=False)
+        dropped = self.dropped + other.dropped
+        return Analysis(self.objective, levels, tallies, notes, dropped, None, self.threads)
 
     def __radd__(self, other: object) -> Analysis:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # so that sum([...]) works
@@ -291,6 +304,8 @@ class Analysis:
         *,
         title: str = "Hyperparameter importance",
         questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
+        baseline: str = "region",
+        smoothing: Smoothing = "auto",
     ) -> None:
         """Write one HTML file: the global and the local answer, densities and notes.
 
@@ -299,7 +314,8 @@ class Analysis:
         """
         from pedanova.report.page import draw_page, view_of
 
-        page = draw_page(view_of(self, title, *questions[:2]))
+        view = view_of(self, title, *questions[:2], baseline=baseline, smoothing=smoothing)
+        page = draw_page(view)
         try:
             Path(path).write_text(page, encoding="utf-8")
         except OSError as error:

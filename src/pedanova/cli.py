@@ -5,120 +5,30 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from pedanova import kernel
 from pedanova.analysis import Analysis, load
 from pedanova.errors import DataError, PedanovaError, QueryError, SpaceError
 from pedanova.importance import Importances
+from pedanova.options import build_parser
 from pedanova.pipeline import analyze
 from pedanova.regions import Region, as_region, at_least, at_most, between
 from pedanova.report.sentences import contrast, describe
 from pedanova.report.text import compare_rows, draw_importances, draw_notes, draw_table
 from pedanova.space import Space
-from pedanova.versions import __version__
 
-FORMATS = ("table", "csv", "json", "markdown", "latex")
-EXAMPLES = """examples:
-  pedanova analyze trials.csv --objective error
-  pedanova analyze trials.parquet --objective accuracy --direction maximize --target 0.01 --region 0.1
-  pedanova analyze trials.csv --objective error --exclude seed,train_seconds --format json -o importance.json
-  pedanova analyze trials.csv --objective error --target '<=0.05'
-"""
-TARGET_HELP = "0.1 for the best 10 %%, '<=V' or '>=V' for values, 'A..B' for the rows between two quantiles"
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with one line for a mistake instead of the whole usage."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
-
-
-def build_parser() -> Parser:
-    parser = Parser(
-        prog="pedanova",
-        description="Which hyperparameters matter, globally and inside the best x %.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--version", action="version", version=f"pedanova {__version__} (counting: {kernel.describe()})"
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    add_analyze(commands)
-    demo = commands.add_parser("demo", help="analyze a real random search that ships with pedanova")
-    demo.add_argument("--report", metavar="FILE", help="write an HTML report there too")
-    return parser
-
-
-def add_analyze(commands: Any) -> None:
-    command = commands.add_parser(
-        "analyze",
-        help="rank the hyperparameters of a table of trials",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.add_argument(
-        "file", metavar="FILE", help="CSV, TSV, JSON lines, Parquet, Arrow IPC, or a saved .pedanova file"
-    )
-    command.add_argument(
-        "--objective", metavar="COLUMN", help="the column to optimise (not needed for .pedanova files)"
-    )
-    command.add_argument("--direction", choices=("minimize", "maximize"), default="minimize")
-    command.add_argument(
-        "--target", default="0.1", metavar="T", help=f"the rows to reach: {TARGET_HELP} (default 0.1)"
-    )
-    command.add_argument(
-        "--region",
-        default="1.0",
-        metavar="R",
-        help="the rows to stand in, written the same way (default 1.0: all)",
-    )
-    command.add_argument(
-        "--baseline",
-        choices=("region", "uniform"),
-        default="region",
-        help="hold the target against the region's rows or a uniform draw",
-    )
-    command.add_argument(
-        "--smoothing", default="auto", metavar="S", help="auto, none, or a bandwidth in cells"
-    )
-    command.add_argument(
-        "--params",
-        action="append",
-        metavar="COLS",
-        help="columns to use, separated by commas (default: all others)",
-    )
-    command.add_argument(
-        "--exclude", action="append", metavar="COLS", help="columns to leave out, separated by commas"
-    )
-    command.add_argument(
-        "--space",
-        metavar="FILE",
-        help='search space as JSON: {"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}',
-    )
-    command.add_argument(
-        "--nan", choices=("drop", "worst"), default="drop", help="rows whose objective is NaN"
-    )
-    command.add_argument(
-        "--outside", choices=("error", "count"), default="error", help="values outside the given space"
-    )
-    command.add_argument(
-        "--threads", type=int, metavar="N", help="threads to count with (default: all cores)"
-    )
-    command.add_argument("--format", choices=FORMATS, default="table")
-    command.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
-    command.add_argument(
-        "--save", metavar="FILE", help="keep the counts in a .pedanova file, to ask again later"
-    )
-    command.add_argument("--report", metavar="FILE", help="write an HTML report as well")
+NOT_FOR_SAVED = {  # option → its value when it was not given
+    "objective": None, "direction": None, "space": None, "params": None, "exclude": None, "where": None,
+    "feasible": None, "state": None, "nan": "drop", "outside": "error", "infeasible": "drop", "failed": "drop",
+    "pruned": "drop", "repeats": "all",
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,8 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run_demo(options) if options.command == "demo" else run_analyze(options)
     except PedanovaError as error:
-        message = " ".join(str(error).split())
-        print(f"pedanova: {message}", file=sys.stderr)
+        print(f"pedanova: {as_options(' '.join(str(error).split()))}", file=sys.stderr)
         return 2
     except MemoryError:
         print("pedanova: not enough memory for this table; use fewer columns (--params)", file=sys.stderr)
@@ -140,29 +49,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def as_options(message: str) -> str:
+    """Arguments of the Python function as the options that a shell user knows."""
+    words = (
+        "objective|direction|params|exclude|space|threads|where|feasible|state|outside|nan|levels|baseline"
+    )
+    return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message)
+
+
 def run_analyze(options: argparse.Namespace) -> int:
-    target, region = parse_region(options.target, "target"), parse_region(options.region, "region")
+    target = parse_rows(options.target, "target")
+    box = parse_box(options.region_box or [])
+    region = box or parse_rows(options.region, "region")
+    smoothing = parse_smoothing(options.smoothing)
     a = open_analysis(options)
-    found = a.importance(target, region, options.baseline, parse_smoothing(options.smoothing))
+    found = a.importance(target, region, options.baseline, smoothing)
     if options.save:
         a.save(options.save)
     if options.report:
-        a.report(options.report, title=Path(options.file).name)
+        title, asked = Path(options.file).name, (target, region)
+        questions = [asked] if (options.target, options.region) != ("0.1", "1.0") else [asked, (0.02, 0.1)]
+        a.report(
+            options.report, title=title, questions=questions, baseline=options.baseline, smoothing=smoothing
+        )
     emit(render(a, found, options), options.output)
+    if options.format in ("csv", "markdown", "latex"):  # these forms have no place for notes
+        for note in found.notes:
+            print(f"pedanova: {note}", file=sys.stderr)
     return 0
 
 
 def open_analysis(options: argparse.Namespace) -> Analysis:
     if Path(options.file).suffix.lower() == ".pedanova":
+        given = [name for name, default in NOT_FOR_SAVED.items() if getattr(options, name) != default]
+        if given:
+            raise QueryError(
+                f"--{given[0]} has no effect on a saved analysis; analyze the table again with it"
+            )
         return load(options.file)
+    objectives = options.objective or [None]
+    directions = options.direction or ["minimize"]
     return analyze(
         options.file,
-        options.objective,
-        direction=options.direction,
+        objectives if len(objectives) > 1 else objectives[0],
+        direction=directions if len(directions) > 1 else directions[0],
         space=read_space(options.space) if options.space else None,
         params=split_names(options.params),
         exclude=split_names(options.exclude),
+        where=options.where,
+        feasible=split_names(options.feasible),
+        infeasible=options.infeasible,
+        state=options.state,
+        failed=options.failed,
+        pruned=options.pruned,
         nan=options.nan,
+        repeats=options.repeats,
         outside=options.outside,
         threads=options.threads,
     )
@@ -186,23 +127,47 @@ def split_names(given: list[str] | None) -> list[str] | None:
     return [name.strip() for text in given for name in text.split(",") if name.strip()]
 
 
-def parse_region(text: str, name: str) -> Region:
-    """A quantile, '<=V', '>=V' or 'A..B'."""
+def parse_rows(text: str, name: str) -> Region | str:
+    """A quantile, '<=V', '>=V' or 'A..B'; anything else is left as a column or a condition."""
+    if text[:2] in ("<=", ">="):
+        value = as_float(text[2:])
+        if value is None:
+            raise QueryError(f"--{name} {text!r} must have a number behind {text[:2]}")
+        return at_most(value) if text.startswith("<=") else at_least(value)
+    low, high = (as_float(part) for part in (text.partition("..")[0], text.partition("..")[2]))
+    if ".." in text and low is not None and high is not None:
+        return between(low, high)
+    number = as_float(text)
+    return text if number is None else as_region(number, name)
+
+
+def as_float(text: str) -> float | None:
     try:
-        if text.startswith("<="):
-            return at_most(float(text[2:]))
-        if text.startswith(">="):
-            return at_least(float(text[2:]))
-        if ".." in text:
-            low, high = text.split("..")
-            return between(float(low), float(high))
-        return as_region(float(text), name)
-    except QueryError:
-        raise
+        return float(text)
     except ValueError:
-        raise QueryError(
-            f"--{name} {text!r} must be a quantile such as 0.1, '<=V', '>=V' or 'A..B'"
-        ) from None
+        return None
+
+
+def parse_box(given: list[str]) -> dict[str, Any]:
+    """``lr=1e-4..1e-2`` is a range, ``optimizer=adam,sgd`` a set of values."""
+    box: dict[str, Any] = {}
+    for text in given:
+        name, equal, bounds = text.partition("=")
+        if not equal or not name.strip() or not bounds.strip():
+            raise QueryError(f"--region-box {text!r} must be NAME=LOW..HIGH or NAME=A,B")
+        low, dots, high = bounds.partition("..")
+        box[name.strip()] = (as_bound(low, text), as_bound(high, text)) if dots else as_values(bounds)
+    return box
+
+
+def as_bound(text: str, whole: str) -> float | None:
+    if text.strip() and as_float(text) is None:
+        raise QueryError(f"--region-box {whole!r}: {text!r} is no number")
+    return as_float(text)
+
+
+def as_values(text: str) -> set[str]:
+    return {value.strip() for value in text.split(",") if value.strip()}
 
 
 def parse_smoothing(text: str) -> Any:
@@ -249,13 +214,22 @@ def to_json(a: Analysis, found: Importances) -> str:
 def to_text(a: Analysis, found: Importances, options: argparse.Namespace) -> str:
     colour = options.output is None and wants_colour()
     width = 100 if options.output else line_width()
-    head = f"{options.file}: {a.rows:,} rows, {len(a.space)} parameters, {a.direction} {a.objective}"
+    many = "parameter" if len(a.space) == 1 else "parameters"
+    aim = goals_in_words(a)
+    head = f"{options.file}: {a.rows:,} rows, {len(a.space)} {many}, {aim}"
     parts = [
         head,
         draw_importances(found, colour=colour, width=width),
         draw_notes([*found.notes, *a.notes], width=width),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def goals_in_words(a: Analysis) -> str:
+    goals = a.observations.goals if a.observations is not None else ()
+    if len(goals) < 2:
+        return f"{a.direction} {a.objective}"
+    return " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
 
 
 def wants_colour() -> bool:

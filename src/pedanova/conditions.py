@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from pedanova.checks import Label
 from pedanova.column import Column, Mask, some
 from pedanova.errors import DataError, SpaceError, unknown_name
-from pedanova.grid import ROUNDING, cells_of, coded, grid_of
+from pedanova.grid import MAX_CELLS, ROUNDING, cells_of, coded, grid_of
 from pedanova.space import Categorical, Moving, Ordinal, Parameter, Space, Switch
 
+Reals = NDArray[np.float64]
 MOST_PARENT_VALUES = 50
 FEW_ROWS = 20  # a regime smaller than this is told in the notes
 
@@ -34,27 +35,38 @@ def place_columns(
         column, parameter = columns[name], space[name]
         if parameter.when:
             column = _silenced(column, parameter, known, notes)
+        known[name] = column
         if isinstance(parameter, Moving):
             column = _positions(column, parameter, table, notes)
         elif isinstance(parameter, Switch):
             column = _joined(column, parameter, known, notes)
-        placed[name] = known[name] = column
+            idle = column.values == grid_of(parameter).missing
+            known[name] = replace(known[name], missing=some(idle))
+        placed[name] = column
     return {name: placed[name] for name in space}, notes
 
 
 def parents_first(space: Space) -> list[str]:
-    """Names in an order in which no child comes before a parent; the space has no circles."""
+    """Names in an order in which no child comes before a parent; conditions have no circles."""
     done: dict[str, None] = {}
 
-    def visit(name: str) -> None:
-        for parent, _ in space[name].when:
+    def visit(name: str, line: tuple[str, ...]) -> None:
+        if name in line:
+            raise SpaceError(f"{name}: its domain depends on itself through {line[-1]!r}; break the circle")
+        for parent in parents_of(space[name]):
             if parent in space and parent not in done:
-                visit(parent)
+                visit(parent, (*line, name))
         done[name] = None
 
     for name in space:
-        visit(name)
+        visit(name, ())
     return list(done)
+
+
+def parents_of(parameter: Parameter) -> list[str]:
+    """Whoever decides whether a parameter has a value, or which domain."""
+    conditions = [parent for parent, _ in parameter.when]
+    return [*conditions, parameter.by] if isinstance(parameter, Switch) else conditions
 
 
 def column_named(name: str, table: Mapping[str, Column], *, needed_by: str) -> Column:
@@ -65,9 +77,11 @@ def column_named(name: str, table: Mapping[str, Column], *, needed_by: str) -> C
 
 def equals_any(column: Column, values: tuple[Label, ...]) -> Mask:
     """(rows,) True where the column holds one of the values; numbers are met by value, text by text."""
-    grid = grid_of(Categorical(values))
-    cells = cells_of(column if not column.located else replace(column, located=False), grid)
-    hit: Mask = cells < grid.cells
+    hit = np.zeros(len(column), dtype=bool)
+    for start in range(0, len(values), MAX_CELLS):
+        # Not from the cache of grids: there (1,) and (True,) would be the same values.
+        grid = grid_of.__wrapped__(Categorical(values[start : start + MAX_CELLS]))
+        hit |= cells_of(column, grid) < grid.cells
     return hit
 
 
@@ -99,19 +113,13 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
     """Where each value lies between its own bounds, 0 to 1; NaN where there is no value."""
     values = as_reals(column)
     low, high = (_bound(bound, column, table) for bound in (parameter.low, parameter.high))
-    if parameter.log:
-        if np.any(low[~np.isnan(values)] <= 0):
-            raise SpaceError(f"{column.name}: a lower bound is not above 0 on a log scale; pass log=False")
-        with np.errstate(invalid="ignore", divide="ignore"):
-            values, low, high = np.log(values), np.log(low), np.log(high)
-    width = high - low
-    wrong = np.flatnonzero(width < 0)
-    if len(wrong):
-        row = int(wrong[0])
-        raise SpaceError(f"{column.name}: row {row} has its lower bound above the upper one; mend the bounds")
+    _check_bounds(column.name, low, high, ~np.isnan(values), log=parameter.log)
     with np.errstate(invalid="ignore", divide="ignore"):
+        if parameter.log:  # a value below 0 lies below every bound
+            values, low, high = np.log(np.maximum(values, 0.0)), np.log(low), np.log(high)
+        width = high - low
         position = (values - low) / width
-    fixed = (width == 0) & ~np.isnan(values)
+    fixed = (width == 0) & (np.abs(values - low) <= ROUNDING * np.abs(low))
     if fixed.any():
         notes.append(f"{column.name}: {int(fixed.sum()):,} rows leave it no freedom; taken as the middle")
         position = np.where(fixed, 0.5, position)
@@ -120,6 +128,19 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
     position = np.where((position < 0) & (position >= -slack), 0.0, position)
     position = np.where((position > 1) & (position <= 1 + slack), 1.0, position)
     return Column(column.name, position, None, column.missing)
+
+
+def _check_bounds(name: str, low: Reals, high: Reals, active: Mask, *, log: bool) -> None:
+    """Bounds of every row with a value must be finite and in order."""
+    if log and np.any(low[active] <= 0):
+        raise SpaceError(f"{name}: a lower bound is not above 0 on a log scale; pass log=False")
+    for wrong, rule in (
+        (~(np.isfinite(low) & np.isfinite(high)), "a bound that is not finite"),
+        (low > high, "its lower bound above the upper one"),
+    ):
+        rows = np.flatnonzero(wrong & active)
+        if len(rows):
+            raise SpaceError(f"{name}: row {int(rows[0])} has {rule}; mend the bounds")
 
 
 def _bound(bound: float | str, column: Column, table: Mapping[str, Column]) -> NDArray[np.float64]:
@@ -211,6 +232,7 @@ def _find_condition(
         settled = np.all((gone == 0) | (gone == total))
         never_without = gone[0] == total[0]  # a missing parent leaves its children missing
         values = tuple(label for i, label in enumerate(labels) if total[i + 1] and gone[i + 1] == 0)
-        if settled and never_without and values and gone.sum():
+        decides = gone[1:].any()  # else both are missing together: brothers, not parent and child
+        if settled and never_without and values and decides:
             return parent, values
     return None

@@ -34,7 +34,7 @@ def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: 
             )
         if levels.nan != nan:
             raise QueryError(f"nan={nan!r} differs from the levels given, cut with nan={levels.nan!r}")
-        return levels
+        return levels.borrowed()
     cells = sum(grid_of(parameter).width for parameter in observed.space.values())
     # A table of very many columns keeps fewer levels; others are counted when asked for.
     wide = levels is None and cells * len(LADDER) > LARGEST_TALLIES

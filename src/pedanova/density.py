@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from numbers import Real
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from pedanova.grid import Block
 Reals: TypeAlias = NDArray[np.float64]
 Smoothing: TypeAlias = Literal["auto", "none"] | float
 NARROWEST = 0.3  # cells: a narrower kernel is no kernel
+FLAT = 5.0  # times the cells: a kernel so wide that all cells become equal
 REACH = 9.0  # bandwidths beyond which a Gaussian is nothing in double precision
 
 
@@ -53,13 +55,11 @@ def as_bandwidth(smoothing: object, target: NDArray[np.int64], block: Block) -> 
     if smoothing == "none":
         return 0.0
     if smoothing == "auto":
+        if block.smoothable and target.sum() < 2:
+            return FLAT * len(target)  # too few rows to tell one cell from another
         width = bandwidth(target) if block.smoothable else 0.0
         return width if width >= NARROWEST else 0.0
-    if (
-        isinstance(smoothing, bool | str)
-        or not isinstance(smoothing, int | float)
-        or not 0 <= smoothing < math.inf
-    ):
+    if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= float(smoothing) < math.inf:
         raise QueryError(f"smoothing={smoothing!r} must be 'auto', 'none' or a bandwidth in cells from 0 up")
     return float(smoothing) if block.ordered else 0.0
 
@@ -67,14 +67,18 @@ def as_bandwidth(smoothing: object, target: NDArray[np.int64], block: Block) -> 
 @lru_cache(maxsize=512)
 def periodic_kernel(cells: int, width: float) -> Reals:
     """(2 · cells,) weight of each distance on the mirrored grid; adds to one."""
-    reach = math.ceil(REACH * width) + 1
-    scale = 1.0 / (width * math.sqrt(2.0))
-    steps = [math.erf((d + 0.5) * scale) for d in range(reach + 1)]
-    half = np.diff(np.array([-steps[0], *steps])) / 2.0  # weight at distance 0, 1, …
-    half /= half[0] + 2.0 * half[1:].sum()
-    kernel = np.zeros(2 * cells)
-    np.add.at(kernel, np.arange(reach + 1) % (2 * cells), half)
-    np.add.at(kernel, -np.arange(1, reach + 1) % (2 * cells), half[1:])
+    period = 2 * cells
+    kernel = np.zeros(period)
+    if width > 2 * period:  # so wide that the wrapped Gaussian is flat in double precision
+        kernel += 1.0 / period
+    else:
+        reach = math.ceil(REACH * width) + 1
+        scale = 1.0 / (width * math.sqrt(2.0))
+        steps = [math.erf((d + 0.5) * scale) for d in range(reach + 1)]
+        half = np.diff(np.array([-steps[0], *steps])) / 2.0  # weight at distance 0, 1, …
+        half /= half[0] + 2.0 * half[1:].sum()
+        np.add.at(kernel, np.arange(reach + 1) % period, half)
+        np.add.at(kernel, -np.arange(1, reach + 1) % period, half[1:])
     kernel.flags.writeable = False
     return kernel
 
@@ -83,16 +87,17 @@ def smooth(masses: Reals, width: float) -> Reals:
     """S · masses; never negative, the total is kept."""
     if width == 0.0:
         return masses
-    cells = len(masses)
-    return _convolve(masses, periodic_kernel(cells, width))
+    return _convolve(masses, periodic_kernel(len(masses), width), width)
 
 
-def _convolve(masses: Reals, kernel: Reals) -> Reals:
+def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
+    """Sum by sum and not by Fourier transform, whose rounding would drown the faintest cells."""
     cells = len(masses)
-    mirrored = np.concatenate([masses, masses[::-1]])
-    spectrum = np.fft.rfft(mirrored) * np.fft.rfft(kernel)
-    smoothed: Reals = np.fft.irfft(spectrum, 2 * cells)[:cells]
-    return np.maximum(smoothed, 0.0)
+    reach = min(math.ceil(REACH * width) + 1, cells)
+    # A full period has one end only: the distances -cells and +cells are the same.
+    distances = np.arange(-reach if reach < cells else 1 - cells, reach + 1)
+    padded = np.pad(masses, (reach, -int(distances[0])), mode="symmetric")
+    return np.convolve(padded, kernel[distances], mode="valid")
 
 
 def smoothing_matrix(cells: int, width: float) -> Reals:
@@ -115,7 +120,7 @@ def squared_smooth(masses: Reals, width: float) -> Reals:
         return masses
     cells = len(masses)
     kernel = periodic_kernel(cells, width)
-    result = _convolve(masses, kernel**2)
+    result = _convolve(masses, kernel**2, width)
     corner = math.ceil(6.5 * width) + 1
     if 2 * corner >= cells:
         return result + _mirror_products(kernel, cells, 0, cells) @ masses

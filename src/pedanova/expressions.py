@@ -8,14 +8,17 @@ missing value is false; ``x is None`` asks for missing ones.
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.checks import shown
 from pedanova.column import Column, Mask
 from pedanova.conditions import equals_any
 from pedanova.errors import QueryError, unknown_name
@@ -35,27 +38,48 @@ MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq,
     ast.NotEq: ast.NotEq,
 }
+# Text in quotes stays as it is; what stands in backticks elsewhere is a name.
+QUOTED = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|`([^`]+)`""")
 EXAMPLE = "write it like: epochs >= 10 and optimizer == 'adam'"
 
 
 def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
     """(rows,) True where the condition holds."""
-    names: dict[str, str] = {}
-
-    def stand_in(match: re.Match[str]) -> str:
-        name = f"column_{len(names)}_"
-        names[name] = match.group(1)
-        return name
-
-    if len(text) > LONGEST:
-        raise QueryError(f"a condition of {len(text)} letters is longer than {LONGEST}; use a boolean column")
     try:
-        tree = ast.parse(re.sub(r"`([^`]+)`", stand_in, text.strip()), mode="eval")
-        return Reader(text, table, names).truth(tree.body)
+        tree, names = parse(text)
+        return Reader(text, table, names).truth(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, QueryError):
             raise
         raise QueryError(f"{text[:80]!r} is no condition; {EXAMPLE}") from None
+
+
+def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
+    """The columns that a well-formed condition speaks of."""
+    tree, names = parse(text)
+    found = (names.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return [name for name in dict.fromkeys(found) if name in table]
+
+
+def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
+    """The parsed text, and the names in backticks by what stands for them."""
+    names: dict[str, str] = {}
+
+    def stand_in(match: re.Match[str]) -> str:
+        if match.group(2) is None:
+            return match.group(0)
+        name = f"_{len(names)}_"
+        while name in text:  # a column may be called so
+            name = f"_{name}"
+        names[name] = match.group(2)
+        return f" {name} "
+
+    if len(text) > LONGEST:
+        raise QueryError(f"a condition of {len(text)} letters is longer than {LONGEST}; use a boolean column")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python's advice on style is none on conditions
+        tree = ast.parse(QUOTED.sub(stand_in, text).strip(), mode="eval")
+    return tree.body, names
 
 
 class Reader:
@@ -100,6 +124,8 @@ class Reader:
 
     def against(self, column: Column, op: ast.cmpop, value: Any) -> Mask:
         present = ~column.absent()
+        if column.is_time:
+            raise self.unfit(column)
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(value, tuple) or not value:
                 raise QueryError(f"{self.text[:80]!r}: 'in' needs a list of values, such as ['adam', 'sgd']")
@@ -112,9 +138,9 @@ class Reader:
             return hit if isinstance(op, ast.Eq) else present & ~hit
         numbers = self.numbers(column)
         if isinstance(value, str):
-            raise QueryError(f"{self.text[:80]!r}: {column.name} holds numbers, {value!r} is text")
+            raise QueryError(f"{self.text[:80]!r}: {column.name} holds numbers, {shown(value)} is text")
         with np.errstate(invalid="ignore"):
-            return present & ORDERS[type(op)](numbers, float(value))  # type: ignore[no-any-return]
+            return present & ORDERS[type(op)](numbers, as_real(value))  # type: ignore[no-any-return]
 
     def columns(self, left: Column, op: ast.cmpop, right: Column) -> Mask:
         present = ~left.absent() & ~right.absent()
@@ -130,6 +156,8 @@ class Reader:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 return -value
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                if any(isinstance(part, ast.List | ast.Tuple | ast.Set) for part in parts):
+                    raise self.refusal(node)
                 return tuple(self.value(part) for part in parts)
             case _:
                 raise self.refusal(node)
@@ -150,9 +178,21 @@ class Reader:
 
     def numbers(self, column: Column) -> NDArray[Any]:
         if column.labels is not None or column.is_time:
-            raise QueryError(f"{self.text[:80]!r}: {column.name} holds text; compare it with == or in")
+            raise self.unfit(column)
         return column.values
+
+    def unfit(self, column: Column) -> QueryError:
+        remedy = "dates; turn them into numbers" if column.is_time else "text; use == or in with a value"
+        return QueryError(f"{self.text[:80]!r}: {column.name} holds {remedy}")
 
     def refusal(self, node: ast.AST) -> QueryError:
         part = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
         return QueryError(f"{self.text[:80]!r}: {part[:40]!r} is not understood; {EXAMPLE}")
+
+
+def as_real(value: float) -> float:
+    """The nearest float, infinite if the value is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

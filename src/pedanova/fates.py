@@ -21,9 +21,11 @@ STATES = {
     "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
     "terminated": "complete", "ok": "complete", "done": "complete",
     "fail": "failed", "failed": "failed", "error": "failed", "crashed": "failed", "killed": "failed",
-    "timeout": "failed", "memout": "failed", "errored": "failed",
-    "pruned": "pruned", "stopped": "pruned", "early_stopped": "pruned",
+    "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
+    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
+    "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
     "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
+    "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
 }  # fmt: skip
 
 
@@ -53,9 +55,13 @@ class Fates:
     def of(cls, rows: int) -> Fates:
         return cls(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool))
 
+    @property
+    def undecided(self) -> Mask:
+        return self.keep & ~self.worst
+
     def end(self, rows: Mask, ending: str, what: str) -> Fates:
         """Drop these rows or make them the worst, and say so."""
-        struck = rows & self.keep & ~self.worst
+        struck = rows & self.undecided
         count = int(struck.sum())
         if not count:
             return self
@@ -78,13 +84,11 @@ def decide_fates(
     fates = Fates.of(rows)
     if state is not None:
         fates = _by_state(fates, _states(state, table, rows), policies)
-    unknown = np.zeros(rows, dtype=bool)
-    for goal in goals:
-        unknown |= np.isnan(goal.values)
-    fates = fates.end(unknown, policies.nan, "have no number as objective")
-    if feasible is not None:
-        fates = fates.end(~feasible_rows(feasible, table, rows), policies.infeasible, "are infeasible")
-    return fates
+    if feasible is not None:  # asked of failed rows, a constraint has no answer
+        allowed = feasible_rows(feasible, table, rows, asked=fates.undecided)
+        fates = fates.end(~allowed, policies.infeasible, "are infeasible")
+    unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])
+    return fates.end(unknown, policies.nan, "have no number as objective")
 
 
 def _by_state(fates: Fates, states: NDArray[Any], policies: Policies) -> Fates:
@@ -120,25 +124,25 @@ def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[An
     return meanings[np.where(column.values < 0, len(words), column.values)]
 
 
-def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int) -> Mask:
-    """A mask, a boolean column, or columns that must all be at most 0."""
+def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, asked: Mask) -> Mask:
+    """A mask, a boolean column, or columns that must all be at most 0; the rows `asked` need a value."""
     if isinstance(feasible, str):
-        return _feasible_by(feasible, table)
+        return _feasible_by(feasible, table, asked)
     if isinstance(feasible, Iterable) and not hasattr(feasible, "__array__"):
         names = list(feasible)
         if names and all(isinstance(name, str) for name in names):
-            return np.logical_and.reduce([_feasible_by(name, table) for name in names])  # type: ignore[no-any-return]
+            return np.logical_and.reduce([_feasible_by(name, table, asked) for name in names])  # type: ignore[no-any-return]
         feasible = names
     return as_mask(feasible, "feasible", rows)
 
 
-def _feasible_by(name: str, table: Mapping[str, Column]) -> Mask:
+def _feasible_by(name: str, table: Mapping[str, Column], asked: Mask) -> Mask:
     if name not in table:
         raise DataError(f"feasible: {unknown_name(name, tuple(table), what='column')}")
     column = table[name]
     if column.labels is not None or column.is_time:
         raise QueryError(f"feasible: {name} holds text; give booleans, or numbers that must be at most 0")
-    absent = np.flatnonzero(column.absent())
+    absent = np.flatnonzero(column.absent() & asked)
     if len(absent):
         raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; fill it or drop the row")
     holds: Mask = column.values if column.values.dtype.kind == "b" else column.values <= 0

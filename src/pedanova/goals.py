@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pedanova.column import Column, as_column
 from pedanova.errors import DataError, QueryError, listed, unknown_name
-from pedanova.expressions import rows_where
+from pedanova.expressions import columns_in, rows_where
 from pedanova.regions import Direction
 
 
@@ -23,6 +23,8 @@ class Goal:
     values: NDArray[Any]  # (rows,) numbers of any type
     direction: Direction
     column: str | None  # the column of the table that it is, if it is one
+    twin: str | None = None  # for an array: a column with the very same numbers
+    made_of: tuple[str, ...] = ()  # the columns that it compares, if it is a condition
 
     @property
     def sign(self) -> float:
@@ -67,11 +69,23 @@ def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direct
             return Goal(objective, _as_numbers(table[objective]), direction, objective)
         if not any(sign in objective for sign in "=<>") and " in " not in objective:
             raise DataError(unknown_name(objective, tuple(table), what="column"))
-        return Goal(objective, rows_where(objective, table).view(np.uint8), direction, None)
+        holds = rows_where(objective, table).view(np.uint8)
+        return Goal(objective, holds, direction, None, made_of=tuple(columns_in(objective, table)))
     column = as_column("objective", objective)
     if table and len(column) != rows:
         raise DataError(f"objective has {len(column)} rows but the table has {rows}; they must match")
-    return Goal("objective", _as_numbers(column), direction, None)
+    twin = next((name for name, other in table.items() if _is_same(other, column)), None)
+    return Goal("objective", _as_numbers(column), direction, None, twin)
+
+
+def _is_same(one: Column, other: Column) -> bool:
+    """The very same numbers: an objective given as an array that is a column of the table too."""
+    if one.values.dtype != other.values.dtype or one.labels is not None or len(one) < 2:
+        return False
+    floats = one.values.dtype.kind == "f"
+    return bool(one.values[0] == other.values[0]) and np.array_equal(
+        one.values, other.values, equal_nan=floats
+    )
 
 
 def _as_numbers(column: Column) -> NDArray[Any]:

@@ -135,7 +135,7 @@ def grid_of(parameter: Parameter) -> Grid:
         case Float():
             return _float_grid(parameter)
         case Int():
-            return _log_int_grid(parameter) if _is_wide_log(parameter) else _int_grid(parameter)
+            return _log_int_grid(parameter) if _is_log_range(parameter) else _int_grid(parameter)
         case Ordinal(values):
             return _label_grid(parameter, values, ordered=True)
         case Categorical(choices):
@@ -159,7 +159,8 @@ def _float_grid(parameter: Float) -> Grid:
 
 
 def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
-    edges = np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)
+    with np.errstate(over="ignore"):  # the last edge is set below
+        edges = np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)
     edges[0], edges[-1] = low, high
     if np.any(np.diff(edges) <= 0):
         raise SpaceError(f"low={low!r} and high={high!r} are too close for {cells} cells; subtract an offset")
@@ -193,8 +194,9 @@ def _int_count(parameter: Int) -> int:
     return (parameter.high - parameter.low) // parameter.step + 1
 
 
-def _is_wide_log(parameter: Int) -> bool:
-    return parameter.log and _int_count(parameter) > MAX_CELLS
+def _is_log_range(parameter: Int) -> bool:
+    """Whole numbers on a log scale that may be smoothed need cells that are even in log."""
+    return parameter.log and _int_count(parameter) > FEW_CELLS
 
 
 def _int_grid(parameter: Int) -> Grid:
@@ -248,10 +250,13 @@ def _point_grid(
     numbers = np.array(labels, dtype=np.float64) if numeric else np.empty(0)
     order = np.argsort(numbers, kind="stable").astype(np.int32)
     points = numbers[order]
-    gaps = np.diff(points)
-    slack = np.abs(points) * ROUNDING
+    with np.errstate(over="ignore"):
+        gaps = np.diff(points)
+    slack = np.abs(points) * (0.0 if isinstance(parameter, Int) else ROUNDING)
     if len(gaps):
         slack = np.minimum(slack, np.minimum(np.r_[gaps, np.inf], np.r_[np.inf, gaps]) / 4)
+    with np.errstate(over="ignore"):  # beyond the largest double every number is accepted
+        low, high = points - slack, points + slack
     return Grid(
         parameter=parameter,
         cells=len(labels),
@@ -261,8 +266,8 @@ def _point_grid(
         labels=labels,
         edges=edges,
         inner=points[:-1] + gaps / 2 if numeric else None,
-        accept_low=points - slack if numeric else None,
-        accept_high=points + slack if numeric else None,
+        accept_low=low if numeric else None,
+        accept_high=high if numeric else None,
         cell_of=None if np.array_equal(order, np.arange(len(order))) else order,
     )
 
@@ -298,10 +303,12 @@ def cells_of(column: Column, grid: Grid) -> Cells:
     """The cell of every row, by plain NumPy: the judge of every faster way."""
     if column.located:
         return column.values.astype(np.int32, copy=False)
-    if column.is_coded or (grid.inner is None and not column.is_coded):
+    if column.is_coded or grid.inner is None:
         column = column if column.is_coded else coded(column)
-        table = np.r_[grid.match(column.labels or ()), grid.missing].astype(np.int32)
-        cells = table[np.where(column.values < 0, -1, column.values)]
+        labels = column.labels or ()
+        table = np.r_[grid.match(labels), grid.outside, grid.missing].astype(np.int32)
+        codes = np.minimum(column.values.astype(np.int64), len(labels))
+        cells = table[np.where(codes < 0, len(labels) + 1, codes)]
     else:
         cells = grid.locate(column.values)
     if column.missing is not None:

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import QueryError, UnknownParameterError, listed, unknown_name
 from pedanova.grid import Block, Grid
 from pedanova.table import Cell, Table, show_percent
 
 Baseline: TypeAlias = Literal["region", "uniform"]
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
-NOTHING = 1e-13  # a mass this small is the rounding of a Fourier transform, not a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Importance:
     activity_share: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Importances(Table):
     """A table of `Importance` rows, most important first. ``imp["lr"].share``, ``list(imp)``."""
 
@@ -161,6 +160,18 @@ def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Impor
     )
 
 
+def sampler_notes(uniform: Iterable[Importance], region: Iterable[Importance]) -> list[str]:
+    """Where a uniform baseline sees the sampler and not the target."""
+    known = {row.name: row.divergence for row in region}
+    names = [row.name for row in uniform if row.divergence > 2 * known[row.name] + 0.5]
+    if not names:
+        return []
+    return [
+        f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
+        "measures the sampler as well, and shares are no parts of a variance; baseline='region' is safe"
+    ]
+
+
 def corrected(share: float, chance: float) -> float:
     """The share beyond what chance explains; 0 where chance explains everything."""
     return (share - chance) / (1.0 - chance) if chance < 1.0 - 1e-9 else 0.0
@@ -210,5 +221,5 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
 
 def ratio_of(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
     quotient = np.zeros_like(below)
-    np.divide(above, below, out=quotient, where=below > NOTHING)
+    np.divide(above, below, out=quotient, where=below > 0)
     return quotient

@@ -21,6 +21,12 @@ ID_NAMES = re.compile(
     r"|(trial|run|config|job)(_?(id|number|no|name))?)$",
     re.IGNORECASE,
 )
+SEED_NAMES = re.compile(r"^(random_)?(seed|state)$|^fold$", re.IGNORECASE)
+RESULT_NAMES = re.compile(
+    r"(^|[_\W])(acc|accuracy|loss|error|score|auc|f1|r2|[rm]?mse|mae|nll|perplexity|precision|recall|metric"
+    r"|reward|return|runtime|duration|elapsed|seconds|latency|time)(?=[_\W\d]|$)",
+    re.IGNORECASE,
+)
 TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
 TIME_TEXT = re.compile(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?")
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
@@ -45,7 +51,18 @@ def infer_space(
     """
     guesses = {name: guess(column, keep=name in asked) for name, column in columns.items()}
     space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
-    return space, [f"{name}: {g.note}" for name, g in guesses.items() if g.note]
+    notes = [f"{name}: {g.note}" for name, g in guesses.items() if g.note]
+    doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in asked]
+    return space, [*notes, *filter(None, doubts)]
+
+
+def _doubt(name: str, parameter: Parameter) -> str | None:
+    """A warning where the name of a column that was kept does not sound like a setting."""
+    if isinstance(parameter, Float | Int) and RESULT_NAMES.search(name):
+        return f"{name}: named like a result, not a setting; exclude it if it is one"
+    if ID_NAMES.match(name) or SEED_NAMES.match(name):
+        return f"{name}: named like an id or a seed, not a setting; exclude it if it is one"
+    return None
 
 
 def guess(column: Column, *, keep: bool = False) -> Guess:
@@ -131,9 +148,16 @@ def _few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
         return None
     distinct = np.unique(finite)
     rows, count = len(finite), len(distinct)
-    if count == 1 or (count <= 12 and rows >= 2 * count) or (count <= 200 and rows >= 10 * count):
+    if count == 1 or (count <= 12 and rows >= 2 * count) or (count <= 50 and rows >= 10 * count):
         return distinct
-    return None
+    return distinct if count <= 200 and rows >= 10 * count and _is_even(distinct) else None
+
+
+def _is_even(distinct: NDArray[Any]) -> bool:
+    """Equal steps, on a linear or a log scale: what a lattice has and random draws do not."""
+    values = distinct.astype(np.float64)
+    scales = [values, np.log(values)] if values[0] > 0 else [values]
+    return any(np.ptp(np.diff(scale)) <= 0.01 * np.diff(scale).mean() for scale in scales)
 
 
 def _fills_range(distinct: NDArray[Any]) -> bool:
@@ -168,7 +192,10 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
     log_uniform = -np.log(np.log(high) - np.log(low)) - float(np.mean(np.log(sample)))
     if log_uniform - uniform < LOG_GAIN:
         return False, ""
-    return True, f"for the values span a factor of {high / low:.3g} and lie evenly in log"
+    return (
+        True,
+        f"for the values span a factor of {high / low:.3g} and fit a log scale better than a linear one",
+    )
 
 
 def _plain(value: Any, *, whole: bool) -> int | float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -39,6 +39,11 @@ class Levels:
     quantiles: tuple[Fraction, ...]  # ascending, the last is 1
     index: tuple[int, ...]  # the level that ends each quantile
     complete: bool = False  # every distinct objective has its level
+    own: bool = True  # cut from the very rows that are counted, not from others
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "thresholds", self.thresholds.view())
+        self.thresholds.flags.writeable = False
 
     @property
     def count(self) -> int:
@@ -72,7 +77,20 @@ class Levels:
         if len(unlike):
             i = unlike[0]
             return f"thresholds differ: {self.thresholds[i]:g} and {other.thresholds[i]:g}"
+        if (self.quantiles, self.index) != (other.quantiles, other.index):
+            return "quantiles fall on different thresholds"
         return None
+
+    def borrowed(self) -> Levels:
+        """The same levels for other rows: quantiles are then those of the first rows."""
+        return replace(self, complete=False, own=False)
+
+    def with_values(self, values: Iterable[float]) -> Levels:
+        """The same levels, cut at further signed values too."""
+        signed = self.sign * self.thresholds
+        cuts = np.unique(np.concatenate([signed, np.fromiter(values, dtype=np.float64)])) + 0.0
+        index = tuple(int(np.searchsorted(cuts, signed[level])) for level in self.index)
+        return replace(self, thresholds=self.sign * cuts, index=index)
 
     def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
         """First and last + 1 level of a region; `rows` are the rows of each level."""
@@ -90,8 +108,9 @@ class Levels:
                 rank = rank_of(cut.part, int(rows.sum()))
                 return int(np.searchsorted(np.cumsum(rows), rank)) + 1
             have = ", ".join(percent(part) for part in self.quantiles)
+            why = "the data is no longer at hand" if self.own else "the levels are those of other data"
             raise LevelsError(
-                f"{cut} were not counted and the data is no longer at hand; "
+                f"{cut} were not counted and {why}; "
                 f"choose one of {have}, or analyze the data again with levels=[…]"
             )
         signed = self.sign * self.thresholds

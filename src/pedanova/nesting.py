@@ -51,17 +51,22 @@ def check_nested(
         )
 
 
-def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int) -> list[str]:
-    """What a reader must know of the rows behind an answer."""
+def query_notes(
+    wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True
+) -> list[str]:
+    """What a reader must know of the rows behind an answer; `own`: levels cut from these very rows."""
     notes = []
     for name, region, held in (("target", wanted, inside), ("region", base, rows)):
         if region.kind != "quantile":
             continue
         low, high = bounds(region)
-        if held > rank_of(high, total) - rank_of(low, total):
-            notes.append(f"{name}: with ties, {region} are {percent(Fraction(held, total))} of the rows")
+        if held != rank_of(high, total) - rank_of(low, total):
+            why = "with ties" if own else "by the levels given"
+            notes.append(f"{name}: {why}, {region} are {percent(Fraction(held, total))} of the rows")
     return [*notes, *few_rows_note(inside)]
 
 
 def few_rows_note(inside: int) -> list[str]:
-    return [f"the target has only {inside} rows; take these numbers as rough"] if inside < FEW_ROWS else []
+    if inside >= FEW_ROWS:
+        return []
+    return [f"the target has only {inside} row{'s' * (inside > 1)}; take these numbers as rough"]

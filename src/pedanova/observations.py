@@ -96,12 +96,19 @@ def choose_columns(
     """Tell the parameters from the rest, and find or check the space."""
     own = {goal.column for goal in goals if goal.column is not None}
     names = _choose(records, own, space=space, params=params, exclude=exclude)
+    twins = (
+        {goal.twin for goal in goals if goal.twin is not None} if space is None and params is None else set()
+    )
+    names = [name for name in names if name not in twins]
     columns = {key: records.columns[key] for key in names}
     if space is None:
         asked = frozenset() if params is None else frozenset(names)
         found, notes = infer_space(columns, asked=asked)
         found, conditions = infer_conditions(found, columns)
-        notes += conditions
+        notes += [
+            *conditions,
+            *(f"{name}: holds the very numbers of the objective; left out" for name in twins),
+        ]
     else:
         found, notes = as_space(space), []
         found = Space({key: found[key] for key in names})

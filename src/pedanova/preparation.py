@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.checks import LARGEST_INT
 from pedanova.column import Mask
 from pedanova.errors import DataError, QueryError
 from pedanova.fates import Fates, Policies, decide_fates
@@ -40,13 +41,15 @@ class Request:
     def is_plain(self) -> bool:
         """Nothing but one objective: the columns are then counted as they lie."""
         given = (self.where, self.feasible, self.state)
-        return all(option is None for option in given) and self.repeats == "all"
+        # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
+        told_by_nan = self.policies.may_be_worst == (self.policies.nan == "worst")
+        return told_by_nan and all(option is None for option in given) and self.repeats == "all"
 
 
 def prepare(records: Records, request: Request) -> Observations:
     """Observations with rows kept, dropped, ordered and averaged as asked."""
     goals = read_goals(records.columns, records.rows, request.objective, request.direction)
-    exclude = _spoken_for(records, request)
+    exclude = _spoken_for(records, request, goals)
     chosen = choose_columns(records, goals, space=request.space, params=request.params, exclude=exclude)
     observed = Observations(chosen.columns, goals, chosen.space, records.columns, chosen.notes)
     if request.is_plain and len(goals) == 1:
@@ -63,13 +66,14 @@ def prepare(records: Records, request: Request) -> Observations:
     return _within_region(observed, rows) if isinstance(rows, Region) else observed
 
 
-def _spoken_for(records: Records, request: Request) -> Iterable[str] | None:
-    """Columns that tell states or feasibility are no parameters."""
+def _spoken_for(records: Records, request: Request, goals: tuple[Goal, ...]) -> Iterable[str] | None:
+    """Columns that tell states or feasibility, or that an objective compares, are no parameters."""
     if request.space is not None or request.params is not None:
         return request.exclude
     given = [
         request.state,
-        *(request.feasible if isinstance(request.feasible, list | tuple) else [request.feasible]),
+        *(request.feasible if isinstance(request.feasible, list | tuple | set) else [request.feasible]),
+        *(name for goal in goals for name in goal.made_of),
     ]
     spoken = [name for name in given if isinstance(name, str) and name in records.columns]
     if not spoken:
@@ -81,7 +85,7 @@ def _spoken_for(records: Records, request: Request) -> Iterable[str] | None:
 def plain_notes(goal: Goal, policies: Policies) -> list[str]:
     """What a reader must know of the objective's odd values."""
     if goal.values.dtype.kind != "f":
-        return []
+        return _large_notes(goal)
     notes = []
     unknown, infinite = int(np.isnan(goal.values).sum()), int(np.isinf(goal.values).sum())
     if unknown:
@@ -92,11 +96,21 @@ def plain_notes(goal: Goal, policies: Policies) -> list[str]:
     return notes
 
 
+def _large_notes(goal: Goal) -> list[str]:
+    kind = goal.values.dtype
+    if kind.kind not in "iu" or kind.itemsize < 8 or not len(goal.values):
+        return []
+    if max(abs(int(goal.values.min())), abs(int(goal.values.max()))) <= LARGEST_INT:
+        return []
+    return ["objectives beyond 2^53 are compared as floats: neighbours may count as ties"]
+
+
 def _only(fates: Fates, rows: RowSet) -> Fates:
     left = fates.keep & rows.mask
     note = f"only {rows.words} count: {int(left.sum()):,} of {len(left):,}"
-    if not left.any():
-        raise QueryError(f"where leaves no row ({rows.words}); choose a wider condition")
+    if left.sum() < 2:
+        many = "one row" if left.any() else "no row"
+        raise QueryError(f"where leaves {many} ({rows.words}); choose a wider condition")
     return replace(fates, keep=left, notes=(*fates.notes, note))
 
 
@@ -122,9 +136,9 @@ def _collapse(observed: Observations, chosen: Chosen, fates: Fates, how: str) ->
 
 def _ordered(observed: Observations, fates: Fates) -> Observations:
     """Rows that do not count are marked, rows that count as worst have NaN in the order."""
-    if not fates.keep.any():
+    usable = fates.undecided
+    if not usable.any():
         raise DataError(f"no row is left to count ({'; '.join(fates.notes)})")
-    usable = fates.keep & ~fates.worst
     goals = observed.goals
     order: NDArray[Any] | None = None
     if len(goals) > 1:
@@ -143,7 +157,7 @@ def _within_region(observed: Observations, region: Region) -> Observations:
 
     mask: Mask = cut_at(observed.ranked, observed.keep, region, observed.direction)
     left = int(mask.sum())
-    if left == 0:
-        raise QueryError(f"where leaves no row ({region}); choose a wider region")
+    if left < 2:
+        raise QueryError(f"where leaves {'one row' if left else 'no row'} ({region}); choose a wider region")
     note = f"only {region} count: {left:,} of {len(mask):,}"
     return replace(observed, keep=mask, notes=(note, *observed.notes))

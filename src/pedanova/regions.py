@@ -10,6 +10,8 @@ from fractions import Fraction
 from numbers import Real
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from pedanova.errors import QueryError
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
@@ -53,11 +55,20 @@ class Region:
         best, worst = (self.low, self.high) if sign > 0 else (self.high, self.low)
         # "at least v" begins behind everything that is better than v.
         begin_at = None if best is None else math.nextafter(sign * float(best), -math.inf)
+        if best is not None and sign * float(best) == -math.inf:  # nothing is better than that
+            begin_at = None
         end_at = None if worst is None else sign * float(worst)
         return (
             None if begin_at is None else Threshold(begin_at),
             None if end_at is None else Threshold(end_at),
         )
+
+    def as_float32(self) -> Region:
+        """The same region for an objective kept as float32: 0.1 then means the nearest float32."""
+        if self.kind == "quantile":
+            return self
+        low, high = (None if v is None else float(np.float32(v)) for v in (self.low, self.high))
+        return Region("value", low, high)
 
     def __str__(self) -> str:
         if self.kind == "quantile":
@@ -68,7 +79,7 @@ class Region:
         if self.low == self.high:
             return f"rows with objective = {self.low:g}"
         if self.low is None:
-            return f"rows with objective ≤ {self.high:g}"
+            return f"rows with objective ≤ {self.high:.6g}"
         if self.high is None:
             return f"rows with objective ≥ {self.low:g}"
         return f"rows with objective from {self.low:g} to {self.high:g}"

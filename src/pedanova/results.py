@@ -26,7 +26,7 @@ class Step:
     rows: tuple[Importance, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Profile(Table):
     """Every parameter's importance at every quantile of the ladder inside one region.
 
@@ -75,7 +75,7 @@ class Profile(Table):
         return [row.name for row in self.steps[-1].rows] if self.steps else []
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Densities(Table):
     """How one parameter is spread in the target, in the region and over the space.
 
@@ -104,8 +104,22 @@ class Densities(Table):
     def __len__(self) -> int:
         return len(self.cells)
 
+    def __str__(self) -> str:
+        """At most 40 lines: a long range is shown in groups of neighbouring cells."""
+        rows = self.lines()
+        step = -(-len(rows) // 40)
+        if step == 1:
+            return self.to_text()
+        groups = [slice(i, i + step) for i in range(0, len(rows), step)]
+        columns = (self.target, self.region, self.uniform)
+        shown = [
+            f"{rows[g.start][0]:>12}" + "".join(f"{column[g].sum():10.4f}" for column in columns)
+            for g in groups
+        ]
+        return "\n".join([f"{self.name:>12}{'target':>10}{'region':>10}{'uniform':>10}", *shown])
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Table):
     """The same question asked of several objectives, ratios side by side."""
 
@@ -146,7 +160,7 @@ def densities_of(contrast: Contrast, *, smoothing: Smoothing) -> Densities:
         cells=tuple(grid.centres()),
         target=_spread(wanted, grid, widths),
         region=_spread(base, grid, widths),
-        uniform=grid.prior,
+        uniform=_smoothed(grid.prior, grid, widths),
         edges=grid.edges,
         bandwidth=max(widths),
         missing_target=1.0 - float(wanted.sum() / contrast.target.sum()),
@@ -155,7 +169,10 @@ def densities_of(contrast: Contrast, *, smoothing: Smoothing) -> Densities:
 
 
 def _spread(counts: NDArray[np.int64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:
+    return _smoothed(counts / max(1, int(counts.sum())), grid, widths)
+
+
+def _smoothed(parts: NDArray[np.float64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:
     """Parts by cell, smoothed inside each block."""
-    parts = counts / max(1, int(counts.sum()))
     pairs = zip(grid.blocks, widths, strict=True)
     return np.concatenate([smooth(parts[block.start : block.stop], width) for block, width in pairs])

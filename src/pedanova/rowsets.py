@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from pedanova.checks import as_labels, shown
 from pedanova.column import Column, Mask, as_column
 from pedanova.conditions import equals_any
 from pedanova.errors import QueryError, unknown_name
-from pedanova.expressions import rows_where
+from pedanova.expressions import as_real, rows_where
 from pedanova.regions import Region, as_region
 
 
@@ -55,7 +56,7 @@ def needs_rows(value: object) -> bool:
 def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
     if text not in table:
         try:
-            return RowSet(rows_where(text, table), f"rows where {text.strip()}")
+            return RowSet(rows_where(text, table), f"rows where {in_short(text)}")
         except QueryError as error:
             raise QueryError(f"{name}={error}") from None
     column = table[text]
@@ -89,6 +90,8 @@ def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) 
 
 
 def _inside(column: Column, bounds: Any) -> Mask:
+    if column.is_time:
+        raise QueryError(f"box: {column.name} holds dates; turn them into numbers")
     if isinstance(bounds, tuple):
         return _in_range(column, bounds)
     if isinstance(bounds, Set | list | np.ndarray):
@@ -112,16 +115,26 @@ def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
 def _number(bound: Any, default: float) -> float:
     if bound is None:
         return default
-    return float(bound) if isinstance(bound, int | float) and not isinstance(bound, bool) else math.nan
+    is_number = isinstance(bound, Real) and not isinstance(bound, bool | np.bool_)
+    return as_real(bound) if is_number else math.nan
 
 
 def box_in_words(box: Mapping[Any, Any]) -> str:
-    parts = []
-    for name, bounds in box.items():
-        if isinstance(bounds, tuple) and len(bounds) == 2:
-            parts.append(f"{name} from {bounds[0]} to {bounds[1]}")
-        elif isinstance(bounds, Sequence | Set) and not isinstance(bounds, str):
-            parts.append(f"{name} in {', '.join(sorted(str(value) for value in bounds))}")
-        else:
-            parts.append(f"{name} {bounds}")
-    return ", ".join(parts)
+    return ", ".join(f"{name} {_bounds_in_words(bounds)}" for name, bounds in box.items())
+
+
+def _bounds_in_words(bounds: Any) -> str:
+    if isinstance(bounds, tuple) and len(bounds) == 2:
+        low, high = bounds
+        if low is None or high is None:
+            return "of any value" if low is high else f"≤ {high}" if low is None else f"≥ {low}"
+        return f"from {low} to {high}"
+    if isinstance(bounds, Iterable) and not isinstance(bounds, str):
+        return in_short("in " + ", ".join(sorted(str(value) for value in bounds)))
+    return f"= {bounds}"
+
+
+def in_short(text: str, most: int = 100) -> str:
+    """Text on one line, cut short."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import struct
 import zlib
 from collections.abc import Mapping
@@ -97,6 +98,7 @@ def to_bytes(stored: Stored) -> bytes:
         "quantiles": [str(part) for part in levels.quantiles],
         "index": list(levels.index),
         "complete": levels.complete,
+        "own": levels.own,
         "space": Space({name: tally.parameter for name, tally in stored.tallies.items()}).to_dict(),
         "notes": list(stored.notes),
         "blocks": [len(block) for block in blocks],
@@ -156,11 +158,11 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
         tallies[name] = Tally(name, parameter, levels, counts, sums)
     check_counts(tallies)
     return Stored(
-        objective=str(header["objective"]),
+        objective=as_text(header["objective"], "objective"),
         dropped=as_count(header["dropped"], "dropped", most=2**62),
         levels=levels,
         tallies=tallies,
-        notes=tuple(str(note) for note in header["notes"]),
+        notes=tuple(as_text(note, "notes") for note in as_list(header["notes"], "notes")),
     )
 
 
@@ -168,9 +170,10 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
     direction, nan = header["direction"], header["nan"]
     if direction not in ("minimize", "maximize") or nan not in ("drop", "worst"):
         raise FormatError(f"has direction {direction!r} and NaN policy {nan!r}")
-    quantiles = tuple(Fraction(str(part)) for part in header["quantiles"])
+    quantiles = tuple(as_fraction(part) for part in as_list(header["quantiles"], "quantiles"))
     index = tuple(as_count(i, "index", most=len(thresholds) - 1) for i in header["index"])
-    levels = Levels(direction, nan, thresholds.astype(np.float64), quantiles, index, bool(header["complete"]))
+    complete, own = (as_truth(header[name], name) for name in ("complete", "own"))
+    levels = Levels(direction, nan, thresholds.astype(np.float64), quantiles, index, complete, own)
     signed = levels.sign * levels.thresholds
     rising = bool(np.all(np.diff(signed[:-1]) > 0)) and bool(np.all(signed[:-1] < math.inf))
     if not rising or signed[-1] != math.inf or len(index) != len(quantiles) or list(index) != sorted(index):
@@ -206,6 +209,31 @@ class Blocks:
         ):
             raise FormatError(f"block {i} does not have the {wanted} bytes it should")
         return np.frombuffer(content, dtype=dtype).reshape(shape)
+
+
+def as_fraction(value: object) -> Fraction:
+    """A quantile such as "1/10"; long numbers are refused before they are built."""
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,400}(/[0-9]{1,400})?", value):
+        raise FormatError(f"has a quantile {str(value)[:40]!r} where a fraction belongs")
+    return Fraction(value)
+
+
+def as_truth(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise FormatError(f"has {name}={value!r} where true or false belongs")
+    return value
+
+
+def as_text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise FormatError(f"has {name}={value!r} where text belongs")
+    return value
+
+
+def as_list(value: object, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FormatError(f"has {name}={value!r} where a list belongs")
+    return value
 
 
 def as_count(value: object, name: str, *, most: int) -> int:

@@ -6,7 +6,7 @@ import csv
 import html
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pedanova.errors import MissingLibraryError
 
@@ -119,6 +119,9 @@ class Table:
     def __str__(self) -> str:
         return self.to_text()
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 def show(cell: Cell) -> str:
     if isinstance(cell, float):
@@ -139,9 +142,3 @@ def aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     """The first column to the left, the others to the right."""
     first, *others = zip(row, widths, strict=True)
     return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
-
-
-def plain(value: Any) -> Cell:
-    """A NumPy scalar as the Python value it stands for."""
-    unwrapped: Cell = value.item() if hasattr(value, "item") else value
-    return unwrapped

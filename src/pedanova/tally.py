@@ -39,8 +39,9 @@ class Tally:
                 f"{self.name}: counts of shape {self.counts.shape} and sums of shape "
                 f"{self.sums.shape} do not fit {shape[0]} levels of {shape[1]} cells"
             )
-        self.counts.flags.writeable = False
-        self.sums.flags.writeable = False
+        for name in ("counts", "sums"):  # views, so that the caller's own arrays stay as they are
+            object.__setattr__(self, name, getattr(self, name).view())
+            getattr(self, name).flags.writeable = False
 
     @classmethod
     def empty(cls, name: str, parameter: Parameter, levels: Levels) -> Tally:
@@ -90,10 +91,16 @@ class Tally:
             and (self.name, self.parameter) == (other.name, other.parameter)
             and self.levels == other.levels
             and np.array_equal(self.counts, other.counts)
-            and np.allclose(self.sums, other.sums, rtol=1e-9, atol=1e-9, equal_nan=True)
+            and np.allclose(self.sums, other.sums, rtol=1e-9, atol=_rounding(self.sums), equal_nan=True)
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _rounding(sums: NDArray[np.float64]) -> float:
+    """How far sums of this size may be off by the order of adding."""
+    finite = np.abs(sums[np.isfinite(sums)])
+    return 1e-9 * float(finite.max(initial=0.0))
 
 
 def check_same(one: Tally, two: Tally) -> None:

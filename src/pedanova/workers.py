@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from numbers import Integral
 from typing import TypeVar
 
 from pedanova.errors import QueryError
@@ -18,9 +19,9 @@ def as_threads(threads: object) -> int:
     if threads is None:
         cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
         return len(cores) if cores else (os.cpu_count() or 1)
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+    if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
         raise QueryError(f"threads={threads!r} must be a whole number from 1 up, or None for all cores")
-    return threads
+    return int(threads)
 
 
 def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads: int) -> list[Result]:

@@ -170,7 +170,8 @@ def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np
         column = coded(column)
     if column.labels is not None:
         table = np.concatenate([[grid.missing], grid.match(column.labels)]).astype(np.int32)
-        return column.values, MISSING_CODE, table
+        odd = column.values.dtype.kind == "i" and column.values.min(initial=0) < MISSING_CODE
+        return np.maximum(column.values, MISSING_CODE) if odd else column.values, MISSING_CODE, table
     if column.values.dtype in SHORT_TYPES:
         kinds = column.values.dtype
         low, high = (0, 1) if kinds.kind == "b" else (np.iinfo(kinds).min, np.iinfo(kinds).max)

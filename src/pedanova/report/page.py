@@ -56,13 +56,13 @@ class View:
     notes: tuple[str, ...]
 
 
-def view_of(a: Any, title: str, *questions: Any) -> View:
+def view_of(a: Any, title: str, *questions: Any, **options: Any) -> View:
     """What an analysis has to show; the second question is left out if the rows do not suffice."""
-    wide = a.importance(*questions[0])
+    wide = a.importance(*questions[0], **options)
     narrow = None
     if len(questions) > 1:
         with suppress(QueryError):
-            narrow = a.importance(*questions[1])
+            narrow = a.importance(*questions[1], **options)
     subtitle = f"{a.rows:,} rows, {len(a.space)} parameters, {a.direction} {a.objective}"
     densities = tuple(a.densities(name, *questions[0]) for name in wide)
     return View(title, subtitle, wide, narrow, densities, a.notes)
@@ -76,13 +76,19 @@ def draw_page(view: View) -> str:
         question(view.wide),
         question(view.narrow) if view.narrow is not None else "",
         small_multiples(view.densities, view.wide),
-        note_list([*view.wide.notes, *view.notes]),
+        note_list([*view.wide.notes, *_inner_notes(view), *view.notes]),
     ]
     body = "\n".join(part for part in parts if part)
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>{escape(view.title)}</title><style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
+    )
+
+
+def _inner_notes(view: View) -> list[str]:
+    return (
+        [] if view.narrow is None else [f"inside {view.narrow.region}: {note}" for note in view.narrow.notes]
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pedanova.importance import Importance, Importances
 
 NOTHING = 0.005  # a corrected share below this is not worth a sentence
+NOTEWORTHY = 0.05  # a ratio that changes by less is no change
 
 
 def describe(found: Importances) -> str:
@@ -28,8 +29,11 @@ def _with_ratio(row: Importance) -> str:
 def contrast(wide: Importances, narrow: Importances) -> str:
     """One sentence on what changes from the wide question to the narrow one."""
     change = {row.name: row.ratio - wide[row.name].ratio for row in narrow.rows}
-    fallen = min(change, key=lambda name: change[name])
-    risen = max(change, key=lambda name: change[name])
+    fallen, risen = (pick(change, key=lambda name: change[name]) for pick in (min, max))
+    if max(row.share for row in narrow.rows) < NOTHING:
+        return f"Inside {narrow.region}, nothing separates {narrow.target} better than chance would."
+    if fallen == risen or change[risen] < NOTEWORTHY or narrow[risen].share < NOTHING:
+        return f"Inside {narrow.region} the picture is much the same."
     return (
         f"Once inside {narrow.region}, {fallen} falls from {wide[fallen].ratio:.0%} to "
         f"{narrow[fallen].ratio:.0%} and {risen} rises from {wide[risen].ratio:.0%} to "
@@ -46,8 +50,13 @@ def joined(parts: Sequence[str]) -> str:
 def explain_columns(found: Importances) -> str:
     """The columns of the table, for someone who sees it for the first time."""
     base = "the region's rows" if found.baseline == "region" else "a uniform draw from the space"
+    part = (
+        "part of the variance"
+        if found.baseline == "region"
+        else "part, if rows were drawn uniformly, of the variance"
+    )
     text = (
-        'ratio: part of the summed importance. share: part of the variance of "in the target?" that '
+        "ratio: part of the summed importance. share: " + part + ' of "in the target?" that '
         f"the parameter explains alone, corrected for chance. divergence: distance of the target from {base}."
     )
     if found.baseline == "region" and found.region != "all rows":

@@ -1,0 +1,132 @@
+"""The options of the command line, with their help."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+from pedanova import kernel
+from pedanova.versions import __version__
+
+FORMATS = ("table", "csv", "json", "markdown", "latex")
+EXAMPLES = """examples:
+  pedanova analyze trials.csv --objective error
+  pedanova analyze trials.parquet --objective accuracy --direction maximize --target 0.01 --region 0.1
+  pedanova analyze trials.csv --objective error --exclude seed,train_seconds --format json -o importance.json
+  pedanova analyze trials.csv --objective error --where "epochs >= 10 and optimizer == 'adam'"
+  pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
+"""
+ROWS_HELP = (
+    "0.1 for the best 10 %%; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
+    'the name of a boolean column; or a condition such as "epochs >= 10"'
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with one line for a mistake instead of the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def build_parser() -> Parser:
+    parser = Parser(
+        prog="pedanova",
+        description="Which hyperparameters matter, globally and inside the best x %.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"pedanova {__version__} (counting: {kernel.describe()})"
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    add_analyze(commands)
+    demo = commands.add_parser("demo", help="analyze a real random search that ships with pedanova")
+    demo.add_argument("--report", metavar="FILE", help="write an HTML report there too")
+    return parser
+
+
+def add_analyze(commands: Any) -> None:
+    command = commands.add_parser(
+        "analyze",
+        help="rank the hyperparameters of a table of trials",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = command.add_argument
+    add("file", metavar="FILE", help="CSV, TSV, JSON lines, Parquet, Arrow IPC, or a saved .pedanova file")
+    add_question(command.add_argument_group("the question"))
+    add_columns(command.add_argument_group("columns"))
+    add_rows(command.add_argument_group("rows"))
+    add_output(command.add_argument_group("output"))
+
+
+def add_question(group: Any) -> None:
+    add = group.add_argument
+    add("--objective", action="append", metavar="COLUMN", help="the column to optimise; several may be given")
+    add(
+        "--direction",
+        action="append",
+        choices=("minimize", "maximize"),
+        help="once, or once for each objective",
+    )
+    add("--target", default="0.1", metavar="T", help=f"the rows to reach: {ROWS_HELP} (default 0.1)")
+    add(
+        "--region",
+        default="1.0",
+        metavar="R",
+        help="the rows to stand in, written the same way (default 1.0: all)",
+    )
+    add(
+        "--region-box",
+        action="append",
+        metavar="BOX",
+        help="the rows to stand in, as NAME=LOW..HIGH or NAME=A,B",
+    )
+    against = "hold the target against the region's rows (default) or a uniform draw"
+    add("--baseline", choices=("region", "uniform"), default="region", help=against)
+    add("--smoothing", default="auto", metavar="S", help="auto, none, or a bandwidth in cells")
+
+
+def add_columns(group: Any) -> None:
+    add = group.add_argument
+    add(
+        "--params",
+        action="append",
+        metavar="COLS",
+        help="columns to use, separated by commas (default: all others)",
+    )
+    add("--exclude", action="append", metavar="COLS", help="columns to leave out, separated by commas")
+    example = '{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}'
+    add("--space", metavar="FILE", help=f"search space as JSON: {example}")
+    add("--outside", choices=("error", "count"), default="error", help="values outside the given space")
+
+
+def add_rows(group: Any) -> None:
+    add = group.add_argument
+    add(
+        "--where",
+        metavar="CONDITION",
+        help="use only these rows, such as \"epochs >= 10 and optimizer == 'adam'\"",
+    )
+    add(
+        "--feasible",
+        action="append",
+        metavar="COLS",
+        help="a boolean column, or columns that must be at most 0",
+    )
+    add("--infeasible", choices=("drop", "worst"), default="drop", help="rows that are not feasible")
+    add("--state", metavar="COLUMN", help="the column of states: COMPLETE, FAIL, PRUNED, RUNNING")
+    add("--failed", choices=("drop", "worst"), default="drop", help="rows that failed")
+    add("--pruned", choices=("drop", "worst", "last"), default="drop", help="rows that were pruned")
+    add("--nan", choices=("drop", "worst"), default="drop", help="rows whose objective is NaN")
+    add("--repeats", choices=("all", "mean", "median"), default="all", help="rows of the same configuration")
+
+
+def add_output(group: Any) -> None:
+    add = group.add_argument
+    add("--format", choices=FORMATS, default="table", help="how to print the answer (default table)")
+    add("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
+    add("--save", metavar="FILE", help="keep the counts in a .pedanova file, to ask again later")
+    add("--report", metavar="FILE", help="write an HTML report as well")
+    add("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
