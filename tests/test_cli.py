@@ -226,3 +226,143 @@ def test_odd_names_do_not_break_the_table(run, tmp_path: Path) -> None:
     assert "\x1b" not in out
     assert "名前" in out
     assert max(len(line) for line in out.splitlines()) < 130
+
+
+class TestRows:
+    """Every way to choose rows, by option and by Python, with the same answer."""
+
+    @pytest.fixture
+    def table(self, tmp_path: Path) -> Path:
+        random = np.random.default_rng(1)
+        rows = 400
+        data = {
+            "lr": np.exp(random.uniform(-9, 0, rows)),
+            "epochs": random.integers(1, 30, rows),
+            "optimizer": random.choice(["adam", "sgd"], rows),
+            "memory_over": random.normal(size=rows),
+            "state": random.choice(["COMPLETE", "FAIL", "PRUNED"], rows, p=[0.8, 0.1, 0.1]),
+            "seed": random.integers(0, 3, rows),
+        }
+        loss = np.abs(np.log(data["lr"]) + 4) + random.random(rows)
+        data |= {"loss": np.where(data["state"] == "FAIL", np.nan, loss), "latency": data["epochs"] * 1.0}
+        path = tmp_path / "t.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(data)
+            writer.writerows(zip(*(column.tolist() for column in data.values()), strict=True))
+        return path
+
+    PARAMS = ("--params", "lr,epochs,optimizer")
+
+    def ratios(self, out: str) -> dict[str, float]:
+        return {row["parameter"]: row["ratio"] for row in json.loads(out)["importance"]}
+
+    @pytest.mark.parametrize(
+        ("options", "arguments", "question"),
+        [
+            (["--where", "epochs >= 10"], {"where": "epochs >= 10"}, {}),
+            (["--feasible", "memory_over"], {"feasible": "memory_over"}, {}),
+            (
+                ["--feasible", "memory_over", "--infeasible", "worst"],
+                {"feasible": "memory_over", "infeasible": "worst"},
+                {},
+            ),
+            (["--state", "state"], {"state": "state"}, {}),
+            (
+                ["--state", "state", "--failed", "worst", "--pruned", "last"],
+                {"state": "state", "failed": "worst", "pruned": "last"},
+                {},
+            ),
+            (["--nan", "worst"], {"nan": "worst"}, {}),
+            (["--repeats", "mean"], {"repeats": "mean"}, {}),
+            (["--region", "optimizer == 'adam'"], {}, {"region": "optimizer == 'adam'"}),
+            (
+                ["--region-box", "lr=1e-3..1", "--region-box", "optimizer=adam"],
+                {},
+                {"region": {"lr": (1e-3, 1), "optimizer": {"adam"}}},
+            ),
+            (["--target", "epochs < 5"], {}, {"target": "epochs < 5"}),
+            (["--target", "0.1..0.3"], {}, {"target": pa.between(0.1, 0.3)}),
+        ],
+    )
+    def test_options_mean_what_python_means(
+        self, run, table: Path, options: list[str], arguments: dict[str, object], question: dict[str, object]
+    ) -> None:
+        status, out, err = run(
+            "analyze", table, "--objective", "loss", *self.PARAMS, *options, "--format", "json"
+        )
+        assert status == 0, err
+        a = pa.analyze(table, "loss", params=["lr", "epochs", "optimizer"], **arguments)
+        assert self.ratios(out) == {row.name: row.ratio for row in a.importance(**question).rows}
+
+    def test_several_objectives(self, run, table: Path) -> None:
+        options = [
+            "--objective",
+            "loss",
+            "--objective",
+            "latency",
+            "--direction",
+            "minimize",
+            "--direction",
+            "maximize",
+        ]
+        status, out, err = run("analyze", table, *options, *self.PARAMS)
+        assert status == 0, err
+        assert "minimize loss and maximize latency" in out
+        out = run("analyze", table, *options, *self.PARAMS, "--format", "json")[1]
+        a = pa.analyze(
+            table,
+            ["loss", "latency"],
+            direction=["minimize", "maximize"],
+            params=["lr", "epochs", "optimizer"],
+        )
+        assert self.ratios(out) == {row.name: row.ratio for row in a.importance().rows}
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--where", "import os"], "no condition"),
+            (["--where", "epochs > 100"], "leaves no row"),
+            (["--region-box", "lr"], "must be NAME=LOW..HIGH"),
+            (["--region-box", "lr=a..b"], "'a' is no number"),
+            (["--region-box", "nope=1..2"], "no column is called 'nope'"),
+            (["--feasible", "nope"], "no column is called 'nope'"),
+            (["--state", "optimizer"], "state 'adam' is unknown"),
+            (["--direction", "minimize", "--direction", "maximize"], "one direction for each of 1"),
+        ],
+    )
+    def test_mistakes(self, run, table: Path, options: list[str], message: str) -> None:
+        status, out, err = run("analyze", table, "--objective", "loss", *self.PARAMS, *options)
+        assert (status, out) == (2, "")
+        assert message in err
+        assert len(err.strip().splitlines()) == 1
+
+
+def test_a_saved_analysis_refuses_options_of_the_table(run, tmp_path: Path) -> None:
+    saved = tmp_path / "run.pedanova"
+    run(*BASE, "--save", saved)
+    for option in (
+        ["--direction", "maximize"],
+        ["--objective", "error"],
+        ["--params", "units"],
+        ["--nan", "worst"],
+    ):
+        status, _, err = run("analyze", saved, *option)
+        assert status == 2
+        assert f"{option[0]} has no effect on a saved analysis" in err
+
+
+def test_the_report_answers_the_question_that_was_asked(run, tmp_path: Path) -> None:
+    run(
+        *BASE, "--target", "0.05", "--region", "0.5", "--baseline", "uniform", "--report", tmp_path / "r.html"
+    )
+    page = (tmp_path / "r.html").read_text()
+    assert "What separates the best 5 % (53) from the best 50 % (500)" in page
+    assert "a uniform draw from the space" in page
+
+
+def test_notes_go_to_stderr_where_the_form_has_no_place(run) -> None:
+    status, out, err = run(*BASE, "--target", "0.01", "--format", "csv")
+    assert status == 0
+    assert "only 11 rows" in err
+    assert "rows" not in out

@@ -51,9 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def as_options(message: str) -> str:
     """Arguments of the Python function as the options that a shell user knows."""
-    words = (
-        "objective|direction|params|exclude|space|threads|where|feasible|state|outside|nan|levels|baseline"
-    )
+    words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
     return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.checks import as_labels, shown
-from pedanova.column import Column, Mask, as_column
+from pedanova.checks import as_labels
+from pedanova.column import Column, Mask, as_column, shorten
 from pedanova.conditions import equals_any
 from pedanova.errors import QueryError, unknown_name
 from pedanova.expressions import as_real, rows_where
@@ -70,7 +70,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
     column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
     if column.values.dtype.kind != "b" or column.missing is not None:
         raise QueryError(
-            f"{name}={shown(value)} must be True or False for each row, or a quantile, or a condition"
+            f"{name}={shorten(value)} must be True or False for each row, or a quantile, or a condition"
         )
     if len(column) != rows:
         raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one truth value a row")

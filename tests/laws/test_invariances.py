@@ -15,7 +15,7 @@ import pedanova as pa
 from conftest import against_region, against_uniform
 from pedanova.tally import Tally
 
-ROWS = st.integers(8, 120)
+ROWS = st.integers(8, 300)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
