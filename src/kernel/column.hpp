@@ -37,7 +37,9 @@ void load_as(const Column& column, std::int64_t first, std::int64_t rows, Wanted
     }
 }
 
-inline void load(const Column& column, std::int64_t first, std::int64_t rows, double* out) {
+// Floats are never loaded as whole numbers: the callers check `is_whole` first.
+template <class Wanted>
+void load(const Column& column, std::int64_t first, std::int64_t rows, Wanted* out) {
     switch (column.dtype) {
         case Dtype::f32: return load_as<float>(column, first, rows, out);
         case Dtype::f64: return load_as<double>(column, first, rows, out);
@@ -49,22 +51,6 @@ inline void load(const Column& column, std::int64_t first, std::int64_t rows, do
         case Dtype::u16: return load_as<std::uint16_t>(column, first, rows, out);
         case Dtype::u32: return load_as<std::uint32_t>(column, first, rows, out);
         case Dtype::u64: return load_as<std::uint64_t>(column, first, rows, out);
-    }
-}
-
-// Whole numbers only (dictionary codes, small integers); floats never come here.
-inline void load(const Column& column, std::int64_t first, std::int64_t rows, std::int64_t* out) {
-    switch (column.dtype) {
-        case Dtype::i8: return load_as<std::int8_t>(column, first, rows, out);
-        case Dtype::i16: return load_as<std::int16_t>(column, first, rows, out);
-        case Dtype::i32: return load_as<std::int32_t>(column, first, rows, out);
-        case Dtype::i64: return load_as<std::int64_t>(column, first, rows, out);
-        case Dtype::u8: return load_as<std::uint8_t>(column, first, rows, out);
-        case Dtype::u16: return load_as<std::uint16_t>(column, first, rows, out);
-        case Dtype::u32: return load_as<std::uint32_t>(column, first, rows, out);
-        case Dtype::u64: return load_as<std::uint64_t>(column, first, rows, out);
-        case Dtype::f32:
-        case Dtype::f64: return;
     }
 }
 

@@ -43,10 +43,8 @@ def check(
     observed = observe(column, objective, parameter)
     codes = arrays.level_codes(objective, levels, threads=threads)
     np.testing.assert_array_equal(codes, judge.assign_levels(objective, levels))
-    fast = arrays.count_by_kernel(observed.columns, observed, codes, levels.count, threads=threads)[
-        column.name
-    ]
-    slow = arrays.count_by_judge(observed.columns, observed, codes, levels.count, threads=1)[column.name]
+    fast = arrays.count_by_kernel(observed, codes, levels.count, threads=threads)[column.name]
+    slow = arrays.count_by_judge(observed, codes, levels.count, threads=1)[column.name]
     np.testing.assert_array_equal(fast[0], slow[0])
     np.testing.assert_allclose(fast[1], slow[1], rtol=1e-12, atol=1e-12, equal_nan=True)
     return fast[0]

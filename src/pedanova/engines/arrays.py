@@ -6,7 +6,7 @@ that every core has work; each piece fills a table of its own, and the tables ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +57,7 @@ def count_codes(
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
-    return count(observations.columns, observations, codes, levels, threads=threads)
+    return count(observations, codes, levels, threads=threads)
 
 
 def level_codes(objective: NDArray[Any], levels: Levels, *, threads: int = 1) -> NDArray[Any]:
@@ -78,32 +78,22 @@ def level_codes(objective: NDArray[Any], levels: Levels, *, threads: int = 1) ->
 
 
 def count_by_judge(
-    columns: Mapping[str, Column],
-    observations: Observations,
-    codes: NDArray[Any],
-    levels: int,
-    *,
-    threads: int = 1,
+    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, judge.Counted]:
     def count(name: str) -> judge.Counted:
         grid = grid_of(observations.space[name])
-        return judge.count(columns[name], grid, codes, observations.objective, levels)
+        return judge.count(observations.columns[name], grid, codes, observations.objective, levels)
 
     names = list(observations.space)
     return dict(zip(names, spread(count, names, threads=threads), strict=True))
 
 
 def count_by_kernel(
-    columns: Mapping[str, Column],
-    observations: Observations,
-    codes: NDArray[Any],
-    levels: int,
-    *,
-    threads: int = 1,
+    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, judge.Counted]:
     objective = usable(observations.objective)
     jobs = [
-        job_of(columns[name], grid_of(parameter), codes, objective)
+        job_of(observations.columns[name], grid_of(parameter), codes, objective)
         for name, parameter in observations.space.items()
     ]
     # With several columns a core, whole columns are even enough pieces of work.
