@@ -1,0 +1,109 @@
+"""What the documents show is run: a README that does not work is a broken promise."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pedanova as pa
+from pedanova.cli import main
+
+ROOT = Path(__file__).parent.parent
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(name: str, language: str) -> list[str]:
+    found = [
+        text for kind, text in FENCE.findall((ROOT / name).read_text(encoding="utf-8")) if kind == language
+    ]
+    assert found, f"{name} has no {language} block"
+    return found
+
+
+@pytest.fixture
+def trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """A table with every column that the documents speak of, as a file and as a frame."""
+    random = np.random.default_rng(0)
+    rows = 600
+    table = pd.DataFrame(
+        {
+            "learning_rate": np.exp(random.uniform(np.log(1e-5), 0, rows)),
+            "layers": random.integers(1, 6, rows),
+            "batch_size": random.choice([16, 32, 64, 128], rows),
+            "optimizer": random.choice(["adam", "sgd"], rows),
+            "epochs": random.integers(1, 30, rows),
+            "seed": random.integers(0, 5, rows),
+            "train_seconds": random.random(rows),
+            "latency": random.random(rows),
+            "memory_over": random.normal(size=rows),
+            "state": random.choice(["COMPLETE", "FAIL"], rows, p=[0.9, 0.1]),
+            "verdict": random.choice(["good", "bad"], rows),
+        }
+    )
+    table["error"] = np.abs(np.log(table["learning_rate"]) + 5) / 10 + random.random(rows) * 0.1
+    table["loss"] = table["error"]
+    table["accuracy"] = 1 - table["error"]
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("trials.csv", index=False)
+    table.to_parquet("trials.parquet")
+    return table
+
+
+def test_python_of_the_readme(trials: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = ["learning_rate", "layers", "batch_size", "optimizer", "error"]
+    names = {"df": trials, "pa": pa, "first": trials[columns][::2], "second": trials[columns][1::2]}
+    for block in blocks("README.md", "python"):
+        exec(compile(block, "README.md", "exec"), names)
+    assert "What separates the best 1 % from the best 10 %" in capsys.readouterr().out
+    assert Path("report.html").exists()
+    assert Path("run.pedanova").exists()
+
+
+def test_commands_of_the_readme(trials: pd.DataFrame) -> None:
+    lines = [line[2:] for block in blocks("README.md", "console") for line in block.splitlines()]
+    commands = [shlex.split(line, comments=True) for line in lines if line.startswith("pedanova")]
+    assert len(commands) >= 3
+    for command in commands:
+        assert main(command[1:]) == 0
+    assert Path("importance.json").exists()
+
+
+def test_rows_and_conditions(trials: pd.DataFrame) -> None:
+    for block in blocks("docs/rows-and-conditions.md", "python"):
+        names: dict[str, object] = {"pa": pa}
+        exec(compile(block, "rows-and-conditions.md", "exec"), names)
+        space = names["space"]
+        rows = len(trials)
+        random = np.random.default_rng(1)
+        alpha = random.random(rows)
+        data = {
+            "optimizer": trials["optimizer"],
+            "momentum": np.where(trials["optimizer"] == "sgd", random.random(rows), np.nan),
+            "phase": np.where(np.arange(rows) < 300, "early", "late"),
+            "lr": np.where(
+                np.arange(rows) < 300, random.uniform(1e-4, 1, rows), random.uniform(1e-5, 1e-2, rows)
+            ),
+            "alpha": alpha,
+            "beta": alpha + (1 - alpha) * random.random(rows),
+            "loss": random.random(rows),
+        }
+        found = pa.analyze(data, "loss", space=space).importance()  # type: ignore[arg-type]
+        assert set(found) == {"optimizer", "momentum", "lr", "beta"}
+    for target in ("0.1", "pa.at_most(0.05)", "pa.between(0.1, 0.3)"):
+        assert target in (ROOT / "docs/rows-and-conditions.md").read_text(encoding="utf-8")
+    a = pa.analyze(trials, "verdict == 'good'", direction="maximize", params=["layers", "optimizer"])
+    assert a.importance(pa.equals(1)).rows[0].n_target == int((trials["verdict"] == "good").sum())
+
+
+def test_modules_of_the_architecture_exist() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    floors = text[text.index("## Floors") : text.index("## Decisions")]
+    package = Path(pa.__file__).parent
+    for name in re.findall(r"`(\w+)/?`", floors):
+        if name not in ("tests", "Analysis", "analyze"):
+            assert (package / f"{name}.py").exists() or (package / name).is_dir(), name
