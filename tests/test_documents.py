@@ -73,6 +73,14 @@ def test_commands_of_the_readme(trials: pd.DataFrame) -> None:
     assert Path("importance.json").exists()
 
 
+def test_the_table_of_the_readme_is_that_of_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr().out
+    (block,) = blocks("README.md", "text")
+    for line in block.splitlines():
+        assert line == "…" or line in shown
+
+
 def test_rows_and_conditions(trials: pd.DataFrame) -> None:
     for block in blocks("docs/rows-and-conditions.md", "python"):
         names: dict[str, object] = {"pa": pa}

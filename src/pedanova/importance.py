@@ -92,14 +92,32 @@ class Importances(Table):
         columns = {name: [getattr(row, name) for row in self.rows] for name in names}
         return {"parameter": columns.pop("name"), **columns}
 
+    @property
+    def is_conditional(self) -> bool:
+        """Whether some parameter's being active tells anything."""
+        return any(row.activity > 0 for row in self.rows)
+
     def header(self) -> list[str]:
-        return ["parameter", "ratio", "share", "divergence"]
+        return [
+            "parameter",
+            "ratio",
+            "share",
+            "divergence",
+            *(["by activity"] if self.is_conditional else []),
+        ]
 
     def lines(self) -> list[list[str]]:
         return [
-            [row.name, show_percent(row.ratio), show_percent(row.share), f"{row.divergence:.3f}"]
+            [row.name, show_percent(row.ratio), show_percent(row.share), *self.divergence_in_words(row)]
             for row in self.rows
         ]
+
+    def divergence_in_words(self, row: Importance) -> list[str]:
+        """The divergence, and where conditions matter the part of it that is activity."""
+        if not self.is_conditional:
+            return [f"{row.divergence:.3f}"]
+        part = f"{row.activity / row.divergence:.0%}" if row.activity > 0 else ""
+        return [f"{row.divergence:.3f}", part]
 
     def __str__(self) -> str:
         return f"What separates {self.target} from {self.region}:\n{self.to_text()}"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.checks import LARGEST_INT
-from pedanova.column import Mask
+from pedanova.column import Column, Mask
 from pedanova.errors import DataError, QueryError
 from pedanova.fates import Fates, Policies, decide_fates
 from pedanova.goals import Goal, read_goals
@@ -61,7 +61,7 @@ def prepare(records: Records, request: Request) -> Observations:
     if isinstance(rows, RowSet):
         fates = _only(fates, rows)
     if request.repeats != "all":
-        observed, fates = _collapse(observed, chosen, fates, request.repeats)
+        observed, fates = _collapse(observed, chosen, fates, request)
     observed = _ordered(observed, fates)
     return _within_region(observed, rows) if isinstance(rows, Region) else observed
 
@@ -114,9 +114,11 @@ def _only(fates: Fates, rows: RowSet) -> Fates:
     return replace(fates, keep=left, notes=(*fates.notes, note))
 
 
-def _collapse(observed: Observations, chosen: Chosen, fates: Fates, how: str) -> tuple[Observations, Fates]:
+def _collapse(
+    observed: Observations, chosen: Chosen, fates: Fates, request: Request
+) -> tuple[Observations, Fates]:
     """One row for each configuration that has a row that counts."""
-    groups = configurations(chosen.columns.values())
+    groups, how = configurations(chosen.columns.values()), request.repeats
     goals = average(observed.goals, fates, groups, how)
     firsts = first_rows(groups)
     keep = np.bincount(groups[fates.keep], minlength=len(firsts)) > 0
@@ -125,13 +127,17 @@ def _collapse(observed: Observations, chosen: Chosen, fates: Fates, how: str) ->
     note = (
         f"{int(fates.keep.sum()):,} rows are {int(keep.sum()):,} configurations; objectives are their {how}s"
     )
+    goals = tuple(replace(goal, values=np.where(worst, np.nan, goal.values)) for goal in goals)
+    averages = {goal.column: Column(goal.column, goal.values) for goal in goals if goal.column is not None}
     smaller = replace(
         observed,
         columns=take(chosen.columns, firsts),
-        table=take(observed.table, firsts),
-        goals=tuple(replace(goal, values=np.where(worst, np.nan, goal.values)) for goal in goals),
+        table=take(observed.table, firsts) | averages,
+        goals=goals,
     )
-    return smaller, Fates(keep, worst, (*fates.notes, note))
+    unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
+    fewer = Fates(keep, worst, (*fates.notes, note))
+    return smaller, fewer.end(unknown, request.policies.nan, "have no number as objective")
 
 
 def _ordered(observed: Observations, fates: Fates) -> Observations:

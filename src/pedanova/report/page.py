@@ -110,10 +110,13 @@ def importance_table(found: Importances) -> str:
     rows = "".join(
         f"<tr><td>{escape(row.name)}</td><td>{show_percent(row.ratio)}</td>"
         f"<td class='bar'><span style='width:{100 * row.ratio / top:.1f}%'></span></td>"
-        f"<td>{show_percent(row.share)}</td><td>{row.divergence:.3f}</td></tr>"
+        f"<td>{show_percent(row.share)}</td>"
+        + "".join(f"<td>{cell}</td>" for cell in found.divergence_in_words(row))
+        + "</tr>"
         for row in found.rows
     )
-    head = "<th>parameter</th><th>ratio</th><th aria-label='bar'></th><th>share</th><th>divergence</th>"
+    names = ["parameter", "ratio", "", *found.header()[2:]]
+    head = "".join(f"<th>{name}</th>" if name else "<th aria-label='bar'></th>" for name in names)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 

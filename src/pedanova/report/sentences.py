@@ -59,6 +59,8 @@ def explain_columns(found: Importances) -> str:
         "ratio: part of the summed importance. share: " + part + ' of "in the target?" that '
         f"the parameter explains alone, corrected for chance. divergence: distance of the target from {base}."
     )
+    if found.is_conditional:
+        text += " by activity: part of the divergence that comes from the parameter being active at all."
     if found.baseline == "region" and found.region != "all rows":
         text += " Inside a region shares may overlap and add to more than 100 %."
     return text

@@ -22,7 +22,7 @@ def bar(part: float, width: int = BAR) -> str:
 
 
 def importance_rows(found: Importances) -> tuple[list[str], list[list[str]]]:
-    header = ["parameter", "ratio", "", "share", "divergence"]
+    header = ["parameter", "ratio", "", *found.header()[2:]]
     top = max((row.ratio for row in found.rows), default=0.0) or 1.0
     rows = [
         [
@@ -30,7 +30,7 @@ def importance_rows(found: Importances) -> tuple[list[str], list[list[str]]]:
             show_percent(row.ratio),
             bar(row.ratio / top),
             show_percent(row.share),
-            f"{row.divergence:.3f}",
+            *found.divergence_in_words(row),
         ]
         for row in found.rows
     ]
