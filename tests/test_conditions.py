@@ -314,6 +314,11 @@ class TestInferred:
         b = pa.analyze({"one": one, "two": two}, dice.random(300))
         assert b.space["one"].when == b.space["two"].when == ()
 
+    def test_not_from_a_column_with_a_value_for_each_row(self) -> None:
+        dice = random()
+        data = {"n": np.arange(24) * 3, "x": np.where(dice.random(24) < 0.3, np.nan, dice.random(24))}
+        assert pa.analyze(data, dice.random(24), params=["n", "x"]).space["x"].when == ()
+
     def test_parents_of_every_kind(self) -> None:
         dice = random()
         layers, on = dice.integers(1, 5, 300), dice.random(300) < 0.5

@@ -229,6 +229,7 @@ class TestAnalysis:
             ({"direction": ["minimize", "up"]}, "direction='up' must be 'minimize' or 'maximize'"),
             ({"direction": {"loss": "minimize"}}, "must be 'minimize' or 'maximize'"),
             ({"objective": []}, "objective"),
+            ({"where": pa.at_most(0.3)}, 'objectives have no one value; write "loss <= …"'),
             ({"space": {"loss": pa.Float(0, 9)}}, "the space holds the objective 'loss'"),
         ],
     )

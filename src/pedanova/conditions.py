@@ -21,6 +21,7 @@ from pedanova.space import Categorical, Moving, Ordinal, Parameter, Space, Switc
 
 Reals = NDArray[np.float64]
 MOST_PARENT_VALUES = 50
+ROWS_A_VALUE = 4  # a column of fewer rows a value explains any gap by chance
 FEW_ROWS = 20  # a regime smaller than this is told in the notes
 
 
@@ -212,7 +213,8 @@ def _as_parent(column: Column, parameter: Parameter) -> tuple[NDArray[Any], tupl
         return None
     column = column if column.is_coded else coded(column)
     labels = column.labels or ()
-    return (column.values, labels) if 1 < len(labels) <= MOST_PARENT_VALUES else None
+    most = min(MOST_PARENT_VALUES, len(column) // ROWS_A_VALUE)
+    return (column.values, labels) if 1 < len(labels) <= most else None
 
 
 def _few_values(column: Column) -> bool:

@@ -161,6 +161,11 @@ def _within_region(observed: Observations, region: Region) -> Observations:
     """Only the rows of a region of the objective count."""
     from pedanova.levels import cut_at
 
+    if region.kind == "value" and len(observed.goals) > 1:
+        column = observed.goals[0].name
+        raise QueryError(
+            f'where={region}: {len(observed.goals)} objectives have no one value; write "{column} <= …"'
+        )
     mask: Mask = cut_at(observed.ranked, observed.keep, region, observed.direction)
     left = int(mask.sum())
     if left < 2:
