@@ -248,3 +248,29 @@ class TestAnalysis:
             pa.analyze({"x": study["x"], "a": np.zeros(2_000), "b": np.ones(2_000)}, ["a", "b"])
         with pytest.raises(QueryError, match="no objective is called"):
             pa.analyze(study, "loss").alone("speed")
+
+
+def test_a_region_orders_its_own_rows_anew() -> None:
+    """Within a mask, a row is not dominated by rows outside: the same as analysing those rows alone."""
+    random = np.random.default_rng(0)
+    x, y = random.random((2, 400))
+    data = {"x": x, "y": y, "l1": x + y, "l2": 1 - x + y**2}
+    a = pa.analyze(data, ["l1", "l2"])
+    mask = x < 0.5
+    alone = pa.analyze(data, ["l1", "l2"], space=a.space, where=mask)
+    assert a.importance(0.2, mask).rows == alone.importance(0.2).rows
+
+
+def test_several_objectives_have_no_one_value() -> None:
+    random = np.random.default_rng(0)
+    a = pa.analyze({"x": random.random(50), "l1": random.random(50), "l2": random.random(50)}, ["l1", "l2"])
+    for question in ({"target": pa.at_most(3)}, {"region": pa.at_least(0.1)}):
+        with pytest.raises(QueryError, match=r"2 objectives have no one value.*'l1 <= 1'"):
+            a.importance(**question)
+
+
+def test_labels_that_python_takes_for_equal_stay_apart() -> None:
+    from pedanova.grid import grid_of
+
+    assert grid_of(pa.Categorical([1, 0])).labels == (1, 0)
+    assert [type(label) for label in grid_of(pa.Categorical([True, False])).labels or ()] == [bool, bool]

@@ -27,6 +27,7 @@ from pedanova.importance import Contrast, Importances, rank, sampler_notes
 from pedanova.levels import Levels, as_ladder, cut_at, cut_levels
 from pedanova.nesting import Range, check_nested, check_order, few_rows_note, query_notes
 from pedanova.observations import Observations
+from pedanova.preparation import reordered
 from pedanova.regions import Quantile, Region, Threshold, as_region, percent
 from pedanova.results import Comparison, Densities, Profile, Step, densities_of
 from pedanova.rowsets import RowSet, as_rows, needs_rows
@@ -182,7 +183,7 @@ class Analysis:
             mask = mask & ~np.isnan(observed.ranked)
         if mask.sum() < 2:
             raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
-        inner = replace(observed, keep=mask)
+        inner = reordered(replace(observed, keep=mask))
         return count(
             inner, levels_for(inner, self.levels.quantiles, self.levels.nan, self.threads), self.threads
         )
@@ -195,10 +196,19 @@ class Analysis:
     def _as_rows(self, value: object, name: str) -> Region | RowSet:
         if not needs_rows(value):
             region = as_region(value, name)
+            self._check_one_value(region, name)
             single = self.observations is not None and self.observations.ranked.dtype == np.float32
             return region.as_float32() if single else region
         observed = self._source()
         return as_rows(value, name, observed.table, len(observed))
+
+    def _check_one_value(self, region: Region, name: str) -> None:
+        goals = self.observations.goals if self.observations is not None else ()
+        if region.kind == "value" and len(goals) > 1:
+            raise QueryError(
+                f"{name} ({region}): {len(goals)} objectives have no one value; use a quantile, "
+                f"or a condition such as {f'{goals[0].name} <= 1'!r}"
+            )
 
     def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
         """Target and region rows by cell, both in words, and notes on them."""

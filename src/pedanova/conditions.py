@@ -80,8 +80,7 @@ def equals_any(column: Column, values: tuple[Label, ...]) -> Mask:
     """(rows,) True where the column holds one of the values; numbers are met by value, text by text."""
     hit = np.zeros(len(column), dtype=bool)
     for start in range(0, len(values), MAX_CELLS):
-        # Not from the cache of grids: there (1,) and (True,) would be the same values.
-        grid = grid_of.__wrapped__(Categorical(values[start : start + MAX_CELLS]))
+        grid = grid_of(Categorical(values[start : start + MAX_CELLS]))
         hit |= cells_of(column, grid) < grid.cells
     return hit
 

@@ -128,9 +128,24 @@ def _number(label: Label) -> float:
         return math.nan
 
 
-@lru_cache(maxsize=1024)
 def grid_of(parameter: Parameter) -> Grid:
     """The grid of a parameter; the same parameter always gives the same grid."""
+    return _grid_of(parameter, _types_in(parameter))
+
+
+def _types_in(parameter: Parameter) -> tuple[type, ...]:
+    """Types of the labels: Python takes 1 and True for equal, a table must not."""
+    match parameter:
+        case Ordinal(labels) | Categorical(labels):
+            return tuple(type(label) for label in labels)
+        case Switch():
+            return tuple(kind for domain in parameter.regimes for kind in _types_in(domain))
+        case _:
+            return ()
+
+
+@lru_cache(maxsize=1024)
+def _grid_of(parameter: Parameter, _: tuple[type, ...]) -> Grid:
     match parameter:
         case Float():
             return _float_grid(parameter)

@@ -14,6 +14,7 @@ from pedanova.column import Column, Mask
 from pedanova.errors import DataError, QueryError
 from pedanova.fates import Fates, Policies, decide_fates
 from pedanova.goals import Goal, read_goals
+from pedanova.levels import cut_at
 from pedanova.observations import Chosen, Observations, Records, choose_columns
 from pedanova.pareto import order_rows
 from pedanova.regions import Region
@@ -145,22 +146,32 @@ def _ordered(observed: Observations, fates: Fates) -> Observations:
     usable = fates.undecided
     if not usable.any():
         raise DataError(f"no row is left to count ({'; '.join(fates.notes)})")
-    goals = observed.goals
     order: NDArray[Any] | None = None
-    if len(goals) > 1:
-        order = np.full(len(observed), np.nan)
-        losses = np.stack([goal.sign * goal.values.astype(np.float64) for goal in goals], axis=1)
-        order[usable] = order_rows(losses[usable])
+    if len(observed.goals) > 1:
+        order = _order_of(observed.goals, usable)
     elif fates.worst.any():
-        order = np.where(fates.worst, np.nan, goals[0].values.astype(np.float64))
+        order = np.where(fates.worst, np.nan, observed.goals[0].values.astype(np.float64))
     keep = None if fates.keep.all() else fates.keep
     return replace(observed, order=order, keep=keep, notes=(*fates.notes, *observed.notes))
 
 
+def _order_of(goals: tuple[Goal, ...], usable: Mask) -> NDArray[np.float64]:
+    """Several objectives as one order of the usable rows; the others have NaN."""
+    order = np.full(len(usable), np.nan)
+    losses = np.stack([goal.sign * goal.values.astype(np.float64) for goal in goals], axis=1)
+    order[usable] = order_rows(losses[usable])
+    return order
+
+
+def reordered(observed: Observations) -> Observations:
+    """Fronts anew among the rows that count now: a row may only have been dominated from outside."""
+    if len(observed.goals) == 1 or observed.order is None or observed.keep is None:
+        return observed
+    return replace(observed, order=_order_of(observed.goals, observed.keep & ~np.isnan(observed.order)))
+
+
 def _within_region(observed: Observations, region: Region) -> Observations:
     """Only the rows of a region of the objective count."""
-    from pedanova.levels import cut_at
-
     if region.kind == "value" and len(observed.goals) > 1:
         column = observed.goals[0].name
         raise QueryError(

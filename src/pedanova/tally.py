@@ -49,7 +49,7 @@ class Tally:
         shape = (levels.count, grid_of(parameter).width)
         return cls(name, parameter, levels, np.zeros(shape, np.int64), np.zeros(shape))
 
-    @property
+    @cached_property
     def grid(self) -> Grid:
         return grid_of(self.parameter)
 
