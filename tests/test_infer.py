@@ -41,8 +41,8 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
     "log reals": (
         LOG[SHUFFLED],
         Float(1e-5, 1, log=True),
-        "bounds 1e-05 to 1 taken from the data, log scale guessed, "
-        "for the values span a factor of 1e+05 and fit a log scale better than a linear one",
+        "bounds 1e-05 to 1 taken from the data, log scale guessed "
+        "(values span a factor of 1e+05 and fit it better than a linear one)",
     ),
     "wide but linear": (np.linspace(1, 1000, 200)[SHUFFLED] + 0.5, Float(1.5, 1000.5), "linear scale"),
     "log of a narrow span": (np.geomspace(1, 9.9, 200)[SHUFFLED], Float(1, 9.9), "linear scale"),

@@ -20,7 +20,7 @@ from pedanova.importance import Importances
 from pedanova.options import build_parser
 from pedanova.pipeline import analyze
 from pedanova.regions import Region, as_region, at_least, at_most, between
-from pedanova.report.sentences import contrast, describe
+from pedanova.report.sentences import contrast, describe, gathered
 from pedanova.report.text import compare_rows, draw_importances, draw_notes, draw_table
 from pedanova.space import Space
 
@@ -218,7 +218,7 @@ def to_text(a: Analysis, found: Importances, options: argparse.Namespace) -> str
     parts = [
         head,
         draw_importances(found, colour=colour, width=width),
-        draw_notes([*found.notes, *a.notes], width=width),
+        draw_notes(gathered([*found.notes, *a.notes], a.space), width=width),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -168,7 +168,7 @@ def _fills_range(distinct: NDArray[Any]) -> bool:
 def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
     low, high = finite.min().item(), finite.max().item()
     log, why = _log_scale(finite, low, high)
-    scale = f"log scale guessed, {why}" if log else "linear scale"
+    scale = f"log scale guessed {why}" if log else "linear scale"
     bounds = f"bounds {low:g} to {high:g} taken from the data"
     if whole and max(abs(low), abs(high)) <= LARGEST_INT:
         return Guess(Int(int(low), int(high), log=log), f"whole numbers, {bounds}, {scale}")
@@ -194,7 +194,7 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
         return False, ""
     return (
         True,
-        f"for the values span a factor of {high / low:.3g} and fit a log scale better than a linear one",
+        f"(values span a factor of {high / low:.3g} and fit it better than a linear one)",
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pedanova.errors import QueryError
 from pedanova.importance import Importances
-from pedanova.report.sentences import contrast, describe, explain_columns
+from pedanova.report.sentences import contrast, describe, explain_columns, gathered
 from pedanova.results import Densities
 from pedanova.table import show_percent
 
@@ -76,7 +76,7 @@ def draw_page(view: View) -> str:
         question(view.wide),
         question(view.narrow) if view.narrow is not None else "",
         small_multiples(view.densities, view.wide),
-        note_list([*view.wide.notes, *_inner_notes(view), *view.notes]),
+        note_list(gathered([*view.wide.notes, *_inner_notes(view), *view.notes], view.wide)),
     ]
     body = "\n".join(part for part in parts if part)
     return (
