@@ -16,7 +16,7 @@ using namespace pedanova;
 
 namespace {
 
-constexpr std::int32_t abi = 2;  // raised whenever a signature below changes; kernel.py asks for it
+constexpr std::int32_t abi = 3;  // raised whenever a signature below changes; kernel.py asks for it
 constexpr std::int64_t bad_argument = -1;
 constexpr std::int64_t failed = -2;
 
@@ -54,13 +54,13 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_numeric(const void* values, std::int
                                                     std::int32_t level_bytes, const void* levels, const void* objective,
                                                     std::int64_t objective_stride, std::int32_t objective_dtype,
                                                     const std::uint8_t* missing, std::int64_t cells, const double* inner,
-                                                    const double* accept_low, const double* accept_high, std::int32_t even,
+                                                    const double* accept_low, const double* accept_high, std::int32_t range, std::int32_t even,
                                                     double origin, double scale, Entry* table) {
     if (!is_known(dtype) || !is_known(objective_dtype) || rows < 0 || cells < 1 || (level_bytes != 1 && level_bytes != 2))
         return bad_argument;
     const Column column = as_column(values, stride, dtype);
     const Column target = as_column(objective, objective_stride, objective_dtype);
-    const NumericGrid grid{cells, inner, accept_low, accept_high, even != 0, origin, scale};
+    const NumericGrid grid{cells, inner, accept_low, accept_high, range != 0, even != 0, origin, scale};
     return guarded([&] {
         if (level_bytes == 1) count_numeric(column, grid, rows, static_cast<const std::uint8_t*>(levels), target, missing, table);
         else count_numeric(column, grid, rows, static_cast<const std::uint16_t*>(levels), target, missing, table);

@@ -22,6 +22,7 @@ struct NumericGrid {
     const double* inner;        // (cells - 1,) ascending
     const double* accept_low;   // (cells,) smallest value a cell takes
     const double* accept_high;  // (cells,) largest value a cell takes
+    bool range;                 // cells touch: only the first and the last can refuse a value
     bool even;                  // the inner boundaries are equally far apart
     double origin;
     double scale;
@@ -31,17 +32,16 @@ struct NumericGrid {
 inline std::int64_t missing_cell(std::int64_t cells) { return cells; }
 inline std::int64_t outside_cell(std::int64_t cells) { return cells + 1; }
 
-template <class Locator>
+template <bool Range, class Locator>
 void locate_cells(const NumericGrid& grid, const Locator& locator, const double* values, std::int64_t rows, std::int32_t* cells) {
+    const double lowest = grid.accept_low[0];
+    const double highest = grid.accept_high[grid.cells - 1];
     for (std::int64_t i = 0; i < rows; ++i) {
         const double value = values[i];
-        if (std::isnan(value)) {
-            cells[i] = static_cast<std::int32_t>(missing_cell(grid.cells));
-            continue;
-        }
         const std::int64_t cell = locator(value);
-        const bool inside = grid.accept_low[cell] <= value && value <= grid.accept_high[cell];
-        cells[i] = static_cast<std::int32_t>(inside ? cell : outside_cell(grid.cells));
+        const bool inside = Range ? lowest <= value && value <= highest : grid.accept_low[cell] <= value && value <= grid.accept_high[cell];
+        const std::int64_t refused = std::isnan(value) ? missing_cell(grid.cells) : outside_cell(grid.cells);
+        cells[i] = static_cast<std::int32_t>(inside ? cell : refused);  // NaN is never inside
     }
 }
 
@@ -93,7 +93,8 @@ void count_located(const Column& column, const NumericGrid& grid, const Locator&
     double values[block_rows];
     count_blocks(rows, levels, objective, missing, grid.cells, table, [&](std::int64_t first, std::int64_t here, std::int32_t* cells) {
         load(column, first, here, values);
-        locate_cells(grid, locator, values, here, cells);
+        if (grid.range) locate_cells<true>(grid, locator, values, here, cells);
+        else locate_cells<false>(grid, locator, values, here, cells);
     });
 }
 
@@ -104,8 +105,9 @@ void count_numeric(const Column& column, const NumericGrid& grid, std::int64_t r
         const EvenLocator locator{grid.inner, grid.cells - 1, grid.origin, grid.scale};
         return count_located(column, grid, locator, rows, levels, objective, missing, table);
     }
-    const TableLocator locator(grid.inner, grid.cells - 1, rows);
-    count_located(column, grid, locator, rows, levels, objective, missing, table);
+    with_table(grid.inner, grid.cells - 1, rows, [&](const auto& locator) {
+        count_located(column, grid, locator, rows, levels, objective, missing, table);
+    });
 }
 
 template <class Level>
@@ -122,16 +124,17 @@ void count_lookup(const Column& column, const LookupGrid& grid, std::int64_t row
 template <class Level>
 void assign_levels(const Column& objective, double sign, std::int64_t rows, const double* boundaries, std::int64_t count,
                    std::int64_t nan_level, Level* levels) {
-    const TableLocator locator(boundaries, count, rows);
     double values[block_rows];
-    for (std::int64_t first = 0; first < rows; first += block_rows) {
-        const std::int64_t here = std::min(block_rows, rows - first);
-        load(objective, first, here, values);
-        for (std::int64_t i = 0; i < here; ++i) {
-            const double value = sign * values[i];
-            levels[first + i] = static_cast<Level>(std::isnan(value) ? nan_level : locator(value));
+    with_table(boundaries, count, rows, [&](const auto& locator) {
+        for (std::int64_t first = 0; first < rows; first += block_rows) {
+            const std::int64_t here = std::min(block_rows, rows - first);
+            load(objective, first, here, values);
+            for (std::int64_t i = 0; i < here; ++i) {
+                const double value = sign * values[i];
+                levels[first + i] = static_cast<Level>(std::isnan(value) ? nan_level : locator(value));
+            }
         }
-    }
+    });
 }
 
 }  // namespace pedanova

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -27,27 +28,50 @@ struct EvenLocator {
     }
 };
 
-// Any ascending boundaries: a table on the leading bits of the number narrows the search to a few of them.
+// Where in a table a number is looked up. Both ways rise with the number, which is all that the table needs.
+struct BitSlots {  // by leading bits: right for boundaries that spread over many orders of magnitude
+    std::uint64_t first = 0;
+    int shift = 0;
+
+    BitSlots(double low, double high, std::uint64_t longest) : first(order_key(low)) {
+        while (((order_key(high) - first) >> shift) >= longest) ++shift;
+    }
+    std::size_t operator()(double value) const { return static_cast<std::size_t>((order_key(value) - first) >> shift); }
+};
+
+struct EvenSlots {  // by distance: right for boundaries on one scale, also around zero
+    double first = 0;
+    double scale = 0;
+    double last = 0;
+
+    EvenSlots(double low, double high, std::uint64_t longest) : first(low), last(static_cast<double>(longest - 1)) {
+        const double span = high - low;
+        scale = std::isfinite(span) && span > 0 ? last / span : 0.0;
+        if (!std::isfinite(scale)) scale = 0.0;
+    }
+    std::size_t operator()(double value) const {
+        return scale > 0 ? static_cast<std::size_t>(std::min((value - first) * scale, last)) : 0;
+    }
+};
+
+// Any ascending boundaries: a table narrows the search to the few that share a slot with the number.
+template <class Slots>
 class TableLocator {
 public:
-    TableLocator(const double* boundaries, std::int64_t count, std::int64_t rows)
-        : boundaries_(boundaries), count_(count) {
-        if (count == 0) return;
-        first_ = order_key(boundaries[0]);
-        const std::uint64_t span = order_key(boundaries[count - 1]) - first_;
-        // A table much longer than the column would cost more than it saves.
-        const std::uint64_t longest = static_cast<std::uint64_t>(std::clamp<std::int64_t>(rows / 8, 16, 8192));
-        while ((span >> shift_) >= longest) ++shift_;
-        start_.resize(static_cast<std::size_t>(span >> shift_) + 2);
-        fill_starts();
+    TableLocator(const double* boundaries, std::int64_t count, const Slots& slots)
+        : boundaries_(boundaries), count_(count), slots_(slots), start_(slots(boundaries[count - 1]) + 2) {
+        // start_[s] = boundaries in slots before s; the answer for a number of slot s lies in [start_[s], start_[s + 1]].
+        std::size_t slot = 0;
+        for (std::int64_t i = 0; i < count; ++i)
+            for (const std::size_t own = slots(boundaries[i]); slot <= own;) start_[slot++] = static_cast<std::int32_t>(i);
+        while (slot < start_.size()) start_[slot++] = static_cast<std::int32_t>(count);
     }
 
     // The number of boundaries <= value; NaN gives count.
     std::int64_t operator()(double value) const {
-        if (count_ == 0) return 0;
         if (value < boundaries_[0]) return 0;
         if (!(value < boundaries_[count_ - 1])) return count_;
-        const std::size_t slot = static_cast<std::size_t>((order_key(value) - first_) >> shift_);
+        const std::size_t slot = slots_(value);
         std::int64_t low = start_[slot];
         std::int64_t high = start_[slot + 1];
         while (low < high) {
@@ -58,22 +82,39 @@ public:
         return low;
     }
 
-private:
-    // start_[s] = boundaries below slot s; the answer for a value of slot s lies in [start_[s], start_[s + 1]].
-    void fill_starts() {
-        std::size_t slot = 0;
-        for (std::int64_t i = 0; i < count_; ++i) {
-            const std::size_t own = static_cast<std::size_t>((order_key(boundaries_[i]) - first_) >> shift_);
-            while (slot <= own) start_[slot++] = static_cast<std::int32_t>(i);
+    // Steps of the search if numbers fall evenly between the boundaries.
+    double cost() const {
+        double steps = 0;
+        for (std::size_t s = 0; s + 1 < start_.size(); ++s) {
+            const double inside = start_[s + 1] - start_[s];
+            steps += inside * std::log2(1.0 + inside);
         }
-        while (slot < start_.size()) start_[slot++] = static_cast<std::int32_t>(count_);
+        return steps;
     }
 
+private:
     const double* boundaries_;
     std::int64_t count_;
-    std::uint64_t first_ = 0;
-    int shift_ = 0;
+    Slots slots_;
     std::vector<std::int32_t> start_;
 };
+
+struct NoBoundaries {
+    std::int64_t operator()(double) const { return 0; }
+};
+
+// Calls `use` with whichever table answers in fewer steps.
+template <class Use>
+void with_table(const double* boundaries, std::int64_t count, std::int64_t rows, const Use& use) {
+    if (count == 0) return use(NoBoundaries{});
+    // A table much longer than the column would cost more than it saves.
+    const std::uint64_t longest = static_cast<std::uint64_t>(std::clamp<std::int64_t>(rows / 8, 16, 8192));
+    const double low = boundaries[0];
+    const double high = boundaries[count - 1];
+    const TableLocator<BitSlots> by_bits(boundaries, count, BitSlots(low, high, longest));
+    const TableLocator<EvenSlots> by_distance(boundaries, count, EvenSlots(low, high, longest));
+    if (by_distance.cost() < by_bits.cost()) use(by_distance);
+    else use(by_bits);
+}
 
 }  // namespace pedanova

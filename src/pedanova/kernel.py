@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pedanova.errors import PedanovaError
 from pedanova.grid import Grid
 
-ABI = 2
+ABI = 3
 ENTRY = np.dtype([("count", np.int64), ("sum", np.float64)])
 DTYPES = {
     np.dtype(name): code
@@ -34,7 +34,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "count_numeric": [
         *_column,
         *_levels_and_objective,
-        *[_int64, _pointer, _pointer, _pointer, _int32, _double, _double, _pointer],
+        *[_int64, _pointer, _pointer, _pointer, _int32, _int32, _double, _double, _pointer],
     ],
     "count_lookup": [
         *_column,
@@ -167,6 +167,7 @@ def count_numeric(
         address(grid.inner),
         address(grid.accept_low),
         address(grid.accept_high),
+        int(grid.labels is None),
         int(even),
         float(grid.edges[0]) if even and grid.edges is not None else 0.0,
         grid.cells / span,
