@@ -200,3 +200,11 @@ def as_text(value: bytes) -> str:
 
 def some(mask: Mask) -> Mask | None:
     return mask if mask.any() else None
+
+
+def all_finite(values: Numbers) -> bool:
+    """Whether there is neither NaN nor infinity: one quick pass, for their sum would not be finite."""
+    if values.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.add.reduce(values, dtype=np.float64))) or bool(np.isfinite(values).all())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.column import all_finite
 from pedanova.errors import DataError, LevelsError, QueryError
 from pedanova.fates import NanPolicy
 from pedanova.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of
@@ -209,4 +210,4 @@ def _signed_cut(cut: Cut | None, kept: NDArray[np.float64]) -> float | None:
 
 
 def count_nan(objective: NDArray[Any]) -> int:
-    return int(np.isnan(objective).sum()) if objective.dtype.kind == "f" else 0
+    return 0 if all_finite(objective) else int(np.isnan(objective).sum())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.checks import LARGEST_INT
-from pedanova.column import Column, Mask
+from pedanova.column import Column, Mask, all_finite
 from pedanova.errors import DataError, QueryError
 from pedanova.fates import Fates, Policies, decide_fates
 from pedanova.goals import Goal, read_goals
@@ -87,6 +87,8 @@ def plain_notes(goal: Goal, policies: Policies) -> list[str]:
     """What a reader must know of the objective's odd values."""
     if goal.values.dtype.kind != "f":
         return _large_notes(goal)
+    if all_finite(goal.values):
+        return []
     notes = []
     unknown, infinite = int(np.isnan(goal.values).sum()), int(np.isinf(goal.values).sum())
     if unknown:
