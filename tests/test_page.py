@@ -91,7 +91,7 @@ def test_sentences(trials: dict[str, np.ndarray]) -> None:
 def test_noise_is_called_noise() -> None:
     random = np.random.default_rng(3)
     a = pa.analyze({"x": np.tile(np.arange(5), 400), "y": random.random(2_000)}, "y", params=["x"])
-    assert "Nothing here separates the best 10 % from all rows better than chance would" in describe(
+    assert "Nothing here separates the best 10 % from all rows clearly better than chance would" in describe(
         a.importance()
     )
 

@@ -23,7 +23,7 @@ from pedanova.errors import (
     UnknownParameterError,
     unknown_name,
 )
-from pedanova.importance import Contrast, Importances, rank, sampler_notes
+from pedanova.importance import Contrast, Importances, chance_notes, rank, sampler_notes, sparse_notes
 from pedanova.levels import Levels, as_ladder, cut_at, cut_levels
 from pedanova.nesting import Range, check_nested, check_order, few_rows_note, query_notes
 from pedanova.observations import Observations
@@ -107,6 +107,9 @@ class Analysis:
         rows = rank(contrasts, baseline=baseline, smoothing=smoothing)
         if baseline == "uniform":
             notes = [*notes, *sampler_notes(rows, rank(contrasts, smoothing=smoothing))]
+        else:
+            notes = [*notes, *chance_notes(rows)]
+        notes = [*notes, *sparse_notes(contrasts)]
         return Importances(rows, *words, baseline, tuple(notes))  # type: ignore[arg-type]
 
     def profile(
@@ -138,8 +141,14 @@ class Analysis:
         """How one parameter is spread in the target, in the region and over the space."""
         if not isinstance(name, str) or name not in self.tallies:
             raise UnknownParameterError(unknown_name(name, tuple(self.tallies)))
+        return self.all_densities(target, region, smoothing)[name]
+
+    def all_densities(
+        self, target: object = 0.1, region: object = 1.0, smoothing: Smoothing = "auto"
+    ) -> dict[str, Densities]:
+        """`densities` of every parameter, the rows asked for once."""
         contrasts, _, _ = self.ask(target, region)
-        return densities_of(next(c for c in contrasts if c.name == name), smoothing=smoothing)
+        return {contrast.name: densities_of(contrast, smoothing=smoothing) for contrast in contrasts}
 
     def by_objective(
         self,
@@ -165,7 +174,9 @@ class Analysis:
         goal = goals[objective]
         order = None
         if observed.order is not None and self.levels.nan == "worst":
-            order = np.where(np.isnan(observed.order), np.nan, goal.values.astype(np.float64))
+            unknown = np.logical_or.reduce([np.isnan(other.values) for other in observed.goals])
+            struck = np.isnan(observed.order) & ~unknown  # failed or infeasible: the worst for every goal
+            order = np.where(struck, np.nan, goal.values.astype(np.float64))
         single = replace(observed, goals=(goal,), order=order)
         return count(
             single, levels_for(single, self.levels.quantiles, self.levels.nan, self.threads), self.threads
@@ -203,11 +214,11 @@ class Analysis:
         return as_rows(value, name, observed.table, len(observed))
 
     def _check_one_value(self, region: Region, name: str) -> None:
-        goals = self.observations.goals if self.observations is not None else ()
-        if region.kind == "value" and len(goals) > 1:
+        if region.kind == "value" and self.levels.several:
+            names = self.objective.split(", ")
             raise QueryError(
-                f"{name} ({region}): {len(goals)} objectives have no one value; use a quantile, "
-                f"or a condition such as {f'{goals[0].name} <= 1'!r}"
+                f"{name} ({region}): {len(names)} objectives have no one value; use a quantile, "
+                f"or a condition such as {f'{names[0]} <= 1'!r}"
             )
 
     def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
@@ -277,19 +288,22 @@ class Analysis:
         """Levels at further quantiles. Those of other data have no others: asking for one is refused."""
         if parts <= set(self.levels.quantiles) or not self.levels.own:
             return self.levels
-        return cut_levels(
+        levels = cut_levels(
             kept(observed),
             direction=self.levels.direction,
             nan=self.levels.nan,
             quantiles=as_ladder(parts | set(self.levels.quantiles)),
             threads=self.threads,
         )
+        return replace(levels, several=self.levels.several)
 
     def __add__(self, other: Analysis) -> Analysis:
         if not isinstance(other, Analysis):
             return NotImplemented
         if self.objective != other.objective:
             raise MergeError(f"objectives differ: {self.objective!r} and {other.objective!r}")
+        if self.levels.several or other.levels.several:
+            raise MergeError("several objectives are ordered within one table; analyze all rows at once")
         if list(self.tallies) != list(other.tallies):
             raise MergeError(f"parameters differ: {list(self.tallies)} and {list(other.tallies)}")
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}

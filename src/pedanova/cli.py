@@ -56,9 +56,7 @@ def as_options(message: str) -> str:
 
 
 def run_analyze(options: argparse.Namespace) -> int:
-    target = parse_rows(options.target, "target")
-    box = parse_box(options.region_box or [])
-    region = box or parse_rows(options.region, "region")
+    target, region = questions_of(options)
     smoothing = parse_smoothing(options.smoothing)
     a = open_analysis(options)
     found = a.importance(target, region, options.baseline, smoothing)
@@ -135,8 +133,12 @@ def parse_rows(text: str, name: str) -> Region | str:
     low, high = (as_float(part) for part in (text.partition("..")[0], text.partition("..")[2]))
     if ".." in text and low is not None and high is not None:
         return between(low, high)
-    number = as_float(text)
-    return text if number is None else as_region(number, name)
+    if text[:1] in ("<", ">"):
+        raise QueryError(f"--{name} {text!r} must be written with {text[0]}= and a number")
+    number = as_float(text.rstrip("% ")) if text.endswith("%") else as_float(text)
+    if number is None:
+        return text
+    return as_region(number / 100 if text.endswith("%") else number, name)
 
 
 def as_float(text: str) -> float | None:
@@ -215,12 +217,26 @@ def to_text(a: Analysis, found: Importances, options: argparse.Namespace) -> str
     many = "parameter" if len(a.space) == 1 else "parameters"
     aim = goals_in_words(a)
     head = f"{options.file}: {a.rows:,} rows, {len(a.space)} {many}, {aim}"
+    several = [] if a.observations is None or len(a.observations.goals) < 2 else [side_by_side(a, options)]
     parts = [
         head,
         draw_importances(found, colour=colour, width=width),
+        *several,
         draw_notes(gathered([*found.notes, *a.notes], a.space), width=width),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
+    """The ratios for each objective alone, beside those for all."""
+    answers = a.by_objective(*questions_of(options), options.baseline, parse_smoothing(options.smoothing))
+    return f"Ratios by objective:\n\n{draw_table(answers.header(), answers.lines())}"
+
+
+def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | str | dict[str, Any]]:
+    """Target and region as asked for."""
+    box = parse_box(options.region_box or [])
+    return parse_rows(options.target, "target"), box or parse_rows(options.region, "region")
 
 
 def goals_in_words(a: Analysis) -> str:

@@ -218,7 +218,10 @@ def _as_parent(column: Column, parameter: Parameter) -> tuple[NDArray[Any], tupl
 
 def _few_values(column: Column) -> bool:
     sample = column.values[:: max(1, len(column) // 1000)]
-    return column.values.dtype.kind in "biu" and len(np.unique(sample)) <= MOST_PARENT_VALUES
+    if column.values.dtype.kind not in "biuf" or column.is_coded:
+        return False
+    present = np.unique(sample[~np.isnan(sample)] if sample.dtype.kind == "f" else sample)
+    return len(present) <= MOST_PARENT_VALUES and bool(np.all(present == np.floor(present)))
 
 
 def _find_condition(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ Tallies = Mapping[str, Tally]
 
 
 def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: int) -> Levels:
+    several = len(observed.goals) > 1
+    if isinstance(levels, Levels) and (several or levels.several):
+        raise QueryError(
+            "levels= of another analysis do not fit several objectives: their order exists only within one "
+            "table; analyze all rows at once"
+        )
     if isinstance(levels, Levels):
         if levels.direction != observed.direction:
             raise QueryError(
@@ -48,7 +55,7 @@ def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: 
     )
     if np.isfinite(cut.thresholds).sum() < 2:  # two thresholds are two values: it varies
         check_varies(observed, nan)
-    return cut
+    return replace(cut, several=several)
 
 
 def kept(observed: Observations) -> Any:

@@ -165,7 +165,10 @@ class Reader:
     def column(self, node: ast.Name) -> Column:
         name = self.names.get(node.id, node.id)
         if name not in self.table:
-            raise QueryError(f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}")
+            quotes = f"; text stands in quotes: {name!r}" if name.isidentifier() else ""
+            raise QueryError(
+                f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}{quotes}"
+            )
         return self.table[name]
 
     def boolean(self, column: Column) -> Mask:

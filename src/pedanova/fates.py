@@ -12,21 +12,12 @@ from numpy.typing import NDArray
 from pedanova.column import Column, Mask
 from pedanova.errors import DataError, QueryError, unknown_name
 from pedanova.goals import Goal
+from pedanova.infer import STATES
 from pedanova.rowsets import as_mask
 
 NanPolicy = Literal["drop", "worst"]
 Ending = Literal["drop", "worst"]
 PrunedEnding = Literal["drop", "worst", "last"]
-STATES = {
-    "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
-    "terminated": "complete", "ok": "complete", "done": "complete",
-    "fail": "failed", "failed": "failed", "error": "failed", "crashed": "failed", "killed": "failed",
-    "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
-    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
-    "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
-    "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
-    "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ divided by m(1-m) it is a share between 0 and 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias, get_args
@@ -19,6 +20,8 @@ from pedanova.errors import QueryError, UnknownParameterError, listed, unknown_n
 from pedanova.grid import Block, Grid
 from pedanova.table import Cell, Table, show_percent
 
+WORTH_A_WORD = 0.005  # a smaller share is nothing to speak of
+FEW_ACTIVE = 5  # target rows of a regime below which its value tells nothing
 Baseline: TypeAlias = Literal["region", "uniform"]
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
 
@@ -151,8 +154,8 @@ def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Impor
     inside, rows = int(contrast.target.sum()), int(contrast.region.sum())
     part = inside / rows
     pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
-    value = max(0.0, sum(piece.square - piece.share_of_square for piece in pieces))
-    activity = max(0.0, sum(piece.share_of_square for piece in pieces) - 1.0)
+    value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
+    activity = not_noise(sum(piece.share_of_square for piece in pieces) - 1.0)
     divergence = value + activity
     noise = sum(piece.noise for piece in pieces)
     odds = part / (1.0 - part)
@@ -176,6 +179,42 @@ def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Impor
         value_share=odds * value,
         activity_share=odds * activity,
     )
+
+
+def not_noise(divergence: float) -> float:
+    """0 for what is only the rounding of sums that should cancel."""
+    return divergence if divergence > 1e-12 else 0.0
+
+
+def beats_chance(row: Importance) -> bool:
+    """Whether the share is far above what chance gives: four of its standard deviations."""
+    if row.n_region < 3 or row.share >= 1.0:
+        return row.share >= 1.0
+    chance = max(0.0, (row.raw_share - row.share) / (1.0 - row.share))  # its mean under chance
+    spread = math.sqrt(2.0 * chance / (row.n_region - 1))
+    return row.share > max(WORTH_A_WORD, 4.0 * spread)
+
+
+def chance_notes(rows: Iterable[Importance]) -> list[str]:
+    if any(beats_chance(row) for row in rows):
+        return []
+    return ["no parameter is clearly above chance here: the ratios may rank nothing but noise"]
+
+
+def sparse_notes(contrasts: Iterable[Contrast]) -> list[str]:
+    """Regimes with hardly a target row: what the value does there cannot be told."""
+    notes = []
+    for contrast in contrasts:
+        for block in contrast.grid.blocks:
+            target, region = (
+                int(c[block.start : block.stop].sum()) for c in (contrast.target, contrast.region)
+            )
+            if block.stop - block.start > 1 and target < FEW_ACTIVE and region < contrast.region.sum():
+                rows = f"{target} of {region:,} active rows" if region else "no active row"
+                notes.append(
+                    f"{contrast.name}: {rows} in the target; what its value does there cannot be told"
+                )
+    return notes
 
 
 def sampler_notes(uniform: Iterable[Importance], region: Iterable[Importance]) -> list[str]:
@@ -224,11 +263,11 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
     wanted, known = target / inside, region / rows
     reached, active = int(target.sum()) / inside, int(region.sum()) / rows  # α, β
     prior = contrast.grid.prior[cells]
-    if baseline == "region" or len(prior) == 0:
-        base, counted = smooth(known, width), known
-    else:
+    base = smooth(known, width)
+    if baseline == "uniform" and len(prior):
         # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
-        base, counted = active * smooth(prior / prior.sum(), width), wanted
+        base = active * smooth(prior / prior.sum(), width)
+    counted = known if baseline == "region" else wanted
     return Piece(
         square=float(np.sum(ratio_of(smooth(wanted, width) ** 2, base))),
         share_of_square=reached**2 / active,

@@ -30,6 +30,16 @@ RESULT_NAMES = re.compile(
 TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
 TIME_TEXT = re.compile(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?")
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
+STATES = {
+    "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
+    "terminated": "complete", "ok": "complete", "done": "complete",
+    "fail": "failed", "failed": "failed", "error": "failed", "crashed": "failed", "killed": "failed",
+    "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
+    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
+    "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
+    "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
+    "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
+}  # fmt: skip
 LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
 LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
 
@@ -53,7 +63,7 @@ def infer_space(
     space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
     notes = [f"{name}: {g.note}" for name, g in guesses.items() if g.note]
     doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in asked]
-    return space, [*notes, *filter(None, doubts)]
+    return space, [*filter(None, doubts), *notes]  # what may be wrong comes first
 
 
 def _doubt(name: str, parameter: Parameter) -> str | None:
@@ -84,6 +94,15 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     text = [str(label) for label in used]
     if not keep and all(TIME_TEXT.match(label) for label in text[:100]):
         return Guess(None, f"looks like a time stamp ({text[0]!r}); left out, name it in params= to keep it")
+    if (
+        not keep
+        and all(word_of(label) in STATES for label in used)
+        and re.search("stat(e|us)", column.name, re.IGNORECASE)
+    ):
+        return Guess(
+            None,
+            f"holds the states of trials ({', '.join(text[:3])}); left out, pass it as state= to use them",
+        )
     many = len(used) > 0.5 * len(present) and len(present) >= 10
     if not keep and many and (len(used) == len(present) or len(used) > 50):
         counted = f"{len(used)} different texts in {len(present)} rows look like an id"
@@ -97,6 +116,11 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     constant = f"is constant ({used[0]!r}): it can explain nothing"
     note = constant if len(used) == 1 else f"{len(used)} categories{mixed}"
     return Guess(Categorical(tuple(used)), note)
+
+
+def word_of(label: object) -> str:
+    """The state behind words such as COMPLETE, 'TrialState.FAIL' or 'pruned'."""
+    return str(label).rsplit(".", 1)[-1].strip().lower()
 
 
 def _guess_booleans(present: NDArray[Any]) -> Guess:

@@ -41,6 +41,7 @@ class Levels:
     index: tuple[int, ...]  # the level that ends each quantile
     complete: bool = False  # every distinct objective has its level
     own: bool = True  # cut from the very rows that are counted, not from others
+    several: bool = False  # cut from the order of several objectives, which other rows do not share
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", self.thresholds.view())
@@ -195,8 +196,8 @@ def cut_at(
     kept = signed[mask]
     begin, end = (_signed_cut(cut, kept) for cut in region.cuts(direction))
     if begin is not None:
-        mask &= ~(signed <= begin)
-    if end is not None:
+        mask &= ~(signed <= begin) if begin < math.inf else False
+    if end is not None and end < math.inf:  # NaN counts as infinite: at infinity all rows are in
         mask &= signed <= end
     return mask
 

@@ -17,6 +17,7 @@ from pedanova.goals import Goal
 from pedanova.grid import cells_of, grid_of
 from pedanova.infer import infer_space
 from pedanova.regions import Direction
+from pedanova.repeats import take
 from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch, as_space
 
 OutsidePolicy = Literal["error", "count"]
@@ -92,8 +93,9 @@ def choose_columns(
     space: Space | Mapping[str, Parameter] | None = None,
     params: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    keep: Mask | None = None,
 ) -> Chosen:
-    """Tell the parameters from the rest, and find or check the space."""
+    """Tell the parameters from the rest, and find or check the space; `keep`: the rows to guess from."""
     own = {goal.column for goal in goals if goal.column is not None}
     names = _choose(records, own, space=space, params=params, exclude=exclude)
     twins = (
@@ -103,8 +105,9 @@ def choose_columns(
     columns = {key: records.columns[key] for key in names}
     if space is None:
         asked = frozenset() if params is None else frozenset(names)
-        found, notes = infer_space(columns, asked=asked)
-        found, conditions = infer_conditions(found, columns)
+        known = columns if keep is None or keep.all() else take(columns, np.flatnonzero(keep))
+        found, notes = infer_space(known, asked=asked)
+        found, conditions = infer_conditions(found, known)
         notes += [
             *conditions,
             *(f"{name}: holds the very numbers of the objective; left out" for name in twins),

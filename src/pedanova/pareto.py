@@ -2,11 +2,12 @@
 
 Row p dominates q if it is at least as good in every objective and better in one; duplicates do not
 dominate each other. Front 0 is dominated by nobody, front 1 only by front 0, and so on. Inside a
-front, rows with more room around them (crowding distance) come first, the ends before all others.
+front, rows with more room around them (crowding distance) come first, the ends before all others;
+where rooms are equal, rows that halve the widest gaps along the front.
 
 The room is measured on ranks, not on values: the order then does not change under any strictly
 monotone transform of an objective, infinities need no exception, and no objective outweighs another
-by its units. Rows that cannot be told apart stay tied, so the order of rows in the table never
+by its units. Only rows with the same objectives are tied, and the order of rows in the table never
 matters. Greedy hypervolume would need a reference point and a scale, and O(n²) work.
 """
 
@@ -26,10 +27,23 @@ def order_rows(losses: Reals) -> Reals:
     """(rows,) 0, 1, 2, … from best to worst, ties equal; `losses` (rows, objectives) are minimised."""
     distinct, back = np.unique(losses + 0.0, axis=0, return_inverse=True)
     fronts = front_of(distinct)
-    room = crowding(distinct, fronts)
-    _, order = np.unique(np.stack([fronts, -room], axis=1), axis=0, return_inverse=True)
-    ordered: Reals = order.reshape(-1)[back.reshape(-1)].astype(np.float64)
+    places = np.lexsort([halving(fronts), -crowding(distinct, fronts), fronts])
+    order = np.empty(len(distinct))
+    order[places] = np.arange(len(distinct))
+    ordered: Reals = order[back.reshape(-1)]
     return ordered
+
+
+def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """A key for rows with equal room: those that halve the widest gaps along the front come first."""
+    by_front = np.argsort(fronts, kind="stable")  # rows are in order of the first objective already
+    starts = np.searchsorted(fronts[by_front], fronts[by_front])
+    place = np.empty(len(fronts), dtype=np.uint64)
+    place[by_front] = (np.arange(len(fronts)) - starts).astype(np.uint64)
+    key = np.zeros_like(place)
+    for bit in range(int(place.max(initial=0)).bit_length()):  # the place with its bits reversed
+        key = (key << np.uint64(1)) | ((place >> np.uint64(bit)) & np.uint64(1))
+    return key
 
 
 def ranks_of(losses: Reals) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from pedanova.pareto import order_rows
 from pedanova.regions import Region
 from pedanova.repeats import RepeatPolicy, average, configurations, first_rows, take
 from pedanova.rowsets import RowSet, as_rows
-from pedanova.space import Parameter, Space
+from pedanova.space import Moving, Parameter, Space, Switch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +51,26 @@ def prepare(records: Records, request: Request) -> Observations:
     """Observations with rows kept, dropped, ordered and averaged as asked."""
     goals = read_goals(records.columns, records.rows, request.objective, request.direction)
     exclude = _spoken_for(records, request, goals)
-    chosen = choose_columns(records, goals, space=request.space, params=request.params, exclude=exclude)
-    observed = Observations(chosen.columns, goals, chosen.space, records.columns, chosen.notes)
     if request.is_plain and len(goals) == 1:
-        return replace(observed, notes=(*plain_notes(goals[0], request.policies), *chosen.notes))
+        chosen = choose_columns(records, goals, space=request.space, params=request.params, exclude=exclude)
+        notes = (*plain_notes(goals[0], request.policies), *chosen.notes)
+        return Observations(chosen.columns, goals, chosen.space, records.columns, notes)
     fates = decide_fates(
         goals, records.columns, request.policies, state=request.state, feasible=request.feasible
     )
-    rows = None if request.where is None else as_rows(request.where, "where", records.columns, len(observed))
+    rows = (
+        None if request.where is None else as_rows(request.where, "where", records.columns, len(fates.keep))
+    )
     if isinstance(rows, RowSet):
         fates = _only(fates, rows)
+    check_some_left(fates)
+    # The space is guessed from the rows that count, not from those that were sent away.
+    chosen = choose_columns(
+        records, goals, space=request.space, params=request.params, exclude=exclude, keep=fates.keep
+    )
     if request.repeats != "all":
-        observed, fates = _collapse(observed, chosen, fates, request)
+        records, goals, fates, chosen = _collapse(records, goals, fates, chosen, request)
+    observed = Observations(chosen.columns, goals, chosen.space, records.columns, chosen.notes)
     observed = _ordered(observed, fates)
     return _within_region(observed, rows) if isinstance(rows, Region) else observed
 
@@ -117,40 +125,64 @@ def _only(fates: Fates, rows: RowSet) -> Fates:
     return replace(fates, keep=left, notes=(*fates.notes, note))
 
 
+Collapsed = tuple[Records, tuple[Goal, ...], Fates, Chosen]
+
+
 def _collapse(
-    observed: Observations, chosen: Chosen, fates: Fates, request: Request
-) -> tuple[Observations, Fates]:
-    """One row for each configuration that has a row that counts."""
-    groups, how = configurations(chosen.columns.values()), request.repeats
-    goals = average(observed.goals, fates, groups, how)
+    records: Records, goals: tuple[Goal, ...], fates: Fates, chosen: Chosen, request: Request
+) -> Collapsed:
+    """One row for each configuration that has a row that counts; the space is guessed anew from those."""
+    groups, how = configurations(_settings(records, chosen)), request.repeats
+    goals = average(goals, fates, groups, how)
     firsts = first_rows(groups)
     keep = np.bincount(groups[fates.keep], minlength=len(firsts)) > 0
     hit = np.bincount(groups[fates.worst & fates.keep], minlength=len(firsts)) > 0
     worst = keep & hit & np.logical_or.reduce([np.isinf(g.values) | np.isnan(g.values) for g in goals])
-    note = (
-        f"{int(fates.keep.sum()):,} rows are {int(keep.sum()):,} configurations; objectives are their {how}s"
-    )
     goals = tuple(replace(goal, values=np.where(worst, np.nan, goal.values)) for goal in goals)
     averages = {goal.column: Column(goal.column, goal.values) for goal in goals if goal.column is not None}
-    smaller = replace(
-        observed,
-        columns=take(chosen.columns, firsts),
-        table=take(observed.table, firsts) | averages,
-        goals=goals,
-    )
+    fewer = Records(take(records.columns, firsts) | averages, records.notes)
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
-    fewer = Fates(keep, worst, (*fates.notes, note))
-    return smaller, fewer.end(unknown, request.policies.nan, "have no number as objective")
+    note = _repeats_note(int(fates.keep.sum()), int(keep.sum()), how)
+    ends = Fates(keep, worst, (*fates.notes, note)).end(
+        unknown, request.policies.nan, "have no number as objective"
+    )
+    names = list(chosen.space)
+    again = choose_columns(fewer, goals, space=request.space, params=names, keep=ends.keep)
+    gone = tuple(n for n in chosen.notes if n not in again.notes and "left out" in n)
+    return fewer, goals, ends, replace(again, notes=(*gone, *again.notes))
+
+
+def _settings(records: Records, chosen: Chosen) -> list[Column]:
+    """The columns that make a configuration: parameters as they are set, and what their domains hang on."""
+    columns = []
+    for name, parameter in chosen.space.items():
+        if isinstance(parameter, Switch | Moving):
+            ties = [parameter.by] if isinstance(parameter, Switch) else [parameter.low, parameter.high]
+            columns += [records.columns[key] for key in (name, *ties) if isinstance(key, str)]
+        else:
+            columns.append(chosen.columns[name])
+    return columns
+
+
+def _repeats_note(rows: int, configurations: int, how: str) -> str:
+    if rows == configurations:
+        return (
+            f"no configuration repeats in {rows:,} rows; exclude columns such as a seed to average over them"
+        )
+    return f"{rows:,} rows are {configurations:,} configurations; objectives are their {how}s"
+
+
+def check_some_left(fates: Fates) -> None:
+    if not fates.undecided.any():
+        raise DataError(f"no row is left to count ({'; '.join(fates.notes)})")
 
 
 def _ordered(observed: Observations, fates: Fates) -> Observations:
     """Rows that do not count are marked, rows that count as worst have NaN in the order."""
-    usable = fates.undecided
-    if not usable.any():
-        raise DataError(f"no row is left to count ({'; '.join(fates.notes)})")
+    check_some_left(fates)
     order: NDArray[Any] | None = None
     if len(observed.goals) > 1:
-        order = _order_of(observed.goals, usable)
+        order = _order_of(observed.goals, fates.undecided)
     elif fates.worst.any():
         order = np.where(fates.worst, np.nan, observed.goals[0].values.astype(np.float64))
     keep = None if fates.keep.all() else fates.keep

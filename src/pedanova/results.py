@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pedanova.checks import Label
 from pedanova.density import Smoothing, as_bandwidth, smooth
 from pedanova.errors import UnknownParameterError, unknown_name
-from pedanova.grid import Grid
+from pedanova.grid import Block, Grid
 from pedanova.importance import Contrast, Importance, Importances
 from pedanova.table import Cell, Table, show_percent
 
@@ -154,7 +154,7 @@ class Comparison(Table):
 def densities_of(contrast: Contrast, *, smoothing: Smoothing) -> Densities:
     grid = contrast.grid
     wanted, base = contrast.target[: grid.cells], contrast.region[: grid.cells]
-    widths = [as_bandwidth(smoothing, wanted[block.start : block.stop], block) for block in grid.blocks]
+    widths = [_shown_width(smoothing, wanted, base, block) for block in grid.blocks]
     return Densities(
         name=contrast.name,
         cells=tuple(grid.centres()),
@@ -166,6 +166,15 @@ def densities_of(contrast: Contrast, *, smoothing: Smoothing) -> Densities:
         missing_target=1.0 - float(wanted.sum() / contrast.target.sum()),
         missing_region=1.0 - float(base.sum() / contrast.region.sum()),
     )
+
+
+def _shown_width(
+    smoothing: Smoothing, wanted: NDArray[np.int64], base: NDArray[np.int64], block: Block
+) -> float:
+    """The kernel of the measure; where the target has no two rows, that of the region, to be seen at all."""
+    cells = slice(block.start, block.stop)
+    few = smoothing == "auto" and wanted[cells].sum() < 2
+    return as_bandwidth(smoothing, base[cells] if few else wanted[cells], block)
 
 
 def _spread(counts: NDArray[np.int64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:

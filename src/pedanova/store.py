@@ -99,6 +99,7 @@ def to_bytes(stored: Stored) -> bytes:
         "index": list(levels.index),
         "complete": levels.complete,
         "own": levels.own,
+        "several": levels.several,
         "space": Space({name: tally.parameter for name, tally in stored.tallies.items()}).to_dict(),
         "notes": list(stored.notes),
         "blocks": [len(block) for block in blocks],
@@ -172,8 +173,8 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
         raise FormatError(f"has direction {direction!r} and NaN policy {nan!r}")
     quantiles = tuple(as_fraction(part) for part in as_list(header["quantiles"], "quantiles"))
     index = tuple(as_count(i, "index", most=len(thresholds) - 1) for i in header["index"])
-    complete, own = (as_truth(header[name], name) for name in ("complete", "own"))
-    levels = Levels(direction, nan, thresholds.astype(np.float64), quantiles, index, complete, own)
+    facts = [as_truth(header[name], name) for name in ("complete", "own", "several")]
+    levels = Levels(direction, nan, thresholds.astype(np.float64), quantiles, index, *facts)
     signed = levels.sign * levels.thresholds
     rising = bool(np.all(np.diff(signed[:-1]) > 0)) and bool(np.all(signed[:-1] < math.inf))
     if not rising or signed[-1] != math.inf or len(index) != len(quantiles) or list(index) != sorted(index):

@@ -64,7 +64,8 @@ def view_of(a: Any, title: str, *questions: Any, **options: Any) -> View:
         with suppress(QueryError):
             narrow = a.importance(*questions[1], **options)
     subtitle = f"{a.rows:,} rows, {len(a.space)} parameters, {a.direction} {a.objective}"
-    densities = tuple(a.densities(name, *questions[0]) for name in wide)
+    found = a.all_densities(*questions[0], smoothing=options.get("smoothing", "auto"))
+    densities = tuple(found[name] for name in wide)
     return View(title, subtitle, wide, narrow, densities, a.notes)
 
 
@@ -139,8 +140,22 @@ def density_figure(density: Densities) -> str:
         f"{draw(density)}"
         f"<text x='4' y='116'>{escape(_short(ends[0]))}</text>"
         f"<text x='276' y='116' text-anchor='end'>{escape(_short(ends[1]))}</text></svg>"
-        f"<figcaption>{escape(density.name)}</figcaption></figure>"
+        f"<figcaption>{escape(caption(density))}</figcaption></figure>"
     )
+
+
+def caption(density: Densities) -> str:
+    """The name, where single values can be told the one that the target prefers most, and who has none."""
+    words = density.name
+    known = density.region > 0
+    if len(density) <= 40 and known.any():
+        lift = np.where(known, density.target / np.where(known, density.region, 1.0), 0.0)
+        best = int(np.argmax(lift))
+        words += f" · most enriched: {_short(density.cells[best])} ({lift[best]:.1f}×)"
+    if density.missing_region > 0:
+        active = 1 - density.missing_region, 1 - density.missing_target
+        words += f" · where active ({active[0]:.0%} of all, {active[1]:.0%} of target)"
+    return words
 
 
 def _short(value: object) -> str:

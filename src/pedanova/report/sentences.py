@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pedanova.importance import Importance, Importances
+from pedanova.importance import Importance, Importances, beats_chance
 
-NOTHING = 0.005  # a corrected share below this is not worth a sentence
+ENOUGH_ROWS = 20  # target rows below which a change tells nothing
 NOTEWORTHY = 0.05  # a ratio that changes by less is no change
 
 
 def describe(found: Importances) -> str:
     """One sentence on what matters most and how much of the whole it explains."""
-    first, *_ = found.rows
-    if first.share < NOTHING:
-        return f"Nothing here separates {found.target} from {found.region} better than chance would."
-    leaders = [row for row in found.rows if row.ratio >= 0.1 and row.share >= NOTHING][:3]
+    sure = [row for row in found.rows if beats_chance(row)]
+    if not sure:
+        return f"Nothing here separates {found.target} from {found.region} clearly better than chance would."
+    leaders = [row for row in sure if row.ratio >= 0.1][:3] or sure[:1]
+    first = max(sure, key=lambda row: row.share)
     return (
         f"Among {found.region}, {joined([_with_ratio(row) for row in leaders])} of the importance "
         f"for reaching {found.target}; {first.name} alone explains {first.share:.0%} of what decides it."
@@ -28,17 +29,21 @@ def _with_ratio(row: Importance) -> str:
 
 def contrast(wide: Importances, narrow: Importances) -> str:
     """One sentence on what changes from the wide question to the narrow one."""
+    rows = narrow.rows[0].n_target
+    if rows < ENOUGH_ROWS:
+        return f"Inside {narrow.region}, {rows} target rows are too few to say more."
+    if not any(beats_chance(row) for row in narrow.rows):
+        return f"Inside {narrow.region}, nothing separates {narrow.target} clearly better than chance would."
     change = {row.name: row.ratio - wide[row.name].ratio for row in narrow.rows}
     fallen, risen = (pick(change, key=lambda name: change[name]) for pick in (min, max))
-    if max(row.share for row in narrow.rows) < NOTHING:
-        return f"Inside {narrow.region}, nothing separates {narrow.target} better than chance would."
-    if fallen == risen or change[risen] < NOTEWORTHY or narrow[risen].share < NOTHING:
+    if change[risen] < NOTEWORTHY:
         return f"Inside {narrow.region} the picture is much the same."
-    return (
+    moved = (
         f"Once inside {narrow.region}, {fallen} falls from {wide[fallen].ratio:.0%} to "
-        f"{narrow[fallen].ratio:.0%} and {risen} rises from {wide[risen].ratio:.0%} to "
-        f"{narrow[risen].ratio:.0%}: what gets you there is not what makes the last step."
+        f"{narrow[fallen].ratio:.0%} and {risen} rises from {wide[risen].ratio:.0%} to {narrow[risen].ratio:.0%}"
     )
+    sure = beats_chance(narrow[risen])
+    return f"{moved}: what gets you there is not what makes the last step." if sure else f"{moved}."
 
 
 def joined(parts: Sequence[str]) -> str:

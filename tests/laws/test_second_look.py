@@ -1,0 +1,187 @@
+"""What independent recalculation once found wrong; each stays right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from pedanova.errors import MergeError, QueryError
+from pedanova.importance import beats_chance
+from pedanova.report.sentences import contrast, describe
+
+
+@pytest.fixture
+def random() -> np.random.Generator:
+    return np.random.default_rng(3)
+
+
+class TestRepeats:
+    def test_a_switch_keeps_configurations_apart(self, random: np.random.Generator) -> None:
+        o, lr = random.choice(["a", "b"], 2000), random.random(2000)
+        space = {
+            "o": pa.Categorical(["a", "b"]),
+            "lr": pa.Switch("o", {"a": pa.Float(0, 1), "b": pa.Float(0, 2)}),
+        }
+        a = pa.analyze({"o": o, "lr": lr, "y": random.random(2000)}, "y", repeats="mean", space=space)
+        assert a.rows == 2000
+        assert any("no configuration repeats in 2,000 rows" in note for note in a.notes)
+
+    def test_moving_bounds_keep_configurations_apart(self, random: np.random.Generator) -> None:
+        low = np.tile([0, 0.5], 20)
+        x = low + np.repeat(random.random(20), 2) * (1 - low)
+        data = {"low": low, "x": x, "y": random.random(40)}
+        a = pa.analyze(data, "y", repeats="mean", space={"x": pa.Moving("low", 1.0)})
+        assert a.rows == 40
+
+    def test_seeds_do_not_make_a_lattice_of_random_draws(self, random: np.random.Generator) -> None:
+        lr, w = np.repeat(random.random((2, 40)), 10, axis=1)
+        data = {"lr": lr, "w": w, "seed": np.tile(np.arange(10), 40), "y": lr + random.normal(0, 0.01, 400)}
+        a = pa.analyze(data, "y", exclude=["seed"], repeats="mean")
+        assert isinstance(a.space["lr"], pa.Float)
+        found = a.importance(0.25)
+        assert found["lr"].share > 0.3 > found["w"].share
+
+
+def test_the_space_is_guessed_from_the_rows_that_count(random: np.random.Generator) -> None:
+    x = np.r_[random.random(500), 1e6]
+    y = np.r_[x[:500], 0.0]
+    some = pa.analyze({"x": x, "y": y}, "y", where="x < 2")
+    only = pa.analyze({"x": x[:500], "y": y[:500]}, "y")
+    assert some.space == only.space
+    assert some.importance().rows == only.importance().rows
+
+
+class TestSeveralObjectives:
+    @pytest.fixture
+    def data(self, random: np.random.Generator) -> dict[str, np.ndarray]:
+        x = random.random(2000)
+        return {"x": x, "a": x + 0.1 * random.random(2000), "b": x + 0.1 * random.random(2000)}
+
+    def test_orders_of_different_tables_do_not_mix(self, data: dict[str, np.ndarray], tmp_path: Path) -> None:
+        a = pa.analyze(data, ["a", "b"])
+        with pytest.raises(QueryError, match="analyze all rows at once"):
+            pa.analyze(data, ["a", "b"], levels=a.levels)
+        with pytest.raises(QueryError, match="analyze all rows at once"):
+            pa.analyze(data, "a", levels=a.levels)
+        with pytest.raises(MergeError, match="analyze all rows at once"):
+            a + a
+        a.save(tmp_path / "a.pedanova")
+        with pytest.raises(QueryError, match="have no one value"):
+            pa.load(tmp_path / "a.pedanova").importance(pa.at_most(6))
+        assert pa.load(tmp_path / "a.pedanova").importance() == a.importance()
+
+    def test_one_objective_does_not_suffer_from_the_other(self, data: dict[str, np.ndarray]) -> None:
+        data["a"][:500] = np.nan
+        both = pa.analyze(data, ["a", "b"], nan="worst")
+        alone = pa.analyze(data, "b", params=["x"], space=None)
+        assert both.alone("b").importance()["x"].share == pytest.approx(
+            alone.importance()["x"].share, abs=1e-9
+        )
+
+
+def test_nan_and_infinity_are_equally_bad_everywhere() -> None:
+    y = np.tile([0.0, 1.0, np.inf, np.nan], 30)
+    data = {"x": np.arange(120) % 7, "y": y}
+    a = pa.analyze(data, "y", nan="worst", params=["x"])
+    assert a.importance(0.1, 0.75).rows[0].n_region == 120
+    assert a.importance(y == 0, 0.75).rows[0].n_region == 120
+    assert pa.analyze(data, "y", nan="worst", params=["x"], where=0.75).rows == 120
+
+
+def test_missing_rows_are_a_category_under_the_uniform_baseline() -> None:
+    present = np.array([True] * 8 + [False] * 2 + [True] * 42 + [False] * 48)
+    y = np.arange(100.0)
+    gap = pa.analyze({"c": np.where(present, "k", None)}, y, space={"c": pa.Categorical(["k"])})
+    assert gap.importance(0.1, baseline="uniform")["c"].share == pytest.approx(0.0320987654, abs=1e-9)
+
+
+def test_rounding_is_no_importance(random: np.random.Generator) -> None:
+    data = {"x": random.random(60), "z": random.random(60), "y": random.random(60)}
+    found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "z": pa.Float(0, 1)}).importance(0.01)
+    assert [row.ratio for row in found.rows] == [0.0, 0.0]
+
+
+class TestSentences:
+    def test_many_equal_parameters(self, random: np.random.Generator) -> None:
+        x = random.random((3000, 40))
+        found = pa.analyze(x, x.sum(axis=1)).importance()
+        assert describe(found).startswith("Among all rows, x")
+
+    def test_a_noisy_first_place_hides_nothing(self, random: np.random.Generator) -> None:
+        b = random.integers(0, 2, 2000).astype(bool)
+        data = {"b": b, "c": random.integers(0, 40, 2000).astype(str), "y": b + random.normal(size=2000)}
+        found = pa.analyze(data, "y").importance()
+        assert beats_chance(found["b"])
+        assert "b has" in describe(found)
+
+    def test_noise_is_rarely_called_a_cause(self) -> None:
+        claims = last_steps = warned = 0
+        for seed in range(60):
+            random = np.random.default_rng(seed)
+            data = {f"x{i}": random.random(300) for i in range(8)} | {"y": random.random(300)}
+            a = pa.analyze(data, "y")
+            wide, narrow = a.importance(), a.importance(0.1, 0.5)
+            claims += not describe(wide).startswith("Nothing")
+            last_steps += "last step" in contrast(wide, narrow)
+            warned += any("no parameter is clearly above chance" in note for note in wide.notes)
+        assert claims <= 9
+        assert last_steps <= 6
+        assert warned >= 51
+
+    def test_a_real_effect_is_called_one(self, random: np.random.Generator) -> None:
+        x = random.random(300)
+        a = pa.analyze({"x": x, "z": random.random(300), "y": x + 0.1 * random.random(300)}, "y")
+        assert beats_chance(a.importance()["x"])
+        assert not any("above chance" in note for note in a.importance().notes)
+
+    def test_few_rows_say_nothing_of_the_last_step(self, random: np.random.Generator) -> None:
+        x = random.random(100)
+        a = pa.analyze({"x": x, "y": x}, "y", params=["x"])
+        assert "too few to say more" in contrast(a.importance(), a.importance(0.02, 0.1))
+
+
+def test_a_sparse_regime_is_told(random: np.random.Generator) -> None:
+    gate = random.choice(["on", "off"], 600)
+    value = np.where(gate == "on", random.random(600), np.nan)
+    y = np.where(gate == "on", 1.0, 0.0) + random.random(600) * 0.5
+    notes = pa.analyze({"gate": gate, "v": value, "y": y}, "y").importance().notes
+    assert any(note.startswith("v: 0 of") and "cannot be told" in note for note in notes)
+
+
+def test_nested_conditions_through_a_number_with_gaps(random: np.random.Generator) -> None:
+    o = random.choice(["a", "b"], 500)
+    p = np.where(o == "a", random.integers(0, 2, 500), np.nan)
+    q = np.where(p == 1, random.random(500), np.nan)
+    space = pa.analyze({"o": o, "p": p, "q": q, "y": random.random(500)}, "y").space
+    assert space["p"].when == (("o", ("a",)),)
+    assert space["q"].when == (("p", (1.0,)),)
+
+
+def test_states_are_no_parameter(random: np.random.Generator) -> None:
+    data = {
+        "x": random.random(100),
+        "state": random.choice(["COMPLETE", "PRUNED"], 100),
+        "value": random.random(100),
+    }
+    a = pa.analyze(data, "value")
+    assert list(a.space) == ["x"]
+    assert any("pass it as state=" in note for note in a.notes)
+
+
+def test_a_report_counts_its_rows_once(
+    random: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pedanova.analysis as module
+
+    data = {f"x{i}": random.random(300) for i in range(6)} | {"y": random.random(300)}
+    a = pa.analyze(data, "y")
+    counted = []
+    real = module.tally_columns
+    monkeypatch.setattr(
+        module, "tally_columns", lambda *args, **kwargs: (counted.append(1), real(*args, **kwargs))[1]
+    )
+    a.report(tmp_path / "r.html", questions=[(0.1, {"x0": (0, 0.5)})])
+    assert len(counted) <= 2
