@@ -131,8 +131,11 @@ def main() -> None:
         for rows in (10_000, 100_000, 1_000_000, 10_000_000):
             if rows <= options.largest:
                 compare(rows, columns, options.repeats)
-    bare, numpy, own = (import_seconds(code) for code in ("pass", "import numpy", "import pedanova"))
-    print(f"\nimport pedanova: {own - bare:.3f} s, of which NumPy {numpy - bare:.3f} s")
+    codes = ("pass", "import numpy", "import pedanova", "import pedanova; pedanova.analyze")
+    bare, numpy, own, ready = (import_seconds(code) for code in codes)
+    print(
+        f"\nimport pedanova: {own - bare:.3f} s; ready to analyze: {ready - bare:.3f} s (NumPy: {numpy - bare:.3f} s)"
+    )
 
 
 if __name__ == "__main__":

@@ -115,3 +115,15 @@ def test_modules_of_the_architecture_exist() -> None:
     for name in re.findall(r"`(\w+)/?`", floors):
         if name not in ("tests", "Analysis", "analyze"):
             assert (package / f"{name}.py").exists() or (package / name).is_dir(), name
+
+
+MODULES = sorted(path.stem for path in Path(pa.__file__).parent.glob("*.py") if path.stem not in ("__main__",))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name: str) -> None:
+    import doctest
+    from importlib import import_module
+
+    module = import_module("pedanova" if name == "__init__" else f"pedanova.{name}")
+    assert doctest.testmod(module).failed == 0

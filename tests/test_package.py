@@ -20,9 +20,20 @@ def test_importing_brings_no_optional_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_using_brings_no_optional_library() -> None:
+    code = "import sys, pedanova as pa; pa.analyze({'x': [1, 2, 3, 4]}, [1.0, 2, 3, 4], params=['x']).importance(0.3); "
+    code += f"print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_public_names_exist_and_are_documented() -> None:
     import pedanova
 
+    assert set(pedanova.__all__) == set(pedanova.HOMES) <= set(dir(pedanova))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        pedanova.nothing  # noqa: B018
+    assert pedanova.space.Float is pedanova.Float
     for name in pedanova.__all__:
         thing = getattr(pedanova, name)
         assert name == "__version__" or thing.__doc__, f"{name} has no docstring"

@@ -3,18 +3,40 @@
 >>> import pedanova as pa
 >>> a = pa.analyze("trials.csv", objective="error")  # doctest: +SKIP
 >>> a.importance(target=0.1)                         # doctest: +SKIP
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
 """
 
-from pedanova.analysis import Analysis, load
-from pedanova.errors import PedanovaError
-from pedanova.importance import Importance, Importances
-from pedanova.levels import Levels
-from pedanova.pipeline import analyze
-from pedanova.regions import Region, at_least, at_most, between, equals
-from pedanova.results import Comparison, Densities, Profile
-from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Space, Switch
-from pedanova.tally import Tally
-from pedanova.versions import __version__, show_versions
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pedanova.analysis import Analysis, load
+    from pedanova.errors import PedanovaError
+    from pedanova.importance import Importance, Importances
+    from pedanova.levels import Levels
+    from pedanova.pipeline import analyze
+    from pedanova.regions import Region, at_least, at_most, between, equals
+    from pedanova.results import Comparison, Densities, Profile
+    from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Space, Switch
+    from pedanova.tally import Tally
+    from pedanova.versions import __version__, show_versions
+
+CONTENTS = {
+    "analysis": ["Analysis", "load"],
+    "errors": ["PedanovaError"],
+    "importance": ["Importance", "Importances"],
+    "levels": ["Levels"],
+    "pipeline": ["analyze"],
+    "regions": ["Region", "at_least", "at_most", "between", "equals"],
+    "results": ["Comparison", "Densities", "Profile"],
+    "space": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
+    "tally": ["Tally"],
+    "versions": ["__version__", "show_versions"],
+}
+HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [
     "Analysis",
@@ -43,3 +65,17 @@ __all__ = [
     "load",
     "show_versions",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in CONTENTS:  # a module of the package, such as pedanova.space
+        return import_module(f"pedanova.{name}")
+    if name not in HOMES:
+        raise AttributeError(f"module 'pedanova' has no attribute {name!r}")
+    value = getattr(import_module(f"pedanova.{HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
