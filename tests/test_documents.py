@@ -117,7 +117,9 @@ def test_modules_of_the_architecture_exist() -> None:
             assert (package / f"{name}.py").exists() or (package / name).is_dir(), name
 
 
-MODULES = sorted(path.stem for path in Path(pa.__file__).parent.glob("*.py") if path.stem not in ("__main__",))
+MODULES = sorted(
+    path.stem for path in Path(pa.__file__).parent.glob("*.py") if path.stem not in ("__main__",)
+)
 
 
 @pytest.mark.parametrize("name", MODULES)
