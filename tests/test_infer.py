@@ -263,3 +263,25 @@ def test_nothing_that_can_serve_is_told_with_the_reasons() -> None:
     table = {"id": SHUFFLED * 3, "when": EPOCH, "n": [None] * 200, "w": WORDS, "loss": EVEN}
     with pytest.raises(DataError, match=r"no column can serve .*id: .*when: .*n: .*and 1 more.*params="):
         pedanova.analyze(table, "loss", threads=1)
+
+
+def test_marked_settings_are_the_parameters() -> None:
+    """Trackers write settings with a prefix; then nothing else is one."""
+    random = np.random.default_rng(0)
+    columns = {
+        "number": np.arange(100),
+        "value": random.random(100),
+        "duration": random.random(100),
+        "params_x": random.random(100),
+        "params_y": random.random(100),
+        "state": random.choice(["COMPLETE", "PRUNED"], 100),
+    }
+    a = pedanova.analyze(columns, "value")
+    assert list(a.space) == ["params_x", "params_y"]
+    assert any(
+        "names such as 'params_x' mark the parameters; left out: number, duration, state" in n
+        for n in a.notes
+    )
+    assert any(n.startswith("state: holds the states of trials (COMPLETE, PRUNED)") for n in a.notes)
+    assert list(pedanova.analyze(columns, "value", params=["duration"]).space) == ["duration"]
+    assert len(pedanova.analyze(columns | {"config.z": random.random(100)}, "value").space) == 2

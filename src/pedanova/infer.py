@@ -94,15 +94,9 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     text = [str(label) for label in used]
     if not keep and all(TIME_TEXT.match(label) for label in text[:100]):
         return Guess(None, f"looks like a time stamp ({text[0]!r}); left out, name it in params= to keep it")
-    if (
-        not keep
-        and all(word_of(label) in STATES for label in used)
-        and re.search("stat(e|us)", column.name, re.IGNORECASE)
-    ):
-        return Guess(
-            None,
-            f"holds the states of trials ({', '.join(text[:3])}); left out, pass it as state= to use them",
-        )
+    states = None if keep else note_on_states(column)
+    if states:
+        return Guess(None, states)
     many = len(used) > 0.5 * len(present) and len(present) >= 10
     if not keep and many and (len(used) == len(present) or len(used) > 50):
         counted = f"{len(used)} different texts in {len(present)} rows look like an id"
@@ -116,6 +110,15 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     constant = f"is constant ({used[0]!r}): it can explain nothing"
     note = constant if len(used) == 1 else f"{len(used)} categories{mixed}"
     return Guess(Categorical(tuple(used)), note)
+
+
+def note_on_states(column: Column) -> str | None:
+    """What to do with a column that holds how trials ended; None for any other column."""
+    words = [str(label) for label in column.labels or ()]
+    named = re.search("stat(e|us)", column.name, re.IGNORECASE)
+    if not named or not words or not all(word_of(word) in STATES for word in words):
+        return None
+    return f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as state= to use them"
 
 
 def word_of(label: object) -> str:

@@ -15,12 +15,21 @@ from pedanova.conditions import infer_conditions, place_columns
 from pedanova.errors import DataError, QueryError, SpaceError, listed, unknown_name
 from pedanova.goals import Goal
 from pedanova.grid import cells_of, grid_of
-from pedanova.infer import infer_space
+from pedanova.infer import infer_space, note_on_states
 from pedanova.regions import Direction
 from pedanova.repeats import take
 from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch, as_space
 
 OutsidePolicy = Literal["error", "count"]
+MARKS = (
+    "params_",
+    "params.",
+    "config.",
+    "config/",
+    "config:",
+    "hparams.",
+    "hparams/",
+)  # before a setting's name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,31 +107,62 @@ def choose_columns(
     """Tell the parameters from the rest, and find or check the space; `keep`: the rows to guess from."""
     own = {goal.column for goal in goals if goal.column is not None}
     names = _choose(records, own, space=space, params=params, exclude=exclude)
-    twins = (
-        {goal.twin for goal in goals if goal.twin is not None} if space is None and params is None else set()
-    )
-    names = [name for name in names if name not in twins]
-    columns = {key: records.columns[key] for key in names}
-    if space is None:
-        asked = frozenset() if params is None else frozenset(names)
-        known = columns if keep is None or keep.all() else take(columns, np.flatnonzero(keep))
-        found, notes = infer_space(known, asked=asked)
-        found, conditions = infer_conditions(found, known)
-        notes += [
-            *conditions,
-            *(f"{name}: holds the very numbers of the objective; left out" for name in twins),
-        ]
+    if space is not None:
+        found, notes = _given_space(
+            records, names, own, as_space(space), all_used=params is None and exclude is None
+        )
+    elif params is not None:
+        found, notes = _guessed_space(records, names, keep, asked=frozenset(names))
     else:
-        found, notes = as_space(space), []
-        found = Space({key: found[key] for key in names})
-        check_countable(columns)
-        unused = [key for key in records.columns if key not in found and key not in own]
-        if unused and params is None and exclude is None:
-            notes.append(f"not in the space and left out: {listed(unused)}")
+        names, gone = _likely(records, names, goals)
+        found, notes = _guessed_space(records, names, keep)
+        notes += gone
     if not found:
         raise DataError(_no_parameter(records, own, notes if space is None else []))
-    placed, more = place_columns(found, {key: columns[key] for key in found}, records.columns)
+    placed, more = place_columns(found, {key: records.columns[key] for key in found}, records.columns)
     return Chosen(placed, found, (*records.notes, *notes, *more))
+
+
+def _given_space(
+    records: Records, names: list[str], own: set[str], space: Space, *, all_used: bool
+) -> tuple[Space, list[str]]:
+    check_countable({name: records.columns[name] for name in names})
+    unused = [name for name in records.columns if name not in names and name not in own]
+    notes = [f"not in the space and left out: {listed(unused)}"] if unused and all_used else []
+    return Space({name: space[name] for name in names}), notes
+
+
+def _guessed_space(
+    records: Records, names: list[str], keep: Mask | None, *, asked: frozenset[str] = frozenset()
+) -> tuple[Space, list[str]]:
+    columns = {name: records.columns[name] for name in names}
+    known = columns if keep is None or keep.all() else take(columns, np.flatnonzero(keep))
+    space, notes = infer_space(known, asked=asked)
+    space, conditions = infer_conditions(space, known)
+    return space, [*notes, *conditions]
+
+
+def _likely(records: Records, names: list[str], goals: tuple[Goal, ...]) -> tuple[list[str], list[str]]:
+    """The columns that are settings by their looks, and notes on those that are not."""
+    twins = [goal.twin for goal in goals if goal.twin in names]
+    notes = [f"{name}: holds the very numbers of the objective; left out" for name in twins]
+    rest = [name for name in names if name not in twins]
+    marked = _marked(rest)
+    others = [name for name in rest if name not in marked] if marked else []
+    if not others:
+        return rest, notes
+    notes.append(f"names such as {marked[0]!r} mark the parameters; left out: {listed(others)}")
+    notes += [f"{name}: {note}" for name in others if (note := note_on_states(records.columns[name]))]
+    return marked, notes
+
+
+def _marked(names: list[str]) -> list[str]:
+    """Columns whose names say that they are settings, as trackers write them."""
+    for prefix in MARKS:
+        marked = [name for name in names if name.startswith(prefix)]
+        if len(marked) > 1:
+            return marked
+    return []
 
 
 def check_countable(columns: Mapping[str, Column]) -> None:

@@ -185,3 +185,31 @@ def test_a_report_counts_its_rows_once(
     )
     a.report(tmp_path / "r.html", questions=[(0.1, {"x0": (0, 0.5)})])
     assert len(counted) <= 2
+
+
+def test_the_sampler_note_has_a_sharp_eye(random: np.random.Generator) -> None:
+    """A moderate unevenness of a noise parameter is enough to be told, a small one is not."""
+    told = []
+    for shape in (1.0, 1.2, 4.0):
+        data = {"x": random.beta(shape, 1, 5000), "y": random.random(5000)}
+        a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
+        told.append(any("far from uniform" in note for note in a.importance(baseline="uniform").notes))
+    assert told == [False, False, True]
+
+
+def test_thirty_values_in_a_hundred_rows_are_no_lattice(random: np.random.Generator) -> None:
+    values = np.sort(random.random(30))
+    few, many = (pa.analyze({"x": np.tile(values, n), "y": random.random(30 * n)}, "y") for n in (4, 12))
+    assert isinstance(few.space["x"], pa.Float)
+    assert isinstance(many.space["x"], pa.Ordinal)
+
+
+def test_a_switch_shows_every_domain_as_a_uniform_draw(random: np.random.Generator) -> None:
+    space = {"x": pa.Switch("k", {0: pa.Int(1, 4), 1: pa.Categorical(["a", "b"])})}
+    data = {
+        "k": np.tile([0, 1], 50),
+        "x": np.tile(np.array([2, "a"], dtype=object), 50),
+        "y": random.random(100),
+    }
+    uniform = pa.analyze(data, "y", space=space).densities("x").uniform
+    np.testing.assert_allclose(uniform, [1 / 8] * 4 + [1 / 4] * 2)
