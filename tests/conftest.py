@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 import pedanova as pa
+from pedanova.errors import PedanovaError
 from pedanova.grid import grid_of
 from pedanova.importance import Contrast, Importance, measure
 
@@ -16,6 +18,16 @@ common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "pr
 settings.register_profile("explore", **common)  # at a desk: new examples in every run
 settings.register_profile("repeat", derandomize=True, **common)  # in CI: a change is judged, not the dice
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat" if os.environ.get("CI") else "explore"))
+
+
+def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> None:
+    """`of()` must raise this kind, in one line that holds every part."""
+    with pytest.raises(kind) as caught:
+        of()
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1, message
+    for part in parts:
+        assert part in message, message
 
 
 def four_dimensional(x: np.ndarray, *, inside_shift: int = 3) -> np.ndarray:

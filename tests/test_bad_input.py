@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova
+from conftest import refuse
 from pedanova import Categorical, Float, Int, Ordinal
 from pedanova.errors import (
     DataError,
@@ -33,16 +34,6 @@ TABLE = {
     "digits": ["10" if i % 2 == 0 else "x2" for i in range(ROWS)],
     "loss": [float(i * 37 % ROWS) for i in range(ROWS)],
 }
-
-
-def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> None:
-    """`of()` must raise this kind, in one line that holds every part."""
-    with pytest.raises(kind) as caught:
-        of()
-    message = str(caught.value)
-    assert len(message.splitlines()) == 1, message
-    for part in parts:
-        assert part in message, message
 
 
 def analyze(data: object = TABLE, objective: object = "loss", **options: Any) -> pedanova.Analysis:

@@ -77,14 +77,26 @@ def test_files_of_old_versions_are_still_read() -> None:
     assert {row.name: row.ratio for row in a.importance().rows} == pytest.approx(expected, rel=1e-12)
 
 
-def test_no_data_in_the_file(tmp_path: Path) -> None:
-    secret = np.array([0.123456789, 0.987654321] * 50)
-    a = pa.analyze(
-        {"x": np.random.default_rng(0).random(1_000), "y": np.random.default_rng(1).normal(size=1_000)}, "y"
-    )
-    a.save(tmp_path / "a.pedanova")
-    assert secret.tobytes() not in (tmp_path / "a.pedanova").read_bytes()
-    assert (tmp_path / "a.pedanova").stat().st_size < 100_000
+def test_no_row_can_be_read_back_from_the_file(tmp_path: Path) -> None:
+    """Of 1,000 rows thresholds, counts and sums remain: no parameter's value is among them."""
+    random = np.random.default_rng(0)
+    data = {"x": random.random(1_000), "y": random.normal(size=1_000)}
+    pa.analyze(data, "y", space={"x": pa.Float(0, 1)}).save(tmp_path / "a.pedanova")
+    content = (tmp_path / "a.pedanova").read_bytes()
+    (length,) = struct.unpack_from("<I", content, 12)
+    header = content[16 : 16 + length]
+    unfolded, rest = [], content[16 + length : -4]
+    for size in json.loads(header)["blocks"]:
+        unfolded.append(zlib.decompress(rest[:size]))
+        rest = rest[size:]
+    found = {
+        name: sum(v.tobytes() in block for v in column for block in unfolded) for name, column in data.items()
+    }
+    assert found["x"] == 0
+    # The thresholds are objectives, and so is the sum of a cell that holds one row of its level.
+    assert sum(v.tobytes() in unfolded[0] for v in data["y"]) <= 34
+    assert not any(repr(float(value)).encode() in header for value in data["x"])
+    assert len(content) < 100_000
 
 
 def test_a_failed_save_leaves_the_old_file(analysis: pa.Analysis, tmp_path: Path) -> None:

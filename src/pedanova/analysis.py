@@ -177,10 +177,7 @@ class Analysis:
             unknown = np.logical_or.reduce([np.isnan(other.values) for other in observed.goals])
             struck = np.isnan(observed.order) & ~unknown  # failed or infeasible: the worst for every goal
             order = np.where(struck, np.nan, goal.values.astype(np.float64))
-        single = replace(observed, goals=(goal,), order=order)
-        return count(
-            single, levels_for(single, self.levels.quantiles, self.levels.nan, self.threads), self.threads
-        )
+        return self._like(replace(observed, goals=(goal,), order=order))
 
     def within(self, rows: object) -> Analysis:
         """The same analysis of some of the rows only; levels are cut anew inside them."""
@@ -194,10 +191,12 @@ class Analysis:
             mask = mask & ~np.isnan(observed.ranked)
         if mask.sum() < 2:
             raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
-        inner = reordered(replace(observed, keep=mask))
-        return count(
-            inner, levels_for(inner, self.levels.quantiles, self.levels.nan, self.threads), self.threads
-        )
+        return self._like(reordered(replace(observed, keep=mask)))
+
+    def _like(self, observed: Observations) -> Analysis:
+        """Other observations analysed the same way: the same quantiles, policy and threads."""
+        levels = levels_for(observed, self.levels.quantiles, self.levels.nan, self.threads)
+        return count(observed, levels, self.threads)
 
     def _source(self) -> Observations:
         if self.observations is None:

@@ -36,7 +36,7 @@ def read_goals(
 ) -> tuple[Goal, ...]:
     """One goal for each objective; a list of names is several."""
     if objective is None:
-        raise QueryError(f"objective= is missing; name one of the columns: {listed(list(table))}")
+        raise QueryError(f"objective= is missing; name one of the columns: {listed(list(table), most=40)}")
     many = (
         isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     )

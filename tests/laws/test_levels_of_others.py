@@ -138,10 +138,14 @@ def test_the_share_is_exact(random: np.random.Generator) -> None:
 
 
 def test_frozen_is_frozen(random: np.random.Generator) -> None:
-    counts = np.zeros((1, 3), dtype=np.int64)
-    levels = pa.analyze({"x": random.random(10), "y": random.random(10)}, "y", levels=[1.0]).levels
-    assert not levels.thresholds.flags.writeable
-    assert counts.flags.writeable
+    """What is kept cannot be written to, and the caller's own arrays stay as they were."""
+    a = pa.analyze({"x": random.random(10), "y": random.random(10)}, "y", space=SPACE, levels=[1.0])
+    shape = a.tallies["x"].counts.shape
+    counts, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape)
+    tally = pa.Tally("x", SPACE["x"], a.levels, counts, sums)
+    for kept in (a.levels.thresholds, tally.counts, tally.sums):
+        assert not kept.flags.writeable
+    counts[0, 0] = sums[0, 0] = 1
 
 
 def test_an_objective_given_twice_is_no_parameter(random: np.random.Generator) -> None:

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import pedanova
+from conftest import refuse
 from pedanova.errors import DataError, FormatError, PedanovaError
-
-
-def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> None:
-    """`of()` must raise this kind, in one line that holds every part."""
-    with pytest.raises(kind) as caught:
-        of()
-    message = str(caught.value)
-    assert len(message.splitlines()) == 1, message
-    for part in parts:
-        assert part in message, message
 
 
 def analyze(path: Path | str) -> pedanova.Analysis:
