@@ -48,6 +48,13 @@ class Importance:
         that it has one at all (or which of several domains). Without conditions activity is 0.
     value_share, activity_share
         The same two parts of `raw_share`.
+    low, high
+        A 95 % interval of `share`, None where none was asked for.
+    p_value
+        How often a target drawn at random from the region would make this parameter look as
+        important.
+    significant
+        Whether it can be told from noise, all parameters taken together (Holm, level 0.05).
     """
 
     name: str
@@ -63,6 +70,10 @@ class Importance:
     activity: float
     value_share: float
     activity_share: float
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    significant: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,0 +1,116 @@
+"""Chi-square laws, central and not: what SciPy has, without needing it."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+TINY = 1e-15
+MOST_TERMS = 100_000
+LARGE = 2000.0  # beyond, a chi-square value is as good as normal
+
+
+def lower_gamma(shape: float, x: float) -> float:
+    """The regularised incomplete gamma function P(shape, x)."""
+    if x <= 0:
+        return 0.0
+    front = math.exp(shape * math.log(x) - x - math.lgamma(shape))
+    return _series(shape, x, front) if x < shape + 1.0 else 1.0 - _fraction(shape, x, front)
+
+
+def _series(shape: float, x: float, front: float) -> float:
+    term = total = 1.0 / shape
+    for n in range(1, MOST_TERMS):
+        term *= x / (shape + n)
+        total += term
+        if term < TINY * total:
+            break
+    return min(1.0, front * total)
+
+
+def _fraction(shape: float, x: float, front: float) -> float:
+    """The complement as a continued fraction (Lentz's way)."""
+    step = x + 1.0 - shape
+    numerator, denominator = 1.0 / 1e-300, 1.0 / step
+    total = denominator
+    for n in range(1, MOST_TERMS):
+        factor = -n * (n - shape)
+        step += 2.0
+        denominator = 1.0 / _not_zero(factor * denominator + step)
+        numerator = _not_zero(step + factor / numerator)
+        change = denominator * numerator
+        total *= change
+        if abs(change - 1.0) < TINY:
+            break
+    return front * total
+
+
+def _not_zero(value: float) -> float:
+    return value if abs(value) > 1e-300 else 1e-300
+
+
+def chi2_tail(statistic: float, freedom: float) -> float:
+    """The chance of a larger chi-square value."""
+    return 1.0 - lower_gamma(freedom / 2.0, statistic / 2.0) if freedom > 0 else 1.0
+
+
+def noncentral_cdf(statistic: float, freedom: float, centre: float) -> float:
+    """The chance of a smaller value of a non-central chi-square: central ones mixed by a Poisson law."""
+    half = centre / 2.0
+    middle = int(half)
+    total = 0.0
+    for direction in (range(middle, middle + MOST_TERMS), range(middle - 1, -1, -1)):
+        for n in direction:
+            weight = math.exp(n * math.log(half) - half - math.lgamma(n + 1)) if half > 0 else float(n == 0)
+            total += weight * lower_gamma(freedom / 2.0 + n, statistic / 2.0)
+            if weight < 1e-17:
+                break
+    return min(1.0, total)
+
+
+def noncentrality(statistic: float, freedom: float, chance: float) -> float:
+    """The non-centrality at which a value up to the statistic has this chance; 0 if none has it."""
+    if statistic > LARGE:
+        return _normal_noncentrality(statistic, freedom, chance)
+    if noncentral_cdf(statistic, freedom, 0.0) <= chance:
+        return 0.0
+    low, high = 0.0, max(1.0, statistic)
+    while noncentral_cdf(statistic, freedom, high) > chance:
+        high *= 2.0
+    for _ in range(100):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if noncentral_cdf(statistic, freedom, middle) > chance else (low, middle)
+        if high - low < 1e-10 * high:
+            break
+    return (low + high) / 2.0
+
+
+def _normal_noncentrality(statistic: float, freedom: float, chance: float) -> float:
+    """The same for large values: solve statistic = f + λ + z · √(2f + 4λ) for λ."""
+    z = NormalDist().inv_cdf(chance)
+    root = math.sqrt(max(0.0, z * z + statistic - freedom / 2.0))
+    return max(0.0, (root - z) ** 2 - freedom / 2.0)
+
+
+def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float, int]:
+    """Chi-square of target against rest by cell, and its degrees of freedom."""
+    inside, rows = float(target.sum()), float(region.sum())
+    held = region > 0
+    divergence = float(np.sum((target[held] / inside) ** 2 / (region[held] / rows))) - 1.0
+    return rows * inside / (rows - inside) * divergence, int(held.sum()) - 1
+
+
+def share_interval(
+    target: NDArray[np.int64], region: NDArray[np.int64], *, level: float = 0.95
+) -> tuple[float, float]:
+    """The interval of the share from plain counts, by inversion of the non-central chi-square."""
+    statistic, freedom = pearson(target, region)
+    if freedom == 0:
+        return 0.0, 0.0
+    rows = float(region.sum())
+    tail = (1.0 - level) / 2.0
+    low, high = (noncentrality(statistic, freedom, chance) / rows for chance in (1.0 - tail, tail))
+    return min(1.0, low), min(1.0, high)

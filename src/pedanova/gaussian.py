@@ -1,0 +1,221 @@
+"""A Gaussian process over mixed features: fitted, checked leave-one-out, drawn from.
+
+k(x, x′) = s · exp(-Σ_d w_d · D_d), D_d = (x_d - x′_d)² for ordered features on [0, 1] and
+1[x_d ≠ x′_d] for categories. With categories as one-hot columns scaled by √(w/2) this is one
+squared distance, so a single matrix product serves both kinds, and random Fourier features draw
+whole functions. Weights have wide log-normal priors; their uncertainty is taken along by draws
+from the Laplace approximation around the best ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.errors import MissingLibraryError
+
+Reals: TypeAlias = NDArray[np.float64]
+FIT_ROWS = 300  # rows that choose the weights
+MOST_ROWS = 1000  # rows that the process is conditioned on
+WAVES = 1000  # random Fourier features of one draw
+JITTER = 1e-6
+PRIOR_WEIGHT = math.log(0.5), 2.0  # mean and deviation of log w
+PRIOR_SIGNAL = 0.0, 1.0
+PRIOR_NOISE = math.log(0.1), 2.0
+BOUNDS = {"weight": (-9.0, 5.0), "signal": (-4.0, 4.0), "noise": (-8.0, 1.0)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Features:
+    """Rows by feature: ordered ones between 0 and 1, categories as whole numbers from 0."""
+
+    values: Reals  # (rows, features)
+    sizes: tuple[int, ...]  # categories of each feature, 0 for ordered ones
+    owners: tuple[str, ...]  # the parameter that each feature belongs to
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: NDArray[Any]) -> Features:
+        return Features(self.values[rows], self.sizes, self.owners)
+
+    def embed(self, weights: Reals) -> Reals:
+        """(rows, columns) Points whose squared distance is Σ w_d · D_d."""
+        columns = []
+        for d, size in enumerate(self.sizes):
+            if size == 0:
+                columns.append(self.values[:, d : d + 1] * math.sqrt(weights[d]))
+            else:
+                kinds = np.arange(size) == self.values[:, d : d + 1]
+                columns.append(kinds * math.sqrt(weights[d] / 2.0))
+        return np.concatenate(columns, axis=1)
+
+    def distances(self, d: int) -> Reals:
+        """(rows, rows) D_d of every pair."""
+        column = self.values[:, d]
+        difference = np.subtract.outer(column, column)
+        return difference**2 if self.sizes[d] == 0 else (difference != 0).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Process:
+    """The process given its rows, for one set of weights."""
+
+    points: Reals  # (rows, columns) embedded
+    scores: Reals
+    weights: Reals
+    signal: float
+    noise: float
+    factor: Reals  # lower Cholesky factor of the covariance of the rows
+    solved: Reals  # covariance⁻¹ · scores
+
+    def covariance(self, points: Reals) -> Reals:
+        """(points, rows)"""
+        return self.signal * gauss(points, self.points)
+
+    def leave_one_out(self) -> tuple[Reals, Reals]:
+        """Mean and variance of every row's score as predicted by the other rows."""
+        inverse = solve(self.factor, np.eye(len(self.scores)))
+        spread = 1.0 / np.diag(inverse)
+        return self.scores - self.solved * spread, spread
+
+    def predict(self, features: Features) -> tuple[Reals, Reals]:
+        """Mean and variance of scores elsewhere, noise included."""
+        cross = self.covariance(features.embed(self.weights))
+        halfway = solve_lower(self.factor, cross.T)
+        spread = self.signal + self.noise - np.sum(halfway**2, axis=0)
+        return cross @ self.solved, np.maximum(spread, 1e-9)
+
+    def draw(self, features: Features, draws: int, rng: np.random.Generator) -> Reals:
+        """(points, draws) Scores elsewhere, drawn jointly, noise included: a function from the
+        prior, moved by what it misses of the rows (Matheron's rule)."""
+        there = features.embed(self.weights)
+        waves = math.sqrt(2.0) * rng.standard_normal((there.shape[1], WAVES))
+        phases = rng.uniform(0.0, 2.0 * math.pi, WAVES)
+        heights = rng.standard_normal((WAVES, draws)) * math.sqrt(2.0 * self.signal / WAVES)
+        here = np.cos(self.points @ waves + phases) @ heights
+        noise = math.sqrt(self.noise)
+        missed = self.scores[:, None] - here - noise * rng.standard_normal(here.shape)
+        drawn = np.cos(there @ waves + phases) @ heights + self.covariance(there) @ solve(self.factor, missed)
+        return drawn + noise * rng.standard_normal(drawn.shape)
+
+
+def gauss(one: Reals, two: Reals) -> Reals:
+    """exp(-squared distance) of every pair."""
+    square = np.sum(one**2, axis=1)[:, None] + np.sum(two**2, axis=1) - 2.0 * (one @ two.T)
+    return np.exp(-np.maximum(square, 0.0))
+
+
+def condition(features: Features, scores: Reals, settings: Reals) -> Process:
+    """The process with these settings (log weights, log signal, log noise) given the rows."""
+    weights, signal, noise = np.exp(settings[:-2]), math.exp(settings[-2]), math.exp(settings[-1])
+    points = features.embed(weights)
+    covariance = signal * gauss(points, points) + (noise + JITTER) * np.eye(len(scores))
+    factor = np.linalg.cholesky(covariance)
+    return Process(points, scores, weights, signal, noise, factor, solve(factor, scores))
+
+
+def fit(
+    features: Features, scores: Reals, *, kinds: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], list[Process]]:
+    """The rows conditioned on, and processes: by the best settings, then by others that are likely too."""
+    few = subset(len(scores), FIT_ROWS, rng)
+    likelihood = Likelihood(features.take(few), scores[few])
+    best = likelihood.maximize()
+    rows = subset(len(scores), MOST_ROWS, rng)
+    chosen, values = features.take(rows), scores[rows]
+    settings = [best, *likelihood.around(best, kinds - 1, rng)]
+    return rows, [condition(chosen, values, each) for each in settings]
+
+
+def subset(rows: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return np.arange(rows) if rows <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
+class Likelihood:
+    """Log posterior of the settings, negative, with its slope."""
+
+    def __init__(self, features: Features, scores: Reals) -> None:
+        self.scores = scores
+        self.distances = [features.distances(d) for d in range(len(features.sizes))]
+        count = len(self.distances)
+        self.centre = np.array([PRIOR_WEIGHT[0]] * count + [PRIOR_SIGNAL[0], PRIOR_NOISE[0]])
+        self.spread = np.array([PRIOR_WEIGHT[1]] * count + [PRIOR_SIGNAL[1], PRIOR_NOISE[1]])
+        self.bounds = [BOUNDS["weight"]] * count + [BOUNDS["signal"], BOUNDS["noise"]]
+
+    def __call__(self, settings: Reals) -> tuple[float, Reals]:
+        weights, noise = np.exp(settings[:-2]), math.exp(settings[-1])
+        exponent = np.zeros_like(self.distances[0])
+        for weight, distance in zip(weights, self.distances, strict=True):
+            exponent -= weight * distance
+        kernel = math.exp(settings[-2]) * np.exp(exponent)
+        rows = len(self.scores)
+        factor = np.linalg.cholesky(kernel + (noise + JITTER) * np.eye(rows))
+        solved = solve(factor, self.scores)
+        pull = 0.5 * (solve(factor, np.eye(rows)) - np.outer(solved, solved))
+        weighed = pull * kernel
+        slope = np.empty_like(settings)
+        for d, distance in enumerate(self.distances):
+            slope[d] = -weights[d] * np.sum(weighed * distance)
+        slope[-2], slope[-1] = weighed.sum(), noise * np.trace(pull)
+        off = (settings - self.centre) / self.spread
+        value = 0.5 * float(self.scores @ solved) + float(np.log(np.diag(factor)).sum())
+        return value + 0.5 * float(off @ off), slope + off / self.spread
+
+    def maximize(self) -> Reals:
+        found = _scipy().optimize.minimize(
+            self, self.centre, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"maxiter": 60}
+        )
+        best: Reals = found.x
+        return best
+
+    def around(self, best: Reals, count: int, rng: np.random.Generator) -> Reals:
+        """(count, settings) Draws from the Laplace approximation, kept inside the bounds."""
+        step = 1e-3
+        slopes = [(self(best + step * e)[1] - self(best - step * e)[1]) / (2 * step) for e in np.eye(len(best))]
+        curvature = np.array(slopes)
+        values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
+        # No direction is less certain than its prior.
+        spread = 1.0 / np.sqrt(np.maximum(values, 1.0 / self.spread.max() ** 2))
+        drawn = best + (rng.standard_normal((count, len(best))) * spread) @ vectors.T
+        low, high = np.array(self.bounds).T
+        return np.clip(drawn, low, high)
+
+
+def solve(factor: Reals, right: Reals) -> Reals:
+    """(L Lᵀ)⁻¹ · right."""
+    solved: Reals = _scipy().linalg.cho_solve((factor, True), right, check_finite=False)
+    return solved
+
+
+def solve_lower(factor: Reals, right: Reals) -> Reals:
+    solved: Reals = _scipy().linalg.solve_triangular(factor, right, lower=True, check_finite=False)
+    return solved
+
+
+def normal_cdf(values: Reals) -> Reals:
+    below: Reals = _scipy().special.ndtr(values)
+    return below
+
+
+def available() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("scipy") is not None
+
+
+def _scipy() -> Any:
+    """SciPy with the parts in use, or the reason why there is none."""
+    try:
+        import scipy.linalg
+        import scipy.optimize
+        import scipy.special
+    except ImportError:
+        raise MissingLibraryError(
+            "the model-assisted estimator needs SciPy; pip install 'pedanova[surrogate]', or estimator='counts'"
+        ) from None
+    return scipy

@@ -1,0 +1,146 @@
+"""A model of the objective's order, and what it would find all over the search space.
+
+A Gaussian process is fitted to normal scores of the ranks, the worst rows taken as equal, for they
+only need to be known as bad. Functions drawn from it, at points drawn uniformly from the space,
+stand for the rows that were never run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.gaussian import Features, Process, Reals, fit, normal_cdf
+from pedanova.grid import Cells
+from pedanova.observations import Observations
+from pedanova.regions import Cut, Quantile, Region, Threshold, rank_of
+from pedanova.sampling import cells_by_name, features_of, uniform_cells
+
+Mask: TypeAlias = NDArray[np.bool_]
+POINTS = 4000
+KINDS, DRAWS_EACH = 8, 8  # settings of the model, functions drawn from each
+GOOD_PART = 0.7  # rows worse than this part are taken as equally bad
+SEEDS = 0x9E3779B9  # so that the model does not share random numbers with the counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surrogate:
+    """The model given the rows, and functions drawn from it."""
+
+    rows: NDArray[np.int64]  # of the observations, those that the model speaks of
+    cells: Mapping[str, Cells]  # of these rows
+    points: Mapping[str, Cells]  # of the space
+    drawn: Reals  # (points, draws) scores
+    signed: Reals  # (rows,) objective, lower is better
+    scores: Reals  # (rows,)
+    expected: Reals  # (rows,) score as the other rows tell it
+    spread: Reals  # (rows,) its variance
+    features: Features  # of the rows that the process is conditioned on
+    process: Process
+    held: NDArray[np.int64]  # these rows, among `rows`
+
+    @property
+    def correlation(self) -> float:
+        """Rank correlation of what the other rows tell with what each row is."""
+        return float(np.corrcoef(ranks(self.expected), ranks(self.scores))[0, 1])
+
+    def cut(self, cut: Cut | None, drawn: Reals) -> Reals | None:
+        """(draws,) The score at which a region ends: a quantile of the space, or a value."""
+        if cut is None:
+            return None
+        if isinstance(cut, Quantile):
+            rank = rank_of(cut.part, len(drawn))
+            return np.partition(drawn, rank - 1, axis=0)[rank - 1]
+        return np.full(drawn.shape[1], self.score_at(cut))
+
+    def score_at(self, cut: Cut) -> float:
+        """Half way between the last row that a cut takes in and the first that it leaves."""
+        ordered = np.sort(self.scores)
+        if isinstance(cut, Threshold):
+            inside = int(np.sum(self.signed <= cut.signed))
+        else:
+            last = np.sort(self.signed)[rank_of(cut.part, len(self.signed)) - 1]
+            inside = int(np.sum(self.signed <= last))
+        if inside == 0:
+            return -np.inf
+        behind = ordered[ordered > ordered[inside - 1]]
+        return float((ordered[inside - 1] + behind[0]) / 2.0) if len(behind) else np.inf
+
+    def inside(self, region: Region, direction: str, drawn: Reals) -> Mask:
+        """(points, draws) Which points lie in a region, for every function drawn."""
+        begin, end = (self.cut(cut, drawn) for cut in region.cuts(direction))  # type: ignore[arg-type]
+        mask = np.ones(drawn.shape, dtype=bool)
+        if begin is not None:
+            mask &= drawn > begin
+        if end is not None:
+            mask &= drawn <= end
+        return mask
+
+    def chance(self, region: Region, direction: str) -> Reals:
+        """(rows,) How likely each row lies in a region, as the other rows tell it."""
+        begin, end = region.cuts(direction)  # type: ignore[arg-type]
+        deviation = np.sqrt(self.spread)
+        upper = 1.0 if end is None else normal_cdf((self.score_at(end) - self.expected) / deviation)
+        lower = 0.0 if begin is None else normal_cdf((self.score_at(begin) - self.expected) / deviation)
+        return np.clip(np.broadcast_to(upper - lower, self.expected.shape), 1e-9, 1.0)
+
+
+def fit_surrogate(
+    observed: Observations, rows: NDArray[np.int64], *, good: float = GOOD_PART, seed: int = 0
+) -> Surrogate:
+    """A model of the rows given; rows without a number as objective count as the worst."""
+    rng = np.random.default_rng([seed, SEEDS])
+    sign = 1.0 if observed.direction == "minimize" else -1.0
+    signed = sign * observed.ranked[rows].astype(np.float64)
+    signed = np.where(np.isnan(signed), np.inf, signed)
+    scores = normal_scores(signed, good)
+    everywhere = cells_by_name(observed)
+    cells = {name: column[rows] for name, column in everywhere.items()}
+    points = uniform_cells(observed.space, cells, POINTS, rng)
+    features, elsewhere = (features_of(observed.space, c, cells) for c in (cells, points))
+    held, processes = fit(features, scores, kinds=KINDS, rng=rng)
+    drawn = np.concatenate([process.draw(elsewhere, DRAWS_EACH, rng) for process in processes], axis=1)
+    expected, spread = told_by_others(processes[0], features, held)
+    return Surrogate(
+        rows=rows,
+        cells=cells,
+        points=points,
+        drawn=drawn,
+        signed=signed,
+        scores=scores,
+        expected=expected,
+        spread=spread,
+        features=features.take(held),
+        process=processes[0],
+        held=held,
+    )
+
+
+def told_by_others(process: Process, features: Features, held: NDArray[np.int64]) -> tuple[Reals, Reals]:
+    """Mean and variance of every row's score, its own objective left out."""
+    expected, spread = np.empty(len(features)), np.empty(len(features))
+    expected[held], spread[held] = process.leave_one_out()
+    rest = np.setdiff1d(np.arange(len(features)), held)
+    if len(rest):
+        expected[rest], spread[rest] = process.predict(features.take(rest))
+    return expected, np.maximum(spread, 1e-9)
+
+
+def normal_scores(signed: Reals, good: float) -> Reals:
+    """Normal quantiles of the ranks, flat behind the good part; mean 0, deviation 1."""
+    law = NormalDist()
+    parts = np.minimum((ranks(signed) - 0.5) / len(signed), good)
+    scores = np.array([law.inv_cdf(float(part)) for part in parts])
+    return (scores - scores.mean()) / max(float(scores.std()), 1e-12)
+
+
+def ranks(values: Reals) -> Reals:
+    """1 for the smallest; equal values share the mean of their ranks."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return (ends - (counts - 1) / 2.0)[places]
