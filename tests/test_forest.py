@@ -96,13 +96,13 @@ def test_positions_and_weights_are_those_of_the_space() -> None:
 
 
 def test_large_whole_numbers_keep_their_resolution() -> None:
-    start = 10**12
-    x = np.arange(start, start + 100)
-    for log in (False, True):
-        a = pa.analyze({"x": x}, (x - start) % 10 == 0, space={"x": pa.Int(start, start + 99, log=log)})
-        encoded = encode(a.observations)
-        assert len(np.unique(encoded.matrix)) == 100
-        assert encoded.axes[0].reached[-1] == pytest.approx(1)
+    start = 2**49
+    for count, log in ((100, False), (12, True)):
+        x = np.arange(start, start + count)
+        space = {"x": pa.Int(start, start + count - 1, log=log)}
+        encoded = encode(pa.analyze({"x": x}, x % 7, space=space).observations)
+        assert encoded.matrix[:, 0] == pytest.approx((np.arange(count) + 0.5) / count)
+        assert np.diff(encoded.axes[0].reached) == pytest.approx([1 / count] * count)
     wide = pa.analyze({"x": np.arange(0, 10**6, 1000)}, np.arange(1000), space={"x": pa.Int(0, 10**6)})
     assert isinstance(encode(wide.observations).axes[0], Span)
 
@@ -159,6 +159,9 @@ def test_clipping_forgets_what_happens_among_bad_rows() -> None:
     objective = np.array([5.0, 1.0, 4.0, 2.0, 3.0])
     assert clipped_at(objective, Fraction(2, 5), "minimize").tolist() == [2, 1, 2, 2, 2]
     assert clipped_at(objective, Fraction(2, 5), "maximize").tolist() == [5, 4, 4, 4, 4]
+    assert clipped_at(objective, Fraction(3, 10), "minimize").tolist() == [2, 1, 2, 2, 2]
+    exact = pa.analyze({"x": np.arange(100)}, np.arange(100), params=["x"]).observations
+    assert encode(exact, clip=0.07).objective.max() == 6  # 7 rows of 100: 0.07 is an exact decimal
     x = np.random.default_rng(0).random((600, 2))
     good = x[:, 0] < 0.3  # inside, b matters a little; outside, a matters much
     loss = np.where(good, 0.1 * x[:, 1], 1 + 50 * x[:, 0])
@@ -180,6 +183,7 @@ def conditional(rows: int = 400) -> tuple[dict[str, np.ndarray], dict[str, objec
         "momentum": np.where(sgd, momentum, np.nan),
         "nesterov": np.where(sgd, np.where(random.random(rows) < 0.5, "yes", "no"), None),
         "lr": np.where(sgd, random.uniform(0, 1, rows), random.uniform(0, 0.01, rows)),
+        "batch": np.where(sgd, random.choice([8, 16, 64], rows), np.nan),
         "low": low,
         "top": low + (2 - low) * random.random(rows),
     }
@@ -189,6 +193,7 @@ def conditional(rows: int = 400) -> tuple[dict[str, np.ndarray], dict[str, objec
         "nesterov": pa.Categorical(["yes", "no"], when={"optimizer": "sgd"}),
         "lr": pa.Switch("optimizer", {"adam": pa.Float(0, 0.01), "sgd": pa.Float(0, 1)}),
         "top": pa.Moving("low", 2.0),
+        "batch": pa.Ordinal([8, 16, 64], when={"optimizer": "sgd"}),
     }
     return data, space, np.where(sgd, momentum * 2, 0.3) + 0.05 * random.random(rows)
 
@@ -200,6 +205,7 @@ def test_conditional_parameters() -> None:
     idle = data["optimizer"] == "adam"
     assert (encoded.matrix[idle, 1] == 0.5).all()
     assert len(np.unique(encoded.matrix[idle, 2])) == 1
+    assert (encoded.matrix[idle, 5] == 1).all()
     nesterov = encoded.axes[2]
     assert sorted(np.diff(nesterov.reached)) == pytest.approx(
         sorted([idle.mean(), *[(~idle).mean() / 2] * 2])

@@ -97,14 +97,14 @@ def closed_by_enumeration(values: np.ndarray, weights: list[np.ndarray], dims: t
 
 
 def random_axes(random: np.random.Generator, dims: int) -> list[Axis]:
-    """Ranges and lattices of uneven weights, all between 0 and 1."""
+    """Ranges and lattices of uneven weights, all between 0 and 1; some points lie on the trees' cuts."""
     axes: list[Axis] = []
     for _ in range(dims):
         cells = int(random.integers(1, 6))
-        weights = random.uniform(0.1, 1, cells)
-        lattice = Lattice(
-            np.sort(random.random(cells)).astype(np.float32), np.r_[0, np.cumsum(weights / weights.sum())]
-        )
+        even = random.choice(np.arange(9) / 8, cells, replace=False)
+        points = np.sort(even if random.random() < 0.5 else random.random(cells))
+        weights = np.cumsum(random.uniform(0.1, 1, cells))
+        lattice = Lattice(points.astype(np.float32), np.r_[0, weights / weights[-1]])
         axes.append(Span() if random.random() < 0.5 else lattice)
     return axes
 
@@ -135,6 +135,7 @@ def test_variances_equal_enumeration(seed: int, dims: int, leaves: int, strip: i
         for pair, found in zip(combinations(range(dims), 2), pair_variances(boxes, main), strict=True):
             wanted = closed_by_enumeration(values, weights, pair) - main[list(pair)].sum()
             assert close(found, wanted, total)
+            assert found >= 0
         assert close(closed_variance(boxes, everything), total, total)
 
 
@@ -159,7 +160,7 @@ def test_the_way_along_an_axis_equals_enumeration(seed: int, dims: int, trees: i
     axes = random_axes(random, dims)
     forest = [random_tree(random, dims, 8) for _ in range(trees)]
     boxes = [leaf_boxes(tree, axes) for tree in forest]
-    point = random.random(dims)
+    point = random.random(dims) if random.random() < 0.5 else random.integers(0, 9, dims) / 8
     for dim, axis in enumerate(axes):
         cuts = np.unique(np.concatenate([tree.threshold[tree.feature == dim] for tree in forest]))
         places, weights = cells_along(axis, cuts)
@@ -218,6 +219,19 @@ def test_the_same_forest_gives_the_numbers_of_optuna() -> None:
     names = sorted(wanted)  # Optuna's order of columns
     for name, share in zip(names, shares / np.sum(shares), strict=True):
         assert abs(wanted[name] - share) < 1e-8, name
+
+
+def test_rounding_never_makes_a_pair_negative() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        tree = random_tree(random, 1, 9)  # only the first of two parameters is ever split
+        boxes = leaf_boxes(tree, [Span(), Span()])
+        assert pair_variances(boxes, main_variances(boxes))[0] >= 0
+
+
+def test_a_value_on_a_threshold_belongs_to_the_left() -> None:
+    lattice = Lattice(np.array([0.0, 1.0, 2.0], dtype=np.float32), np.array([0.0, 0.5, 0.75, 1.0]))
+    assert lattice.below(np.array([-1.0, 0.0, 0.5, 1.0, 2.0])).tolist() == [0.0, 0.5, 0.5, 0.75, 1.0]
 
 
 def test_boxes_fill_the_space() -> None:
