@@ -24,6 +24,7 @@ from pedanova.marginals import (
     leaf_boxes,
     main_variances,
     pair_variances,
+    profile,
     variance_along,
 )
 
@@ -227,6 +228,23 @@ def test_rounding_never_makes_a_pair_negative() -> None:
         tree = random_tree(random, 1, 9)  # only the first of two parameters is ever split
         boxes = leaf_boxes(tree, [Span(), Span()])
         assert pair_variances(boxes, main_variances(boxes))[0] >= 0
+
+
+def test_what_no_draw_can_reach_is_no_variance() -> None:
+    """Rows without a value stand between two whole numbers: a leaf of their own has no volume."""
+    lattice = Lattice(np.array([0.25, 0.75], dtype=np.float32), np.array([0.0, 0.5, 1.0]))
+    tree = Tree(
+        left=np.array([1, -1, 3, -1, -1]),
+        right=np.array([2, -1, 4, -1, -1]),
+        feature=np.array([0, -2, 0, -2, -2]),
+        threshold=np.array([0.4, -2, 0.6, -2, -2]),
+        value=np.array([0.0, 0.1, 0.0, 70.0, 0.1]),
+    )
+    boxes = leaf_boxes(tree, [lattice, Span()])
+    assert boxes.volume.tolist() == [0.5, 0.0, 0.5]
+    assert boxes.variance == 0
+    assert variance_along([boxes], np.array([0.5, 0.5]), 0) == pytest.approx(0)
+    assert profile(boxes, np.array([0.5, 0.5]), 1)[2] == pytest.approx([70])
 
 
 def test_a_value_on_a_threshold_belongs_to_the_left() -> None:

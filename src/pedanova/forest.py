@@ -33,7 +33,7 @@ from pedanova.marginals import (
 )
 from pedanova.observations import Observations
 from pedanova.regions import as_region
-from pedanova.workers import spread
+from pedanova.workers import as_threads, spread
 
 DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
 
@@ -46,7 +46,7 @@ def forest_effects(
     seed: int = 0,
     pairs: bool = True,
     model: object = None,
-    threads: int = 1,
+    threads: int | None = 1,
 ) -> ForestEffects:
     """How much of a random forest's variance each parameter, and each pair, explains over the space.
 
@@ -65,11 +65,11 @@ def forest_effects(
         A forest of scikit-learn that was fitted to the matrix and objective of
         ``encode(observed, clip=clip)``; none is fitted then.
     threads
-        Threads to fit with; the numbers do not depend on it.
+        Threads to work with, None for all cores; the numbers do not depend on it.
     """
-    encoded = encode(observed, clip=clip)
-    fitted = _fit(encoded, trees, seed, threads) if model is None else _given(model, encoded)
-    parts = _decompose(fitted.trees, encoded, pairs=pairs, threads=threads)
+    workers, encoded = as_threads(threads), encode(observed, clip=clip)
+    fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
+    parts = _decompose(fitted.trees, encoded, pairs=pairs, threads=workers)
     if not parts.total.any():
         raise QueryError(f"all {len(parts.total)} trees are constant over the space; give more rows or trees")
     clipped = "" if clip is None else f" (clipped behind {as_region(clip, 'clip')})"
@@ -85,15 +85,15 @@ def forest_effects(
 
 
 def axis_effects(
-    observed: Observations, *, trees: int = 64, seed: int = 0, model: object = None, threads: int = 1
+    observed: Observations, *, trees: int = 64, seed: int = 0, model: object = None, threads: int | None = 1
 ) -> AxisEffects:
     """How much the forest's prediction varies when one parameter leaves the best row, the others staying.
 
     The local importance of Biedenkapp et al. (2018): variance of the mean of all trees over the whole
     domain of one parameter, divided by the sum over the parameters. Arguments as in `forest_effects`.
     """
-    encoded = encode(observed)
-    fitted = _fit(encoded, trees, seed, threads) if model is None else _given(model, encoded)
+    workers, encoded = as_threads(threads), encode(observed)
+    fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
     boxes = [leaf_boxes(tree, encoded.axes) for tree in fitted.trees]
     point = encoded.matrix[encoded.best].astype(np.float64)
     found = [variance_along(boxes, point, dim) * fitted.unit for dim in range(len(encoded.names))]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 Reals: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.intp]
+NOISE = 1e-13  # of the largest value: a smaller standard deviation is rounding
 STRIP = 1 << 18  # cells held at once: what stays near the processor is summed sooner
 
 
@@ -79,8 +80,10 @@ class Boxes:
 
     @property
     def variance(self) -> float:
-        """Of the tree over the whole space."""
-        return float(self.volume @ self.value**2)
+        """Of the tree over the whole space; 0 where it is nothing but rounding."""
+        variance = float(self.volume @ self.value**2)
+        noise = NOISE * float(np.abs(self.value + self.mean).max())
+        return variance if variance > noise * noise else 0.0
 
 
 def leaf_boxes(tree: Tree, axes: Sequence[Axis]) -> Boxes:
@@ -128,28 +131,26 @@ def closed_variance(boxes: Boxes, dims: Sequence[int]) -> float:
     """
     widths = [np.diff(boxes.reached[d], append=1.0) for d in dims]  # nothing lies behind the last edge
     shape = [len(width) for width in widths]
-    rows = min(shape[0], max(1, STRIP // prod(shape[1:])))
+    line = prod(shape[1:])
+    rows = min(shape[0], max(1, STRIP // line))
     before: Reals = np.zeros(shape[1:])
     variance = 0.0
-    for start, changes in enumerate(
-        _strips(*_changes(boxes, dims, shape), rows * prod(shape[1:]), prod(shape))
-    ):
+    for i, changes in enumerate(_strips(*_changes(boxes, dims, shape), size=rows * line, cells=prod(shape))):
         heights = changes.reshape(-1, *shape[1:])
         heights[0] += before
         before = np.cumsum(heights, axis=0, out=heights)[-1].copy()
-        variance += _square_mean(heights, [widths[0][start * rows : (start + 1) * rows], *widths[1:]])
+        variance += _square_mean(heights, [widths[0][i * rows : (i + 1) * rows], *widths[1:]])
     return variance
 
 
-def _strips(cell: Places, change: Reals, size: int, cells: int) -> Iterator[Reals]:
+def _strips(cell: Places, change: Reals, *, size: int, cells: int) -> Iterator[Reals]:
     """The changes summed by cell, so many cells at a time."""
     if size == cells:
         yield _sums(cell, change, cells)
         return
     strip = cell // size
-    order = np.argsort(
-        strip.astype(np.min_scalar_type(cells // size)), kind="stable"
-    )  # few bits sort quickly
+    few_bits = np.min_scalar_type(cells // size)  # such numbers are sorted in linear time
+    order = np.argsort(strip.astype(few_bits), kind="stable")
     ends = np.r_[0, np.cumsum(np.bincount(strip, minlength=-(-cells // size)))]
     for i, (first, last) in enumerate(pairwise(ends)):
         here = order[first:last]
