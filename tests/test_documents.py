@@ -108,6 +108,13 @@ def test_rows_and_conditions(trials: pd.DataFrame) -> None:
     assert a.importance(pa.equals(1)).rows[0].n_target == int((trials["verdict"] == "good").sum())
 
 
+def test_forest() -> None:
+    names: dict[str, object] = {}
+    for block in blocks("docs/forest.md", "python"):
+        exec(compile(block, "forest.md", "exec"), names)
+    assert next(iter(names["effects"])) == "lr"  # type: ignore[call-overload]
+
+
 def test_modules_of_the_architecture_exist() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     floors = text[text.index("## Floors") : text.index("## Decisions")]

@@ -33,6 +33,9 @@ FLOORS = {
     "engines": 51, "engines.arrays": 51,
     "importance": 60,
     "contrasts": 61, "counting": 61,
+    "marginals": 62, "forestresults": 62,
+    "encoding": 63,
+    "forest": 64,
     "results": 70,
     "report": 80, "report.sentences": 80,
     "report.text": 81, "report.page": 81,
@@ -47,6 +50,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "polars": {"table", "sources.binary"},
     "pyarrow": {"sources.binary", "sources.text"},
     "rich": {"report.text"},
+    "sklearn": {"forest"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

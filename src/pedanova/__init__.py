@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pedanova.analysis import Analysis, load
     from pedanova.errors import PedanovaError
+    from pedanova.forest import axis_effects, forest_effects
+    from pedanova.forestresults import AxisEffects, ForestEffects, ForestPairs
     from pedanova.importance import Importance, Importances
     from pedanova.levels import Levels
     from pedanova.pipeline import analyze
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 CONTENTS = {
     "analysis": ["Analysis", "load"],
     "errors": ["PedanovaError"],
+    "forest": ["axis_effects", "forest_effects"],
+    "forestresults": ["AxisEffects", "ForestEffects", "ForestPairs"],
     "importance": ["Importance", "Importances"],
     "levels": ["Levels"],
     "pipeline": ["analyze"],
@@ -40,10 +44,13 @@ HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [
     "Analysis",
+    "AxisEffects",
     "Categorical",
     "Comparison",
     "Densities",
     "Float",
+    "ForestEffects",
+    "ForestPairs",
     "Importance",
     "Importances",
     "Int",
@@ -60,8 +67,10 @@ __all__ = [
     "analyze",
     "at_least",
     "at_most",
+    "axis_effects",
     "between",
     "equals",
+    "forest_effects",
     "load",
     "show_versions",
 ]

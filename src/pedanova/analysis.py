@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from pedanova.results import Comparison, Densities, Profile, Step, densities_of
 from pedanova.rowsets import RowSet, as_rows, needs_rows
 from pedanova.space import Space
 from pedanova.tally import Tally
+
+if TYPE_CHECKING:
+    from pedanova.forestresults import AxisEffects, ForestEffects
 
 
 def count(observed: Observations, levels: Levels, threads: int) -> Analysis:
@@ -164,6 +167,22 @@ class Analysis:
         )
         alone = {g.name: self.alone(g.name).importance(target, region, baseline, smoothing) for g in goals}
         return Comparison(together | alone)
+
+    def forest(
+        self, clip: float | None = None, *, trees: int = 64, seed: int = 0, pairs: bool = True
+    ) -> ForestEffects:
+        """What explains a random forest's prediction over the space: see `pedanova.forest.forest_effects`."""
+        from pedanova.forest import forest_effects
+
+        return forest_effects(
+            self._source(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads
+        )
+
+    def axis(self, *, trees: int = 64, seed: int = 0) -> AxisEffects:
+        """What moves the prediction away from the best row: see `pedanova.forest.axis_effects`."""
+        from pedanova.forest import axis_effects
+
+        return axis_effects(self._source(), trees=trees, seed=seed, threads=self.threads)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""
