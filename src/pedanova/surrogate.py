@@ -61,11 +61,7 @@ class Surrogate:
     def score_at(self, cut: Cut) -> float:
         """Half way between the last row that a cut takes in and the first that it leaves."""
         ordered = np.sort(self.scores)
-        if isinstance(cut, Threshold):
-            inside = int(np.sum(self.signed <= cut.signed))
-        else:
-            last = np.sort(self.signed)[rank_of(cut.part, len(self.signed)) - 1]
-            inside = int(np.sum(self.signed <= last))
+        inside = int(np.sum(self.signed <= self.row_cut(cut)))
         if inside == 0:
             return -np.inf
         behind = ordered[ordered > ordered[inside - 1]]
@@ -80,6 +76,19 @@ class Surrogate:
         if end is not None:
             mask &= drawn <= end
         return mask
+
+    def holds(self, region: Region, direction: str) -> Mask:
+        """(rows,) Which rows lie in a region; quantiles are those of these rows."""
+        begin, end = (self.row_cut(cut) for cut in region.cuts(direction))  # type: ignore[arg-type]
+        mask = np.ones(len(self.signed), dtype=bool)
+        if begin is not None:
+            mask &= self.signed > begin
+        return mask if end is None else mask & (self.signed <= end)
+
+    def row_cut(self, cut: Cut | None) -> float | None:
+        if cut is None or isinstance(cut, Threshold):
+            return None if cut is None else cut.signed
+        return float(np.sort(self.signed)[rank_of(cut.part, len(self.signed)) - 1])
 
     def chance(self, region: Region, direction: str) -> Reals:
         """(rows,) How likely each row lies in a region, as the other rows tell it."""
