@@ -3,6 +3,7 @@
 
 #include "column.hpp"
 #include "count.hpp"
+#include "moments.hpp"
 #include "pareto.hpp"
 #include "select.hpp"
 
@@ -16,7 +17,7 @@ using namespace pedanova;
 
 namespace {
 
-constexpr std::int32_t abi = 3;  // raised whenever a signature below changes; kernel.py asks for it
+constexpr std::int32_t abi = 4;  // raised whenever a signature below changes; kernel.py asks for it
 constexpr std::int64_t bad_argument = -1;
 constexpr std::int64_t failed = -2;
 
@@ -82,6 +83,17 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_lookup(const void* values, std::int6
     return guarded([&] {
         if (level_bytes == 1) count_lookup(column, grid, rows, static_cast<const std::uint8_t*>(levels), target, missing, table);
         else count_lookup(column, grid, rows, static_cast<const std::uint16_t*>(levels), target, missing, table);
+        return std::int64_t{0};
+    });
+}
+
+PEDANOVA_EXPORT std::int64_t pedanova_sum_levels(const void* objective, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
+                                                 std::int32_t level_bytes, const void* levels, const double* centres, Moment* table) {
+    if (!is_known(dtype) || rows < 0 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
+    const Column column = as_column(objective, stride, dtype);
+    return guarded([&] {
+        if (level_bytes == 1) sum_levels(column, rows, static_cast<const std::uint8_t*>(levels), centres, table);
+        else sum_levels(column, rows, static_cast<const std::uint16_t*>(levels), centres, table);
         return std::int64_t{0};
     });
 }

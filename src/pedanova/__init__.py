@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pedanova.analysis import Analysis, load
+    from pedanova.effects import Effect, Effects, Marginal
     from pedanova.errors import PedanovaError
     from pedanova.importance import Importance, Importances
     from pedanova.levels import Levels
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 CONTENTS = {
     "analysis": ["Analysis", "load"],
+    "effects": ["Effect", "Effects", "Marginal"],
     "errors": ["PedanovaError"],
     "importance": ["Importance", "Importances"],
     "levels": ["Levels"],
@@ -43,11 +45,14 @@ __all__ = [
     "Categorical",
     "Comparison",
     "Densities",
+    "Effect",
+    "Effects",
     "Float",
     "Importance",
     "Importances",
     "Int",
     "Levels",
+    "Marginal",
     "Moving",
     "Ordinal",
     "PedanovaError",

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pedanova.contrasts import check_rows, from_rows, from_tallies
-from pedanova.counting import Tallies, cell_notes, kept, levels_for
+from pedanova.counting import Tallies, cell_notes, levels_for, recut
 from pedanova.density import Smoothing
-from pedanova.engines.arrays import tally_columns
+from pedanova.effects import Effects, check_single, clip_region, effects_of
+from pedanova.engines.arrays import sum_moments, tally_columns
 from pedanova.errors import (
     DataError,
     LevelsError,
@@ -24,7 +25,8 @@ from pedanova.errors import (
     unknown_name,
 )
 from pedanova.importance import Contrast, Importances, chance_notes, rank, sampler_notes, sparse_notes
-from pedanova.levels import Levels, as_ladder, cut_at, cut_levels
+from pedanova.levels import Levels, cut_at
+from pedanova.moments import Moments
 from pedanova.nesting import Range, check_nested, check_order, few_rows_note, query_notes
 from pedanova.observations import Observations
 from pedanova.preparation import reordered
@@ -64,6 +66,7 @@ class Analysis:
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
     _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
+    _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
 
     @property
     def space(self) -> Space:
@@ -149,6 +152,47 @@ class Analysis:
         """`densities` of every parameter, the rows asked for once."""
         contrasts, _, _ = self.ask(target, region)
         return {contrast.name: densities_of(contrast, smoothing=smoothing) for contrast in contrasts}
+
+    def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
+        """How much of the objective's own variance each parameter explains inside the region.
+
+        Parameters
+        ----------
+        region
+            Whatever `importance` takes as a region.
+        clip
+            A quantile, or `at_most` (`at_least` where larger is better): worse objectives count as the
+            one there, so that a few wild values do not rule. A quantile is taken within a region
+            that is a mask, a box or a condition.
+        smoothing
+            ``"auto"``, ``"none"``, or a bandwidth in cells.
+        """
+        check_single(self.objective, self.levels)
+        base = self._as_rows(region, "region")
+        if isinstance(base, RowSet):
+            return replace(self.within(region).effects(clip=clip, smoothing=smoothing), region=str(base))
+        ends = [] if clip is None else [clip_region(self._as_rows(clip, "clip"))]
+        levels, tallies = self._cut_at(base, *ends)
+        moments = self.moments if levels is self.levels else self._sum_moments(levels)
+        return effects_of(tallies, moments, base, clip=ends[0] if ends else None, smoothing=smoothing)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Mean and spread of the objective by level: one pass over it, the first time they are needed."""
+        return self._moments or self._sum_moments(self.levels)
+
+    def _sum_moments(self, levels: Levels) -> Moments:
+        if self.observations is None:
+            raise LevelsError(
+                "the spread of the objective was not kept (as in files of version 1) and the rows are no "
+                "longer at hand; analyze the data again"
+            )
+        return sum_moments(self.observations, levels, threads=self.threads)
+
+    def _moments_to_keep(self) -> Moments | None:
+        """What a file or a sum takes along; several objectives have no one mean."""
+        known = self._moments is not None or self.observations is not None
+        return self.moments if known and not self.levels.several else None
 
     def by_objective(
         self,
@@ -276,25 +320,13 @@ class Analysis:
         """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         if cuts not in self._recounts:
-            levels = self._recut(observed, {cut.part for cut in cuts if isinstance(cut, Quantile)})
+            parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
+            levels = recut(observed, self.levels, parts, self.threads)
             levels = levels.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
             self._recounts.clear()  # the last question's counts are enough
             self._recounts[cuts] = levels, tally_columns(observed, levels, threads=self.threads)
         found: tuple[Levels, Tallies] = self._recounts[cuts]
         return found
-
-    def _recut(self, observed: Observations, parts: set[Fraction]) -> Levels:
-        """Levels at further quantiles. Those of other data have no others: asking for one is refused."""
-        if parts <= set(self.levels.quantiles) or not self.levels.own:
-            return self.levels
-        levels = cut_levels(
-            kept(observed),
-            direction=self.levels.direction,
-            nan=self.levels.nan,
-            quantiles=as_ladder(parts | set(self.levels.quantiles)),
-            threads=self.threads,
-        )
-        return replace(levels, several=self.levels.several)
 
     def __add__(self, other: Analysis) -> Analysis:
         if not isinstance(other, Analysis):
@@ -310,7 +342,9 @@ class Analysis:
         complete = self.levels.complete and other.levels.complete
         levels = replace(self.levels, complete=complete, own=False)
         dropped = self.dropped + other.dropped
-        return Analysis(self.objective, levels, tallies, notes, dropped, None, self.threads)
+        one, two = self._moments_to_keep(), other._moments_to_keep()
+        moments = one + two if one is not None and two is not None else None
+        return Analysis(self.objective, levels, tallies, notes, dropped, None, self.threads, _moments=moments)
 
     def __radd__(self, other: object) -> Analysis:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # so that sum([...]) works
@@ -319,7 +353,8 @@ class Analysis:
         """Write the tallies, not the data, to a small file; `load` reads it."""
         from pedanova.store import Stored, write_tallies
 
-        write_tallies(path, Stored(self.objective, self.dropped, self.levels, self.tallies, self.notes))
+        kept = (self.objective, self.dropped, self.levels, self.tallies, self.notes)
+        write_tallies(path, Stored(*kept, moments=self._moments_to_keep()))
 
     def report(
         self,
@@ -354,4 +389,5 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     from pedanova.store import read_tallies
 
     stored = read_tallies(path)
-    return Analysis(stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
+    kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
+    return Analysis(*kept, _moments=stored.moments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,20 @@ def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: 
     if np.isfinite(cut.thresholds).sum() < 2:  # two thresholds are two values: it varies
         check_varies(observed, nan)
     return replace(cut, several=several)
+
+
+def recut(observed: Observations, levels: Levels, parts: set[Fraction], threads: int) -> Levels:
+    """Levels at further quantiles. Those of other data have no others: asking for one is refused."""
+    if parts <= set(levels.quantiles) or not levels.own:
+        return levels
+    finer = cut_levels(
+        kept(observed),
+        direction=levels.direction,
+        nan=levels.nan,
+        quantiles=as_ladder(parts | set(levels.quantiles)),
+        threads=threads,
+    )
+    return replace(finer, several=levels.several)
 
 
 def kept(observed: Observations) -> Any:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from pedanova.errors import PedanovaError
 from pedanova.grid import Grid
 
-ABI = 3
+ABI = 4
 ENTRY = np.dtype([("count", np.int64), ("sum", np.float64)])
+MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
 DTYPES = {
     np.dtype(name): code
     for code, name in enumerate(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
@@ -41,6 +42,7 @@ SIGNATURES: dict[str, list[Any]] = {
         *_levels_and_objective,
         *[_int64, _int64, _int64, _pointer, _pointer],
     ],
+    "sum_levels": [*_column, _int64, _int32, _pointer, _pointer, _pointer],
     "count_digits": [*_column, _double, _int64, _pointer, _int32, _pointer],
     "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
@@ -194,6 +196,21 @@ def count_lookup(
         offset,
         len(lookup),
         address(lookup),
+        address(table),
+    )
+
+
+def sum_levels(
+    objective: NDArray[Any], levels: NDArray[Any], centres: NDArray[np.float64], table: NDArray[Any]
+) -> None:
+    """Add rows to `table`, one `MOMENT` for each centre; a level's sums are around its centre."""
+    call(
+        "sum_levels",
+        *column_of(objective),
+        len(objective),
+        levels.itemsize,
+        address(levels),
+        address(centres),
         address(table),
     )
 
