@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pedanova.effects import Effect, Effects, Marginal
     from pedanova.errors import PedanovaError
     from pedanova.importance import Importance, Importances
+    from pedanova.interactions import Interaction, Interactions
     from pedanova.levels import Levels
     from pedanova.pipeline import analyze
     from pedanova.regions import Region, at_least, at_most, between, equals
@@ -30,6 +31,7 @@ CONTENTS = {
     "effects": ["Effect", "Effects", "Marginal"],
     "errors": ["PedanovaError"],
     "importance": ["Importance", "Importances"],
+    "interactions": ["Interaction", "Interactions"],
     "levels": ["Levels"],
     "pipeline": ["analyze"],
     "regions": ["Region", "at_least", "at_most", "between", "equals"],
@@ -51,6 +53,8 @@ __all__ = [
     "Importance",
     "Importances",
     "Int",
+    "Interaction",
+    "Interactions",
     "Levels",
     "Marginal",
     "Moving",

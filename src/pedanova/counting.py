@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from pedanova.errors import DataError, OutsideSpaceError, QueryError
+from pedanova.errors import DataError, MergeError, OutsideSpaceError, QueryError
 from pedanova.fates import NanPolicy
 from pedanova.grid import grid_of
 from pedanova.levels import (
@@ -84,6 +84,27 @@ def check_varies(observed: Observations, nan: str) -> None:
         raise DataError(
             f"objective {observed.name!r} is {low:g} in every row; nothing can explain a constant"
         )
+
+
+class Counted(Protocol):
+    """What an analysis has counted."""
+
+    @property
+    def objective(self) -> str: ...
+    @property
+    def levels(self) -> Levels: ...
+    @property
+    def tallies(self) -> Tallies: ...
+
+
+def check_alike(one: Counted, two: Counted) -> None:
+    """Raise where two analyses cannot be added; their tallies check the rest."""
+    if one.objective != two.objective:
+        raise MergeError(f"objectives differ: {one.objective!r} and {two.objective!r}")
+    if one.levels.several or two.levels.several:
+        raise MergeError("several objectives are ordered within one table; analyze all rows at once")
+    if list(one.tallies) != list(two.tallies):
+        raise MergeError(f"parameters differ: {list(one.tallies)} and {list(two.tallies)}")
 
 
 def check_inside(tallies: Tallies, observed: Observations) -> None:
