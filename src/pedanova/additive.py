@@ -48,6 +48,11 @@ class Explained:
     def interaction(self) -> Reals:
         return np.maximum(0.0, self.closed - self.additive)
 
+    @property
+    def of_the_rest(self) -> Reals:
+        """Interaction as a part of what the additive fit leaves: its size does not hang on the noise."""
+        return self.interaction * inverse_of(np.maximum(0.0, 1.0 - self.additive))
+
 
 def design_of(region: NDArray[np.int64]) -> Design:
     """The design of stacked tables, (pairs, cells, cells); empty rows and columns are allowed."""
@@ -116,14 +121,14 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
     and measured like the data. A pair that chance reaches often is not drawn to the end: its value
     is far from small either way.
     """
-    found = float(explained(design, target).interaction) * (1.0 - 1e-9) - 1e-12
+    found = float(explained(design, target).of_the_rest) * (1.0 - 1e-9) - 1e-12  # ties count as reached
     chances = fitted_parts(design, target)
     drawn = reached = 0
     for draws, enough in (*(stage for stage in STAGES if stage[0] < most), (most, most)):
         while drawn < draws:
             now = min(AT_A_TIME, draws - drawn)
             again = draw_targets(design, chances, now, random)
-            reached += int(np.sum(explained(design, again).interaction >= found))
+            reached += int(np.sum(explained(design, again).of_the_rest >= found))
             drawn += now
         if reached >= enough:
             break

@@ -85,7 +85,7 @@ class Interactions(Table):
     def __getitem__(self, names: tuple[str, str]) -> Interaction:
         """The row of a pair, in either order."""
         for row in self.rows:
-            if {row.first, row.second} == set(names) and not isinstance(names, str):
+            if names in ((row.first, row.second), (row.second, row.first)):
                 return row
         raise UnknownParameterError(self._unknown(names))
 
@@ -105,7 +105,7 @@ class Interactions(Table):
         return len(self.rows)
 
     def __contains__(self, names: object) -> bool:
-        return isinstance(names, tuple) and any(set(pair) == set(names) for pair in self)
+        return any(names in (pair, pair[::-1]) for pair in self)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = [field.name for field in fields(Interaction)]
