@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
-STAGES = ((99, 20), (999, 10))  # draws, and how many as large as the data end the drawing there
+STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
+NEARLY_NORMAL = 25.0  # a variance from which on a binomial count is drawn as a normal one
 AT_A_TIME = 2_000  # draws held in memory
 
 
@@ -136,9 +137,14 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
 
 
 def draw_targets(design: Design, chances: Reals, draws: int, random: np.random.Generator) -> Reals:
-    """(draws, cells, cells) Binomial counts; cell by cell, which is the quicker order."""
-    full = np.flatnonzero(design.region)
-    rows = design.region.ravel()[full].astype(np.int64)
+    """(draws, cells, cells) Binomial counts; normal ones, ten times quicker, where no one could tell."""
+    rows, chance = design.region.ravel(), chances.ravel()
+    spread = rows * chance * (1.0 - chance)
     counts = np.zeros((draws, design.region.size))
-    counts[:, full] = random.binomial(rows[:, None], chances.ravel()[full, None], size=(len(full), draws)).T
+    many, few = np.flatnonzero(spread >= NEARLY_NORMAL), np.flatnonzero((rows > 0) & (spread < NEARLY_NORMAL))
+    counts[:, many] = (
+        random.standard_normal((draws, len(many))) * np.sqrt(spread[many]) + (rows * chance)[many]
+    )
+    tries = rows[few].astype(np.int64)[:, None]  # cell by cell, which is the quicker order
+    counts[:, few] = random.binomial(tries, chance[few, None], size=(len(few), draws)).T
     return counts.reshape(draws, *design.region.shape)
