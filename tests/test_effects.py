@@ -155,6 +155,9 @@ class TestRefusals:
     def test_a_constant(self) -> None:
         a = pa.analyze({"x": np.arange(10)}, [1.0] * 8 + [2.0] * 2, params=["x"])
         refuse(QueryError, "is 1 in every row", of=lambda: a.effects(0.5))
+        third = pa.analyze({"x": np.arange(1_000)}, [0.1] * 500 + [1 / 3] * 500, params=["x"], levels=[0.5])
+        worse = pa.between(0.5, 1.0)
+        refuse(QueryError, "is 0.333333 in every row", of=lambda: third.effects(worse))
 
     def test_several_objectives(self) -> None:
         random = np.random.default_rng(0)

@@ -12,6 +12,7 @@ from pedanova.errors import MergeError
 from pedanova.levels import Levels
 
 Reals = NDArray[np.float64]  # (levels,)
+ROUNDING = 1e-15  # a smaller part of the terms that should cancel is nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +48,11 @@ class Moments:
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(np.sum(rows * (centres - pivot) + sums)) / total
             away = centres - (pivot + mean)
-            spread = float(np.sum(squares + 2.0 * sums * away + rows * away**2)) / total
-        return (float(pivot + mean), max(0.0, spread)) if math.isfinite(spread) else (math.nan, math.nan)
+            terms = np.array([squares, 2.0 * sums * away, rows * away**2])
+            spread, size = float(terms.sum()) / total, float(np.abs(terms).sum()) / total
+        if not math.isfinite(size):
+            return math.nan, math.nan
+        return float(pivot + mean), spread if spread > ROUNDING * size else 0.0
 
     def clipped(self, first: int, value: float) -> Moments:
         """The levels from `first` on count as `value`."""

@@ -115,7 +115,7 @@ def layout_of(rows: int, names: tuple[str, ...], width: int) -> Layout:
     pairs = len(names) * (len(names) - 1) // 2
     shared = Layout(names, width, 2)
     entries = math.prod(shared.shape)
-    worth = shared.side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > 5 * entries
+    worth = shared.side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > 15 * entries
     return shared if worth else Layout(names, width, 1)
 
 
