@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,14 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.errors import DataError, FormatError, LevelsError
+from pedanova.moments import Moments
 from pedanova.store import MAGIC, Stored, from_bytes, to_bytes
 
 OLD = Path(__file__).parent / "files"
 
 
 def content_of(a: pa.Analysis) -> bytes:
-    return to_bytes(Stored(a.objective, a.dropped, a.levels, a.tallies, a.notes))
+    return to_bytes(Stored(a.objective, a.dropped, a.levels, a.tallies, a.notes, a.moments))
 
 
 @pytest.fixture
@@ -71,10 +73,23 @@ def test_loaded_parts_add_up(trials: dict[str, np.ndarray], tmp_path: Path) -> N
     assert added.tallies == whole.tallies
 
 
-def test_files_of_old_versions_are_still_read() -> None:
-    a = pa.load(OLD / "version-1.pedanova")
-    expected = json.loads((OLD / "version-1.json").read_text())
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_of_old_versions_are_still_read(version: int) -> None:
+    a = pa.load(OLD / f"version-{version}.pedanova")
+    expected = json.loads((OLD / f"version-{version}.json").read_text())
+    effects = expected.pop("effects", None)
     assert {row.name: row.ratio for row in a.importance().rows} == pytest.approx(expected, rel=1e-12)
+    if effects is not None:
+        assert {row.name: row.variance for row in a.effects().rows} == pytest.approx(effects, rel=1e-12)
+
+
+def test_a_file_without_moments_says_so(tmp_path: Path) -> None:
+    """Version 1 has none; what is written from it again has none either."""
+    a = pa.load(OLD / "version-1.pedanova")
+    a.save(tmp_path / "again.pedanova")
+    for known in (a, pa.load(tmp_path / "again.pedanova"), a + a):
+        with pytest.raises(LevelsError, match=r"not kept.*analyze the data again"):
+            known.effects()
 
 
 def test_no_row_can_be_read_back_from_the_file(tmp_path: Path) -> None:
@@ -130,7 +145,7 @@ class TestHostile:
 
     @given(st.binary(max_size=300))
     def test_any_bytes(self, noise: bytes) -> None:
-        for start in (b"", MAGIC, MAGIC + struct.pack("<II", 1, 5)):
+        for start in (b"", MAGIC, MAGIC + struct.pack("<II", 1, 5), MAGIC + struct.pack("<II", 2, 5)):
             with pytest.raises(FormatError):
                 from_bytes(start + noise)
 
@@ -141,7 +156,7 @@ class TestHostile:
         header = json.loads(content[16 : 16 + length]) | change
         text = json.dumps(header).encode()
         rest = content[16 + length : -4] if blocks is None else blocks
-        body = MAGIC + struct.pack("<II", 1, len(text)) + text + rest
+        body = MAGIC + struct.pack("<II", 2, len(text)) + text + rest
         return body + struct.pack("<I", zlib.crc32(body))
 
     @pytest.mark.parametrize(
@@ -170,6 +185,9 @@ class TestHostile:
             {"dropped": -5},
             {"dropped": True},
             {"notes": 7},
+            {"moments": False},
+            {"moments": 1},
+            {"moments": None},
         ],
         ids=str,
     )
@@ -181,7 +199,7 @@ class TestHostile:
         """1 GB of zeros in 1 MB claims to be the thresholds."""
         bomb = zlib.compress(bytes(50_000_000), 9)
         with pytest.raises(FormatError):
-            from_bytes(self.forge(content, {"blocks": [len(bomb), 0, 0, 0, 0]}, blocks=bomb))
+            from_bytes(self.forge(content, {"blocks": [len(bomb), 0, 0, 0, 0, 0]}, blocks=bomb))
 
     def test_impossible_counts(self, trials: dict[str, np.ndarray]) -> None:
         a = pa.analyze(trials, "loss")
@@ -191,6 +209,42 @@ class TestHostile:
         broken = dict(a.tallies) | {"lr": type(tally)("lr", tally.parameter, tally.levels, wrong, tally.sums)}
         with pytest.raises(FormatError, match=r"impossible|counts other rows"):
             from_bytes(to_bytes(Stored(a.objective, 0, a.levels, broken, ())))
+
+    @given(data=st.data())
+    def test_any_moments(self, content: bytes, data: st.DataObject) -> None:
+        """A right checksum around any numbers: refused, or rows could have them."""
+        (length,) = struct.unpack_from("<I", content, 12)
+        header = json.loads(content[16 : 16 + length])
+        levels, sizes = header["levels"], header["blocks"]
+        values = data.draw(st.lists(st.floats(width=64), min_size=2, max_size=4))
+        block = zlib.compress(np.resize(np.array(values), 2 * levels).astype("<f8").tobytes())
+        kept = content[16 + length : 16 + length + sum(sizes[:-1])]
+        forged = self.forge(content, {"blocks": [*sizes[:-1], len(block)]}, blocks=kept + block)
+        try:
+            moments = from_bytes(forged).moments
+        except FormatError:
+            return
+        assert moments is not None
+        for first in range(levels):
+            mean, variance = moments.range(first, first + 1)
+            assert np.isnan(mean) or variance >= 0
+
+    @pytest.mark.parametrize("numbers", [[0.0, -1.0], [5.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]], ids=str)
+    def test_impossible_moments(self, content: bytes, numbers: list[float]) -> None:
+        stored = from_bytes(content)
+        assert stored.moments is not None
+        sums, squares = (np.full(stored.levels.count, number) for number in numbers)
+        wrong = Moments(stored.moments.centres, stored.moments.rows, sums, squares)
+        with pytest.raises(FormatError, match="no rows could have"):
+            from_bytes(to_bytes(replace(stored, moments=wrong)))
+
+    def test_moments_of_a_wrong_length(self, content: bytes) -> None:
+        (length,) = struct.unpack_from("<I", content, 12)
+        sizes = json.loads(content[16 : 16 + length])["blocks"]
+        block = zlib.compress(bytes(8))
+        kept = content[16 + length : 16 + length + sum(sizes[:-1])]
+        with pytest.raises(FormatError, match="bytes it should"):
+            from_bytes(self.forge(content, {"blocks": [*sizes[:-1], len(block)]}, blocks=kept + block))
 
     def test_a_newer_version(self, content: bytes) -> None:
         newer = content[:8] + struct.pack("<I", 99) + content[12:]

@@ -3,6 +3,8 @@
 
 #include "column.hpp"
 #include "count.hpp"
+#include "moments.hpp"
+#include "pairs.hpp"
 #include "pareto.hpp"
 #include "select.hpp"
 
@@ -16,7 +18,7 @@ using namespace pedanova;
 
 namespace {
 
-constexpr std::int32_t abi = 3;  // raised whenever a signature below changes; kernel.py asks for it
+constexpr std::int32_t abi = 5;  // raised whenever a signature below changes; kernel.py asks for it
 constexpr std::int64_t bad_argument = -1;
 constexpr std::int64_t failed = -2;
 
@@ -82,6 +84,50 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_lookup(const void* values, std::int6
     return guarded([&] {
         if (level_bytes == 1) count_lookup(column, grid, rows, static_cast<const std::uint8_t*>(levels), target, missing, table);
         else count_lookup(column, grid, rows, static_cast<const std::uint16_t*>(levels), target, missing, table);
+        return std::int64_t{0};
+    });
+}
+
+PEDANOVA_EXPORT std::int64_t pedanova_sum_levels(const void* objective, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
+                                                 std::int32_t level_bytes, const void* levels, const double* centres, Moment* table) {
+    if (!is_known(dtype) || rows < 0 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
+    const Column column = as_column(objective, stride, dtype);
+    return guarded([&] {
+        if (level_bytes == 1) sum_levels(column, rows, static_cast<const std::uint8_t*>(levels), centres, table);
+        else sum_levels(column, rows, static_cast<const std::uint16_t*>(levels), centres, table);
+        return std::int64_t{0};
+    });
+}
+
+PEDANOVA_EXPORT std::int64_t pedanova_code_numeric(const void* values, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
+                                                   const std::uint8_t* missing, std::int64_t cells, const double* inner,
+                                                   const double* accept_low, const double* accept_high, std::int32_t range, std::int32_t even,
+                                                   double origin, double scale, const std::uint8_t* groups, std::uint8_t* codes) {
+    if (!is_known(dtype) || rows < 0 || cells < 1) return bad_argument;
+    const NumericGrid grid{cells, inner, accept_low, accept_high, range != 0, even != 0, origin, scale};
+    return guarded([&] {
+        code_numeric(as_column(values, stride, dtype), grid, rows, missing, groups, codes);
+        return std::int64_t{0};
+    });
+}
+
+PEDANOVA_EXPORT std::int64_t pedanova_code_lookup(const void* values, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
+                                                  const std::uint8_t* missing, std::int64_t cells, std::int64_t offset, std::int64_t size,
+                                                  const std::int32_t* lookup, const std::uint8_t* groups, std::uint8_t* codes) {
+    if (!is_known(dtype) || !is_whole(static_cast<Dtype>(dtype)) || rows < 0 || cells < 1) return bad_argument;
+    const LookupGrid grid{cells, offset, size, lookup};
+    return guarded([&] {
+        code_lookup(as_column(values, stride, dtype), grid, rows, missing, groups, codes);
+        return std::int64_t{0};
+    });
+}
+
+// codes: (columns, rows), all below width; parts: (rows,), all below part_count; tables: one for each pair of columns.
+PEDANOVA_EXPORT std::int64_t pedanova_count_pairs(const std::uint8_t* codes, const std::uint8_t* parts, std::int64_t rows,
+                                                  std::int64_t columns, std::int64_t width, std::int64_t part_count, std::uint32_t* tables) {
+    if (rows < 0 || rows > INT32_MAX || columns < 2 || width < 1 || width > 256 || part_count < 1 || part_count > 256) return bad_argument;
+    return guarded([&] {
+        count_pairs(codes, parts, rows, columns, width, part_count, tables);
         return std::int64_t{0};
     });
 }

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pedanova.analysis import Analysis, load
+    from pedanova.effects import Effect, Effects, Marginal
     from pedanova.errors import PedanovaError
     from pedanova.forest import axis_effects, forest_effects
     from pedanova.forestresults import AxisEffects, ForestEffects, ForestPairs
     from pedanova.importance import Importance, Importances
+    from pedanova.interactions import Interaction, Interactions
     from pedanova.levels import Levels
     from pedanova.pipeline import analyze
     from pedanova.regions import Region, at_least, at_most, between, equals
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
 
 CONTENTS = {
     "analysis": ["Analysis", "load"],
+    "effects": ["Effect", "Effects", "Marginal"],
     "errors": ["PedanovaError"],
     "forest": ["axis_effects", "forest_effects"],
     "forestresults": ["AxisEffects", "ForestEffects", "ForestPairs"],
     "importance": ["Importance", "Importances"],
+    "interactions": ["Interaction", "Interactions"],
     "levels": ["Levels"],
     "pipeline": ["analyze"],
     "regions": ["Region", "at_least", "at_most", "between", "equals"],
@@ -48,13 +52,18 @@ __all__ = [
     "Categorical",
     "Comparison",
     "Densities",
+    "Effect",
+    "Effects",
     "Float",
     "ForestEffects",
     "ForestPairs",
     "Importance",
     "Importances",
     "Int",
+    "Interaction",
+    "Interactions",
     "Levels",
+    "Marginal",
     "Moving",
     "Ordinal",
     "PedanovaError",

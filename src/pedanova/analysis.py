@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pedanova.contrasts import check_rows, from_rows, from_tallies
-from pedanova.counting import Tallies, cell_notes, kept, levels_for
+from pedanova.contrasts import (
+    Codes,
+    codes_of_levels,
+    codes_of_rows,
+    counted_rows,
+    from_codes,
+    from_tallies,
+    rows_in,
+)
+from pedanova.counting import Tallies, cell_notes, check_alike, levels_for, recut
 from pedanova.density import Smoothing
-from pedanova.engines.arrays import tally_columns
+from pedanova.effects import Effects, check_single, clip_region, effects_of
+from pedanova.engines.arrays import sum_moments, tally_columns
 from pedanova.errors import (
     DataError,
     LevelsError,
-    MergeError,
     QueryError,
     UnknownParameterError,
     unknown_name,
 )
 from pedanova.importance import Contrast, Importances, chance_notes, rank, sampler_notes, sparse_notes
-from pedanova.levels import Levels, as_ladder, cut_at, cut_levels
-from pedanova.nesting import Range, check_nested, check_order, few_rows_note, query_notes
+from pedanova.interactions import Interactions, find_pairs
+from pedanova.levels import Levels
+from pedanova.moments import Moments
+from pedanova.nesting import Range, check_nested, check_one_value, check_order, few_rows_note, query_notes
 from pedanova.observations import Observations
-from pedanova.preparation import reordered
+from pedanova.preparation import reordered, with_goal
 from pedanova.regions import Quantile, Region, Threshold, as_region, percent
 from pedanova.results import Comparison, Densities, Profile, Step, densities_of
 from pedanova.rowsets import RowSet, as_rows, needs_rows
@@ -67,6 +77,7 @@ class Analysis:
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
     _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
+    _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
 
     @property
     def space(self) -> Space:
@@ -153,6 +164,81 @@ class Analysis:
         contrasts, _, _ = self.ask(target, region)
         return {contrast.name: densities_of(contrast, smoothing=smoothing) for contrast in contrasts}
 
+    def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
+        """How much of the objective's own variance each parameter explains inside the region.
+
+        Parameters
+        ----------
+        region
+            Whatever `importance` takes as a region.
+        clip
+            A quantile, or `at_most` (`at_least` where larger is better): worse objectives count as the
+            one there, so that a few wild values do not rule. A quantile is taken within a region
+            that is a mask, a box or a condition.
+        smoothing
+            ``"auto"``, ``"none"``, or a bandwidth in cells.
+        """
+        check_single(self.objective, self.levels)
+        base = self._as_rows(region, "region")
+        if isinstance(base, RowSet):
+            return replace(self.within(region).effects(clip=clip, smoothing=smoothing), region=str(base))
+        ends = [] if clip is None else [clip_region(self._as_rows(clip, "clip"))]
+        levels, tallies = self._cut_at(base, *ends)
+        moments = self.moments if levels is self.levels else self._sum_moments(levels)
+        return effects_of(tallies, moments, base, clip=ends[0] if ends else None, smoothing=smoothing)
+
+    def interactions(
+        self,
+        target: object = 0.1,
+        region: object = 1.0,
+        *,
+        cells: object = "auto",
+        corrected: bool = True,
+        params: Iterable[str] | None = None,
+        seed: int = 0,
+    ) -> Interactions:
+        """What every two parameters tell about the target together, beyond both added.
+
+        Parameters
+        ----------
+        target, region
+            As in `importance`. The rows must be at hand: pairs are counted when asked for.
+        cells
+            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows.
+        corrected
+            Whether what chance would explain is taken off.
+        params
+            The parameters to pair; None for all.
+        seed
+            Of the draws behind the p-values.
+        """
+        options = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
+            found = self.within(region).interactions(target, **options)  # type: ignore[arg-type]
+            return replace(found, region=str(base))
+        observed = self._source()
+        contrasts, words, notes = self.ask(target, region)
+        found = find_pairs(observed, self._codes(wanted, base), contrasts, threads=self.threads, **options)
+        return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Mean and spread of the objective by level: one pass over it, the first time they are needed."""
+        return self._moments or self._sum_moments(self.levels)
+
+    def _sum_moments(self, levels: Levels) -> Moments:
+        if self.observations is None:
+            raise LevelsError(
+                "the objective's spread was not kept (a file of version 1); analyze the data again"
+            )
+        return sum_moments(self.observations, levels, threads=self.threads)
+
+    def _moments_to_keep(self) -> Moments | None:
+        """What a file or a sum takes along; several objectives have no one mean."""
+        known = self._moments is not None or self.observations is not None
+        return self.moments if known and not self.levels.several else None
+
     def by_objective(
         self,
         target: object = 0.1,
@@ -186,28 +272,13 @@ class Analysis:
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""
-        observed = self._source()
-        goals = {goal.name: goal for goal in observed.goals}
-        if objective not in goals:
-            raise QueryError(unknown_name(objective, tuple(goals), what="objective"))
-        goal = goals[objective]
-        order = None
-        if observed.order is not None and self.levels.nan == "worst":
-            unknown = np.logical_or.reduce([np.isnan(other.values) for other in observed.goals])
-            struck = np.isnan(observed.order) & ~unknown  # failed or infeasible: the worst for every goal
-            order = np.where(struck, np.nan, goal.values.astype(np.float64))
-        return self._like(replace(observed, goals=(goal,), order=order))
+        return self._like(with_goal(self._source(), objective, self.levels.nan))
 
     def within(self, rows: object) -> Analysis:
         """The same analysis of some of the rows only; levels are cut anew inside them."""
         base = self._as_rows(rows, "region")
         observed = self._source()
-        if isinstance(base, RowSet):
-            mask = base.mask if observed.keep is None else base.mask & observed.keep
-        else:
-            mask = cut_at(observed.ranked, observed.keep, base, observed.direction)
-        if self.levels.nan == "drop" and observed.keep is None:
-            mask = mask & ~np.isnan(observed.ranked)
+        mask = rows_in(base, observed, counted_rows(observed, self.levels.nan))
         if mask.sum() < 2:
             raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
         return self._like(reordered(replace(observed, keep=mask)))
@@ -225,25 +296,18 @@ class Analysis:
     def _as_rows(self, value: object, name: str) -> Region | RowSet:
         if not needs_rows(value):
             region = as_region(value, name)
-            self._check_one_value(region, name)
+            check_one_value(region, name, self.objective, several=self.levels.several)
             single = self.observations is not None and self.observations.ranked.dtype == np.float32
             return region.as_float32() if single else region
         observed = self._source()
         return as_rows(value, name, observed.table, len(observed))
 
-    def _check_one_value(self, region: Region, name: str) -> None:
-        if region.kind == "value" and self.levels.several:
-            names = self.objective.split(", ")
-            raise QueryError(
-                f"{name} ({region}): {len(names)} objectives have no one value; use a quantile, "
-                f"or a condition such as {f'{names[0]} <= 1'!r}"
-            )
-
     def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
         """Target and region rows by cell, both in words, and notes on them."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(wanted, RowSet):
-            return self._contrast_rows(wanted, base)
+            contrasts = from_codes(self._source(), self._codes(wanted, base), threads=self.threads)
+            return contrasts, (str(wanted), str(base)), few_rows_note(int(contrasts[0].target.sum()))
         if isinstance(base, RowSet):
             contrasts, words, notes = self.within(region).ask(target, 1.0)
             return contrasts, (words[0], str(base)), notes
@@ -253,22 +317,13 @@ class Analysis:
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
 
-    def _contrast_rows(
-        self, wanted: RowSet, base: Region | RowSet
-    ) -> tuple[list[Contrast], tuple[str, str], list[str]]:
+    def _codes(self, wanted: Region | RowSet, base: Region | RowSet) -> Codes:
+        """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
         observed = self._source()
-        counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
-        if self.levels.nan == "drop":
-            counted = counted & ~np.isnan(observed.ranked)
-        region = (
-            base.mask & counted
-            if isinstance(base, RowSet)
-            else cut_at(observed.ranked, counted, base, observed.direction)
-        )
-        target = wanted.mask & counted
-        check_rows(target, region, wanted, base)
-        contrasts = from_rows(observed, target, region, threads=self.threads)
-        return contrasts, (str(wanted), str(base)), few_rows_note(int(target.sum()))
+        if isinstance(wanted, RowSet) or isinstance(base, RowSet):
+            return codes_of_rows(observed, wanted, base, self.levels.nan)
+        tallies, inner, outer = self._find(wanted, base)
+        return codes_of_levels(observed, _first(tallies).levels, inner, outer, threads=self.threads)
 
     def _find(self, wanted: Region, base: Region, *, nested: bool = True) -> tuple[Tallies, Range, Range]:
         """Tallies cut where the question needs it, and the levels of target and region."""
@@ -295,41 +350,26 @@ class Analysis:
         """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         if cuts not in self._recounts:
-            levels = self._recut(observed, {cut.part for cut in cuts if isinstance(cut, Quantile)})
+            parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
+            levels = recut(observed, self.levels, parts, self.threads)
             levels = levels.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
             self._recounts.clear()  # the last question's counts are enough
             self._recounts[cuts] = levels, tally_columns(observed, levels, threads=self.threads)
         found: tuple[Levels, Tallies] = self._recounts[cuts]
         return found
 
-    def _recut(self, observed: Observations, parts: set[Fraction]) -> Levels:
-        """Levels at further quantiles. Those of other data have no others: asking for one is refused."""
-        if parts <= set(self.levels.quantiles) or not self.levels.own:
-            return self.levels
-        levels = cut_levels(
-            kept(observed),
-            direction=self.levels.direction,
-            nan=self.levels.nan,
-            quantiles=as_ladder(parts | set(self.levels.quantiles)),
-            threads=self.threads,
-        )
-        return replace(levels, several=self.levels.several)
-
     def __add__(self, other: Analysis) -> Analysis:
         if not isinstance(other, Analysis):
             return NotImplemented
-        if self.objective != other.objective:
-            raise MergeError(f"objectives differ: {self.objective!r} and {other.objective!r}")
-        if self.levels.several or other.levels.several:
-            raise MergeError("several objectives are ordered within one table; analyze all rows at once")
-        if list(self.tallies) != list(other.tallies):
-            raise MergeError(f"parameters differ: {list(self.tallies)} and {list(other.tallies)}")
+        check_alike(self, other)
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
         notes = tuple(dict.fromkeys([*self.notes, *other.notes]))
         complete = self.levels.complete and other.levels.complete
         levels = replace(self.levels, complete=complete, own=False)
         dropped = self.dropped + other.dropped
-        return Analysis(self.objective, levels, tallies, notes, dropped, None, self.threads)
+        one, two = self._moments_to_keep(), other._moments_to_keep()
+        moments = one + two if one is not None and two is not None else None
+        return Analysis(self.objective, levels, tallies, notes, dropped, None, self.threads, _moments=moments)
 
     def __radd__(self, other: object) -> Analysis:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # so that sum([...]) works
@@ -338,7 +378,8 @@ class Analysis:
         """Write the tallies, not the data, to a small file; `load` reads it."""
         from pedanova.store import Stored, write_tallies
 
-        write_tallies(path, Stored(self.objective, self.dropped, self.levels, self.tallies, self.notes))
+        kept = (self.objective, self.dropped, self.levels, self.tallies, self.notes)
+        write_tallies(path, Stored(*kept, moments=self._moments_to_keep()))
 
     def report(
         self,
@@ -373,4 +414,5 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     from pedanova.store import read_tallies
 
     stored = read_tallies(path)
-    return Analysis(stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
+    kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
+    return Analysis(*kept, _moments=stored.moments)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.column import Mask
-from pedanova.engines.arrays import count_codes
+from pedanova.engines.arrays import count_codes, kept_codes
 from pedanova.errors import QueryError
+from pedanova.fates import NanPolicy
 from pedanova.grid import grid_of
 from pedanova.importance import Contrast
+from pedanova.levels import Levels, cut_at
 from pedanova.nesting import Range
 from pedanova.observations import Observations
+from pedanova.regions import Region
+from pedanova.rowsets import RowSet
 from pedanova.tally import Tally
+
+Codes: TypeAlias = NDArray[np.uint8]  # (rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere
 
 
 def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> list[Contrast]:
@@ -23,14 +31,46 @@ def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> 
     ]
 
 
-def from_rows(observed: Observations, target: Mask, region: Mask, *, threads: int) -> list[Contrast]:
-    """One more pass over the columns; both masks hold rows that count, the target inside the region."""
-    codes = np.where(target, 0, np.where(region, 1, 2)).astype(np.uint8)
+def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Contrast]:
+    """One more pass over the columns."""
     counted = count_codes(observed, codes, 2, threads=threads)
     return [
         Contrast(name, grid_of(parameter), counted[name][0][0], counted[name][0].sum(axis=0))
         for name, parameter in observed.space.items()
     ]
+
+
+def codes_of_levels(
+    observed: Observations, levels: Levels, target: Range, region: Range, *, threads: int
+) -> Codes:
+    """Which rows lie in two ranges of levels, the target inside the region."""
+    parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last are rows that do not count
+    parts[slice(*region)] = 1
+    parts[slice(*target)] = 0
+    codes: Codes = parts[kept_codes(observed, levels, threads=threads)]
+    return codes
+
+
+def codes_of_rows(
+    observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy
+) -> Codes:
+    """Which rows lie in a target and a region that are picked one by one; checked to be nested."""
+    counted = counted_rows(observed, nan)
+    target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
+    check_rows(target, region, wanted, base)
+    return np.where(target, 0, np.where(region, 1, 2)).astype(np.uint8)
+
+
+def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
+    """(rows,) True where a row counts."""
+    counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
+    return counted & ~np.isnan(observed.ranked) if nan == "drop" else counted
+
+
+def rows_in(rows: Region | RowSet, observed: Observations, counted: Mask) -> Mask:
+    if isinstance(rows, RowSet):
+        return rows.mask & counted
+    return cut_at(observed.ranked, counted, rows, observed.direction)
 
 
 def check_rows(target: Mask, region: Mask, wanted: object, base: object) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 
-from pedanova.errors import DataError, OutsideSpaceError, QueryError
+from pedanova.errors import DataError, MergeError, OutsideSpaceError, QueryError
 from pedanova.fates import NanPolicy
 from pedanova.grid import grid_of
 from pedanova.levels import (
@@ -58,6 +59,20 @@ def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: 
     return replace(cut, several=several)
 
 
+def recut(observed: Observations, levels: Levels, parts: set[Fraction], threads: int) -> Levels:
+    """Levels at further quantiles. Those of other data have no others: asking for one is refused."""
+    if parts <= set(levels.quantiles) or not levels.own:
+        return levels
+    finer = cut_levels(
+        kept(observed),
+        direction=levels.direction,
+        nan=levels.nan,
+        quantiles=as_ladder(parts | set(levels.quantiles)),
+        threads=threads,
+    )
+    return replace(finer, several=levels.several)
+
+
 def kept(observed: Observations) -> Any:
     return observed.ranked if observed.keep is None else observed.ranked[observed.keep]
 
@@ -69,6 +84,27 @@ def check_varies(observed: Observations, nan: str) -> None:
         raise DataError(
             f"objective {observed.name!r} is {low:g} in every row; nothing can explain a constant"
         )
+
+
+class Counted(Protocol):
+    """What an analysis has counted."""
+
+    @property
+    def objective(self) -> str: ...
+    @property
+    def levels(self) -> Levels: ...
+    @property
+    def tallies(self) -> Tallies: ...
+
+
+def check_alike(one: Counted, two: Counted) -> None:
+    """Raise where two analyses cannot be added; their tallies check the rest."""
+    if one.objective != two.objective:
+        raise MergeError(f"objectives differ: {one.objective!r} and {two.objective!r}")
+    if one.levels.several or two.levels.several:
+        raise MergeError("several objectives are ordered within one table; analyze all rows at once")
+    if list(one.tallies) != list(two.tallies):
+        raise MergeError(f"parameters differ: {list(one.tallies)} and {list(two.tallies)}")
 
 
 def check_inside(tallies: Tallies, observed: Observations) -> None:

@@ -162,7 +162,7 @@ def rank(
 
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
     """One parameter's numbers, its ratio still open. Target rows are rows of the region."""
-    inside, rows = int(contrast.target.sum()), int(contrast.region.sum())
+    inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
     part = inside / rows
     pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
     value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
@@ -270,9 +270,9 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
     if not region.any():
         return NO_ROWS
     width = as_bandwidth(smoothing, target, block)
-    inside, rows = int(contrast.target.sum()), int(contrast.region.sum())
+    inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
     wanted, known = target / inside, region / rows
-    reached, active = int(target.sum()) / inside, int(region.sum()) / rows  # α, β
+    reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
     prior = contrast.grid.prior[cells]
     base = smooth(known, width)
     if baseline == "uniform" and len(prior):

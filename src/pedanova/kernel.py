@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from pedanova.errors import PedanovaError
 from pedanova.grid import Grid
 
-ABI = 3
+ABI = 5
 ENTRY = np.dtype([("count", np.int64), ("sum", np.float64)])
+MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
 DTYPES = {
     np.dtype(name): code
     for code, name in enumerate(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
@@ -29,18 +30,16 @@ DIGIT_BITS = (16, 11, 11, 11, 11, 4)  # how select.hpp reads the bits of a numbe
 _pointer, _int64, _int32, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32, ctypes.c_double
 _column = [_pointer, _int64, _int32]
 _levels_and_objective = [_int64, _int32, _pointer, *_column, _pointer]
+_numeric_grid = [_int64, _pointer, _pointer, _pointer, _int32, _int32, _double, _double]
+_lookup_grid = [_int64, _int64, _int64, _pointer]
 SIGNATURES: dict[str, list[Any]] = {
     "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer],
-    "count_numeric": [
-        *_column,
-        *_levels_and_objective,
-        *[_int64, _pointer, _pointer, _pointer, _int32, _int32, _double, _double, _pointer],
-    ],
-    "count_lookup": [
-        *_column,
-        *_levels_and_objective,
-        *[_int64, _int64, _int64, _pointer, _pointer],
-    ],
+    "count_numeric": [*_column, *_levels_and_objective, *_numeric_grid, _pointer],
+    "count_lookup": [*_column, *_levels_and_objective, *_lookup_grid, _pointer],
+    "code_numeric": [*_column, _int64, _pointer, *_numeric_grid, _pointer, _pointer],
+    "code_lookup": [*_column, _int64, _pointer, *_lookup_grid, _pointer, _pointer],
+    "count_pairs": [_pointer, _pointer, _int64, _int64, _int64, _int64, _pointer],
+    "sum_levels": [*_column, _int64, _int32, _pointer, _pointer, _pointer],
     "count_digits": [*_column, _double, _int64, _pointer, _int32, _pointer],
     "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
@@ -157,12 +156,19 @@ def count_numeric(
     table: NDArray[Any],
 ) -> None:
     """Add rows to `table` [level × sorted position]; numbers are placed by the grid's boundaries."""
-    even = grid.even and grid.edges is not None and grid.cells > 1
-    span = float(grid.edges[-1] - grid.edges[0]) if even and grid.edges is not None else 1.0
     call(
         "count_numeric",
         *column_of(values),
         *_shared(levels, objective, missing),
+        *_numeric(grid),
+        address(table),
+    )
+
+
+def _numeric(grid: Grid) -> tuple[Any, ...]:
+    even = grid.even and grid.edges is not None and grid.cells > 1
+    span = float(grid.edges[-1] - grid.edges[0]) if even and grid.edges is not None else 1.0
+    return (
         grid.cells,
         address(grid.inner),
         address(grid.accept_low),
@@ -171,7 +177,6 @@ def count_numeric(
         int(even),
         float(grid.edges[0]) if even and grid.edges is not None else 0.0,
         grid.cells / span,
-        address(table),
     )
 
 
@@ -194,6 +199,82 @@ def count_lookup(
         offset,
         len(lookup),
         address(lookup),
+        address(table),
+    )
+
+
+def code_numeric(
+    values: NDArray[Any],
+    grid: Grid,
+    missing: NDArray[Any] | None,
+    groups: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+) -> None:
+    """Write the group of every row's sorted position into `codes`."""
+    where = column_of(values)
+    call(
+        "code_numeric",
+        *where,
+        len(values),
+        address(missing),
+        *_numeric(grid),
+        address(groups),
+        address(codes),
+    )
+
+
+def code_lookup(
+    values: NDArray[Any],
+    cells: int,
+    offset: int,
+    lookup: NDArray[np.int32],
+    missing: NDArray[Any] | None,
+    groups: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+) -> None:
+    """Write the group of every row's cell, ``lookup[value - offset]``, into `codes`."""
+    call(
+        "code_lookup",
+        *column_of(values),
+        len(values),
+        address(missing),
+        cells,
+        offset,
+        len(lookup),
+        address(lookup),
+        address(groups),
+        address(codes),
+    )
+
+
+def count_pairs(
+    codes: NDArray[np.uint8], parts: NDArray[np.uint8], width: int, tables: NDArray[np.uint32]
+) -> None:
+    """Add rows to `tables` [pair × part × code × code]; `codes` is (columns, rows), contiguous."""
+    columns, rows = codes.shape
+    call(
+        "count_pairs",
+        address(codes),
+        address(parts),
+        rows,
+        columns,
+        width,
+        tables.shape[1],
+        address(tables),
+    )
+
+
+def sum_levels(
+    objective: NDArray[Any], levels: NDArray[Any], centres: NDArray[np.float64], table: NDArray[Any]
+) -> None:
+    """Add rows to `table`, one `MOMENT` for each centre; a level's sums are around its centre."""
+    call(
+        "sum_levels",
+        *column_of(objective),
+        len(objective),
+        levels.itemsize,
+        address(levels),
+        address(centres),
         address(table),
     )
 

@@ -24,6 +24,15 @@ def check_order(wanted: Region, base: Region) -> None:
         )
 
 
+def check_one_value(region: Region, name: str, objective: str, *, several: bool) -> None:
+    if region.kind == "value" and several:
+        names = objective.split(", ")
+        raise QueryError(
+            f"{name} ({region}): {len(names)} objectives have no one value; use a quantile, "
+            f"or a condition such as {f'{names[0]} <= 1'!r}"
+        )
+
+
 def bounds(region: Region) -> tuple[Fraction, Fraction]:
     """Where a region of quantiles begins and ends."""
     return Fraction(region.low or 0), Fraction(1 if region.high is None else region.high)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pedanova.checks import LARGEST_INT
 from pedanova.column import Column, Mask, all_finite
-from pedanova.errors import DataError, QueryError
+from pedanova.errors import DataError, QueryError, unknown_name
 from pedanova.fates import Fates, Policies, decide_fates
 from pedanova.goals import Goal, read_goals
 from pedanova.levels import cut_at
@@ -217,3 +217,17 @@ def _within_region(observed: Observations, region: Region) -> Observations:
         raise QueryError(f"where leaves {'one row' if left else 'no row'} ({region}); choose a wider region")
     note = f"only {region} count: {left:,} of {len(mask):,}"
     return replace(observed, keep=mask, notes=(note, *observed.notes))
+
+
+def with_goal(observed: Observations, objective: str, nan: str) -> Observations:
+    """The same rows with one of several objectives; rows struck from the order stay the worst."""
+    goals = {goal.name: goal for goal in observed.goals}
+    if objective not in goals:
+        raise QueryError(unknown_name(objective, tuple(goals), what="objective"))
+    goal = goals[objective]
+    order = None
+    if observed.order is not None and nan == "worst":
+        unknown = np.logical_or.reduce([np.isnan(other.values) for other in observed.goals])
+        struck = np.isnan(observed.order) & ~unknown  # failed or infeasible: the worst for every goal
+        order = np.where(struck, np.nan, goal.values.astype(np.float64))
+    return replace(observed, goals=(goal,), order=order)

@@ -6,7 +6,8 @@ Layout, all numbers little-endian::
     uint32    version
     uint32    length of the header
     header    JSON (UTF-8): objective, levels, space, notes, length of every block
-    blocks    zlib: thresholds (float64), then counts (int64) and sums (float64) of each parameter
+    blocks    zlib: thresholds (float64), then counts (int64) and sums (float64) of each parameter,
+              then the moments of the objective (float64), if they are known
     uint32    CRC-32 of everything before
 
 docs/file-format.md describes every field.
@@ -33,11 +34,13 @@ from numpy.typing import NDArray
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.grid import grid_of
 from pedanova.levels import MAX_LEVELS, Levels
+from pedanova.moments import Moments, centres_of
 from pedanova.space import Space
 from pedanova.tally import Tally
 
 MAGIC = b"\x89PEDA\r\n\x1a"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
 LONGEST_HEADER = 1 << 26
 ZLIB_BEST = 1040  # zlib never shrinks data by more than about this factor
 
@@ -51,6 +54,7 @@ class Stored:
     levels: Levels
     tallies: Mapping[str, Tally]
     notes: tuple[str, ...]
+    moments: Moments | None = None  # files of version 1 have none
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -88,6 +92,8 @@ def to_bytes(stored: Stored) -> bytes:
     arrays: list[NDArray[Any]] = [levels.thresholds]
     for tally in stored.tallies.values():
         arrays += [tally.counts, tally.sums]
+    if stored.moments is not None:
+        arrays.append(np.stack([stored.moments.sums, stored.moments.squares]))
     blocks = [zlib.compress(array.astype(array.dtype.newbyteorder("<")).tobytes(), 6) for array in arrays]
     header = {
         "objective": stored.objective,
@@ -102,6 +108,7 @@ def to_bytes(stored: Stored) -> bytes:
         "several": levels.several,
         "space": Space({name: tally.parameter for name, tally in stored.tallies.items()}).to_dict(),
         "notes": list(stored.notes),
+        "moments": stored.moments is not None,
         "blocks": [len(block) for block in blocks],
     }
     text = json.dumps(header, ensure_ascii=False).encode()
@@ -126,7 +133,7 @@ def split(content: bytes) -> tuple[dict[str, Any], memoryview]:
     if len(content) < len(MAGIC) + 12:
         raise FormatError("is cut short; write it anew")
     version, length = struct.unpack_from("<II", content, len(MAGIC))
-    if version != VERSION:
+    if version not in READABLE:
         raise FormatError(f"is of version {version}, this pedanova reads {VERSION}; install a matching one")
     (checksum,) = struct.unpack_from("<I", content, len(content) - 4)
     if zlib.crc32(memoryview(content)[:-4]) != checksum:
@@ -146,8 +153,9 @@ def split(content: bytes) -> tuple[dict[str, Any], memoryview]:
 def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
     space = Space.from_dict(header["space"])
     count = as_count(header["levels"], "levels", most=MAX_LEVELS)
-    sizes = header["blocks"]
-    if not isinstance(sizes, list) or len(sizes) != 1 + 2 * len(space) or count < 1 or not space:
+    sizes = as_list(header["blocks"], "blocks")
+    spread = as_truth(header.get("moments", False), "moments")  # version 1 does not know them
+    if len(sizes) != 1 + 2 * len(space) + spread or count < 1 or not space:
         raise FormatError(f"lists {len(sizes)} blocks for {len(space)} parameters")
     reader = Blocks(rest, [as_count(size, "blocks", most=len(rest)) for size in sizes])
     levels = decode_levels(header, reader.take(0, "<f8", (count,)))
@@ -158,12 +166,14 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
         sums = reader.take(2 + 2 * i, "<f8", shape).astype(np.float64)
         tallies[name] = Tally(name, parameter, levels, counts, sums)
     check_counts(tallies)
+    moments = decode_moments(levels, tallies, reader.take(-1, "<f8", (2, count))) if spread else None
     return Stored(
         objective=as_text(header["objective"], "objective"),
         dropped=as_count(header["dropped"], "dropped", most=2**62),
         levels=levels,
         tallies=tallies,
         notes=tuple(as_text(note, "notes") for note in as_list(header["notes"], "notes")),
+        moments=moments,
     )
 
 
@@ -182,6 +192,18 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
     if not quantiles or list(quantiles) != sorted(set(quantiles)) or quantiles[-1] != 1 or quantiles[0] <= 0:
         raise FormatError("has quantiles that are not in order")
     return levels
+
+
+def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any]) -> Moments:
+    """Sums and squares that some rows could have: (Σd)² ≤ rows · Σd², up to rounding."""
+    sums, squares = block.astype(np.float64)
+    rows = next(iter(tallies.values())).rows_by_level()
+    with np.errstate(invalid="ignore", over="ignore"):
+        known = np.isfinite(squares)
+        possible = np.abs(sums) <= np.sqrt(rows * squares) * (1 + 1e-6)
+    if not np.all(possible | (~known & (rows > 0))):
+        raise FormatError("has sums of the objective that no rows could have")
+    return Moments(centres_of(levels), rows, sums, squares)
 
 
 class Blocks:

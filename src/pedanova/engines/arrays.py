@@ -18,6 +18,7 @@ from pedanova.column import MISSING_CODE, Column
 from pedanova.engines import judge
 from pedanova.grid import Grid, cells_of, coded, grid_of
 from pedanova.levels import Levels
+from pedanova.moments import Moments, centres_of
 from pedanova.observations import Observations
 from pedanova.tally import Tally
 from pedanova.workers import chunks, spread
@@ -41,13 +42,38 @@ class Job:
 
 def tally_columns(observations: Observations, levels: Levels, *, threads: int = 1) -> dict[str, Tally]:
     """A tally for every parameter, in the order of the space."""
-    codes = level_codes(observations.ranked, levels, threads=threads)
-    if observations.keep is not None:
-        codes[~observations.keep] = levels.count
+    codes = kept_codes(observations, levels, threads=threads)
     counted = count_codes(observations, codes, levels.count, threads=threads)
     return {
         name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space
     }
+
+
+def kept_codes(observations: Observations, levels: Levels, *, threads: int = 1) -> NDArray[Any]:
+    """(rows,) The level of each row; ``levels.count`` for rows that do not count."""
+    codes = level_codes(observations.ranked, levels, threads=threads)
+    if observations.keep is not None:
+        codes[~observations.keep] = levels.count
+    return codes
+
+
+def sum_moments(observations: Observations, levels: Levels, *, threads: int = 1) -> Moments:
+    """Mean and spread of the objective by level; a row that counts as worst has no objective (NaN)."""
+    codes = kept_codes(observations, levels, threads=threads)
+    objective = usable(observations.ranked)
+    centres = np.append(centres_of(levels), 0.0)  # rows that do not count are summed apart
+
+    def add(rows: slice) -> tuple[NDArray[Any], ...]:
+        if not kernel.available():
+            return judge.sum_levels(objective[rows], codes[rows], centres)
+        table = np.zeros(len(centres), dtype=kernel.MOMENT)
+        kernel.sum_levels(objective[rows], codes[rows], centres, table)
+        return table["count"], table["sum"], table["square"]
+
+    pieces = chunks(len(codes), pieces=min(threads, len(codes) // SMALLEST_PIECE + 1))
+    parts = zip(*spread(add, pieces, threads=threads), strict=True)
+    rows, sums, squares = (np.sum(part, axis=0)[:-1] for part in parts)
+    return Moments(centres[:-1], rows, sums, squares)
 
 
 def count_codes(

@@ -30,3 +30,17 @@ def count(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[An
     counts = np.bincount(flat, minlength=size).reshape(levels + 1, grid.width)
     sums: NDArray[Any] = np.bincount(flat, weights=objective.astype(np.float64), minlength=size)
     return counts[:levels].astype(np.int64), sums.reshape(levels + 1, grid.width)[:levels]
+
+
+def sum_levels(
+    objective: NDArray[Any], codes: NDArray[Any], centres: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Rows, sums and squares by code, each around its own centre; all (centres,)."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        beyond = objective.astype(np.float64) - centres[codes]
+        squares = beyond**2
+    size = len(centres)
+    rows: NDArray[Any] = np.bincount(codes, minlength=size).astype(np.int64)
+    sums: NDArray[Any] = np.bincount(codes, weights=beyond, minlength=size)
+    square: NDArray[Any] = np.bincount(codes, weights=squares, minlength=size)
+    return rows, sums, square

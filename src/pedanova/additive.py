@@ -1,0 +1,150 @@
+"""Two-way tables of many pairs at once: how much rows and columns explain, added and together.
+
+Target rows t_ij of region rows c_ij, m = Σt / Σc. The additive fit is least squares of t_ij/c_ij on
+row and column effects with weights c_ij. With the rows eliminated, its normal equations are those
+of L = diag(column sums) - Cᵀ diag(1/row sums) C, whose pseudo-inverse is all that a fit needs: the
+sums of squares of any number of target tables over the same region are then products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
+STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
+NEARLY_NORMAL = 10.0  # a variance from which on a binomial count is drawn as a normal one
+AT_A_TIME = 2_000  # draws held in memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Region rows by [pair × cell × cell] and what every fit over them shares."""
+
+    region: Reals  # (…, cells, cells)
+    by_cell: Reals  # 1 / region, 0 where it is empty
+    by_row: Reals  # (…, cells) 1 / row sums
+    by_column: Reals
+    inverse: Reals  # (…, cells, cells) L⁺
+    freedoms: NDArray[np.int64]  # (…, 4) of the whole table, the additive fit, the rows, the columns
+
+    def of(self, pair: int) -> Design:
+        return Design(*(getattr(self, name)[pair] for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explained:
+    """Parts of the variance of "in the target?" explained by the table, its margins added, each alone."""
+
+    closed: Reals
+    additive: Reals
+    first: Reals
+    second: Reals
+
+    @property
+    def interaction(self) -> Reals:
+        return np.maximum(0.0, self.closed - self.additive)
+
+    @property
+    def of_the_rest(self) -> Reals:
+        """Interaction as a part of what the additive fit leaves: its size does not hang on the noise."""
+        return self.interaction * inverse_of(np.maximum(0.0, 1.0 - self.additive))
+
+
+def design_of(region: NDArray[np.int64]) -> Design:
+    """The design of stacked tables, (pairs, cells, cells); empty rows and columns are allowed."""
+    counts = region.astype(np.float64)
+    rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
+    by_row = inverse_of(rows)
+    scaled = counts * by_row[..., None]
+    laplacian = columns[..., None] * np.eye(counts.shape[-1]) - np.swapaxes(counts, -1, -2) @ scaled
+    values, vectors = np.linalg.eigh(laplacian)
+    real = values > EMPTY * np.maximum(1.0, columns.max(axis=-1, initial=0.0))[..., None]
+    inverse = (
+        vectors * np.where(real, inverse_of(np.where(real, values, 0.0)), 0.0)[..., None, :]
+    ) @ np.swapaxes(vectors, -1, -2)
+    used = (rows > 0).sum(axis=-1)
+    freedoms = np.stack(
+        [(counts > 0).sum(axis=(-1, -2)), used + real.sum(axis=-1), used, (columns > 0).sum(axis=-1)], axis=-1
+    )
+    return Design(counts, inverse_of(counts), by_row, inverse_of(columns), inverse, freedoms - 1)
+
+
+def inverse_of(values: Reals) -> Reals:
+    inverse = np.zeros_like(values)
+    np.divide(1.0, values, out=inverse, where=values > 0)
+    return inverse
+
+
+def explained(design: Design, target: NDArray[Any]) -> Explained:
+    """Of target tables (…, cells, cells) over the design; several to one table, or one to each."""
+    total = design.region.sum(axis=(-1, -2))
+    part = target.sum(axis=(-1, -2)) / total
+    beyond = target - part[..., None, None] * design.region
+    rows, columns, rest = margins(design, beyond)
+    first = np.sum(rows**2 * design.by_row, axis=-1)
+    fitted = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
+    spread = inverse_of(total * part * (1.0 - part))
+    return Explained(
+        closed=np.sum(beyond**2 * design.by_cell, axis=(-1, -2)) * spread,
+        additive=(first + np.sum(fitted * rest, axis=-1)) * spread,
+        first=first * spread,
+        second=np.sum(columns**2 * design.by_column, axis=-1) * spread,
+    )
+
+
+def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:
+    """Row sums, column sums, and the column sums that the rows do not account for."""
+    rows, columns = beyond.sum(axis=-1), beyond.sum(axis=-2)
+    expected = np.squeeze((rows * design.by_row)[..., None, :] @ design.region, axis=-2)
+    return rows, columns, columns - expected
+
+
+def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
+    """(…, cells, cells) The additive fit of t/c, held between 0 and 1."""
+    part = target.sum(axis=(-1, -2)) / design.region.sum(axis=(-1, -2))
+    rows, _, rest = margins(design, target - part[..., None, None] * design.region)
+    by_column = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
+    moved = np.squeeze(design.region @ by_column[..., None], axis=-1)
+    by_row = (rows - moved) * design.by_row
+    fit: Reals = part[..., None, None] + by_row[..., :, None] + by_column[..., None, :]
+    return np.clip(fit, 0.0, 1.0)
+
+
+def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.random.Generator) -> float:
+    """How often chance lets an additive table look as little additive as this one; a single pair.
+
+    Target rows are drawn anew in every cell with the additive fit's chances (a parametric bootstrap)
+    and measured like the data. A pair that chance reaches often is not drawn to the end: its value
+    is far from small either way.
+    """
+    found = float(explained(design, target).of_the_rest) * (1.0 - 1e-9) - 1e-12  # ties count as reached
+    chances = fitted_parts(design, target)
+    drawn = reached = 0
+    for draws, enough in (*(stage for stage in STAGES if stage[0] < most), (most, most)):
+        while drawn < draws:
+            now = min(AT_A_TIME, draws - drawn)
+            again = draw_targets(design, chances, now, random)
+            reached += int(np.sum(explained(design, again).of_the_rest >= found))
+            drawn += now
+        if reached >= enough:
+            break
+    return (1 + reached) / (1 + drawn)
+
+
+def draw_targets(design: Design, chances: Reals, draws: int, random: np.random.Generator) -> Reals:
+    """(draws, cells, cells) Binomial counts; normal ones, ten times quicker, where no one could tell."""
+    rows, chance = design.region.ravel(), chances.ravel()
+    spread = rows * chance * (1.0 - chance)
+    counts = np.zeros((draws, design.region.size))
+    many, few = np.flatnonzero(spread >= NEARLY_NORMAL), np.flatnonzero((rows > 0) & (spread < NEARLY_NORMAL))
+    counts[:, many] = (
+        random.standard_normal((draws, len(many))) * np.sqrt(spread[many]) + (rows * chance)[many]
+    )
+    tries = rows[few].astype(np.int64)[:, None]  # cell by cell, which is the quicker order
+    counts[:, few] = random.binomial(tries, chance[few, None], size=(len(few), draws)).T
+    return counts.reshape(draws, *design.region.shape)
