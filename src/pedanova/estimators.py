@@ -1,0 +1,197 @@
+"""Which estimator answers: the counts alone, or a model of the objective held to account by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova import gaussian
+from pedanova.assisted import Belief, Question, assist, believe, believe_near
+from pedanova.errors import QueryError
+from pedanova.grid import grid_of
+from pedanova.importance import Contrast, Importance, measure
+from pedanova.inference import Sureness, infer, told
+from pedanova.observations import Observations
+from pedanova.regions import Region
+from pedanova.residuals import residual_p_values
+from pedanova.surrogate import GOOD_PART, Surrogate, fit_surrogate
+
+Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
+FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
+NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
+PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
+LEAST_TARGET = 5  # rows below which counts tell nothing
+CHECK_DRAWS = 200  # for the weight of the counts, where no interval was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the numbers are to be found."""
+
+    baseline: str
+    smoothing: Any
+    estimator: str
+    draws: int
+    seed: int
+    force: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A question with all that can answer it."""
+
+    contrasts: Sequence[Contrast]
+    target: Region | None  # None for rows picked one by one
+    region: Region | None
+    observed: Observations | None
+    rows: NDArray[np.int64]  # of the observations, those that count
+    models: dict[object, Any]  # fitted before, by what they were fitted to
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """Rows in the order of the contrasts, ratios still open."""
+
+    rows: list[Importance]
+    estimator: str
+    notes: list[str]
+
+
+def estimate(asked: Asked, options: Options) -> Estimate:
+    """Counts, unless a model is asked for or would do better."""
+    counted = [
+        measure(contrast, baseline=options.baseline, smoothing=options.smoothing)
+        for contrast in asked.contrasts
+    ]
+    why_not = reason_against(asked, options)
+    if options.estimator == "surrogate" and why_not is not None:
+        raise QueryError(f"estimator='surrogate' cannot be used: {why_not}; use estimator='counts'")
+    if options.estimator == "counts" or why_not is not None:
+        return by_counts(asked, options, counted, advice(asked, options, why_not))
+    return by_model(asked, options, counted)
+
+
+def reason_against(asked: Asked, options: Options) -> str | None:
+    """Why no model can be used, before one is fitted."""
+    rows = len(asked.rows)
+    if asked.observed is None:
+        return "the rows are no longer at hand"
+    if asked.target is None or asked.region is None or asked.observed.restricted:
+        return "rows picked by a mask, a box or a condition are no part of the space that can be sampled"
+    if options.smoothing != "auto":
+        return f"smoothing={options.smoothing!r} is a matter of counts"
+    if not FEWEST_ROWS <= rows <= MOST_ROWS:
+        return f"{rows:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}"
+    if is_complete(asked.observed, rows):
+        return "the table holds every configuration, so counts are exact"
+    return None if gaussian.available() else "it needs SciPy (pip install 'pedanova[surrogate]')"
+
+
+def is_complete(observed: Observations, rows: int) -> bool:
+    """Whether there are as many rows as configurations, or a multiple of them."""
+    grids = [grid_of(parameter) for parameter in observed.space.values()]
+    if any(grid.labels is None or len(grid.blocks) > 1 for grid in grids):
+        return False
+    configurations = math.prod(grid.cells for grid in grids)
+    return rows % configurations == 0
+
+
+def advice(asked: Asked, options: Options, why_not: str | None) -> list[str]:
+    """A word on a model that would help, where only a library is missing."""
+    if options.estimator == "auto" and why_not is not None and "SciPy" in why_not:
+        return [f"with {len(asked.rows):,} rows a model would be nearer the truth than counts; {why_not}"]
+    return []
+
+
+def by_counts(
+    asked: Asked, options: Options, counted: list[Importance], notes: list[str]
+) -> Estimate:
+    inside = counted[0].n_target
+    if inside < LEAST_TARGET and not options.force:
+        raise QueryError(
+            f"the target has {inside} row{'s' * (inside > 1)}, and counts need {LEAST_TARGET} to tell anything; "
+            "choose a wider target, or pass force=True"
+        )
+    if options.draws == 0:
+        return Estimate(counted, "counts", notes)
+    found = sureness(asked, options, counted, options.draws)
+    return Estimate(told(counted, found), "counts", notes)
+
+
+def sureness(
+    asked: Asked, options: Options, counted: Sequence[Importance], draws: int
+) -> list[Sureness]:
+    return infer(
+        asked.contrasts,
+        counted,
+        baseline=options.baseline,
+        smoothing=options.smoothing,
+        draws=draws,
+        seed=options.seed,
+    )
+
+
+def by_model(asked: Asked, options: Options, counted: list[Importance]) -> Estimate:
+    model = fitted(asked, options, asked.rows, GOOD_PART if _is_good(asked.target) else 1.0)
+    if model.correlation < PREDICTS:
+        why = f"a model predicts the order of the rows badly (rank correlation {model.correlation:.2f})"
+        if options.estimator == "surrogate":
+            raise QueryError(f"estimator='surrogate': {why}; use estimator='counts'")
+        return by_counts(asked, options, counted, [f"{why}; plain counts are used"])
+    belief, question = best_belief(asked, options, model)
+    found = sureness(asked, options, counted, options.draws or CHECK_DRAWS)
+    rows, weight = assist(belief, question, asked.contrasts, counted, found)
+    if options.draws:
+        names = [row.name for row in rows]
+        p_values = residual_p_values(belief.model, belief.rows, names, draws=options.draws, seed=options.seed)
+        finals = [
+            Sureness(row.low or 0.0, row.high or 0.0, p, s.deviation)
+            for row, s, p in zip(rows, found, p_values, strict=True)
+        ]
+        rows = told(rows, finals)
+    else:
+        rows = [replace(row, low=None, high=None) for row in rows]
+    return Estimate(rows, "surrogate", [model_note(model, counted[0].n_target, weight)])
+
+
+def _is_good(target: Region | None) -> bool:
+    """Whether the worst rows may be taken as equal: a quantile well before them."""
+    if target is None or target.kind != "quantile":
+        return False
+    return target.high is not None and target.high <= GOOD_PART - 0.2
+
+
+def fitted(asked: Asked, options: Options, rows: NDArray[np.int64], good: float) -> Surrogate:
+    key = (len(rows), int(rows.sum()), good, options.seed)
+    if key not in asked.models:
+        asked.models[key] = fit_surrogate(asked.observed, rows, good=good, seed=options.seed)  # type: ignore[arg-type]
+    model: Surrogate = asked.models[key]
+    return model
+
+
+def best_belief(asked: Asked, options: Options, model: Surrogate) -> tuple[Belief, Question]:
+    """The model of all rows, or that of the region's rows if it foretells them better."""
+    if asked.target is None or asked.region is None or asked.observed is None:
+        raise QueryError("a model answers questions about regions of the objective only")
+    direction = asked.observed.direction
+    question = Question(asked.target, asked.region, direction, options.baseline, options.smoothing)
+    belief = believe(model, question)
+    if NEAR_ROWS <= len(belief.rows) < len(asked.rows):
+        near = fitted(asked, options, asked.rows[belief.rows], 1.0)
+        closer = believe_near(near, belief, question)
+        if closer.skill > belief.skill:
+            return closer, question
+    return belief, question
+
+
+def model_note(model: Surrogate, inside: int, weight: float) -> str:
+    moved = f", moved {weight:.0%} of the way to the counts" if weight >= 0.005 else ""
+    return (
+        f"the target has {inside} rows, so a model of all rows was asked (rank correlation "
+        f"{model.correlation:.2f}, each row told by the others){moved}; estimator='counts' shows the counts alone"
+    )
