@@ -38,7 +38,7 @@ from pedanova.moments import Moments
 from pedanova.nesting import Range, check_nested, check_one_value, check_order, few_rows_note, query_notes
 from pedanova.observations import Observations
 from pedanova.preparation import reordered, with_goal
-from pedanova.regions import Quantile, Region, Threshold, as_region, percent
+from pedanova.regions import Region, as_region, percent
 from pedanova.results import Comparison, Densities, Profile, Step, densities_of
 from pedanova.rowsets import RowSet, as_rows, needs_rows
 from pedanova.space import Space
@@ -350,9 +350,7 @@ class Analysis:
         """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         if cuts not in self._recounts:
-            parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
-            levels = recut(observed, self.levels, parts, self.threads)
-            levels = levels.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
+            levels = recut(observed, self.levels, cuts, self.threads)
             self._recounts.clear()  # the last question's counts are enough
             self._recounts[cuts] = levels, tally_columns(observed, levels, threads=self.threads)
         found: tuple[Levels, Tallies] = self._recounts[cuts]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +22,7 @@ from pedanova.levels import (
     cut_levels,
 )
 from pedanova.observations import Observations, describe_outside
+from pedanova.regions import Cut, Quantile, Threshold
 from pedanova.tally import Tally
 
 Tallies = Mapping[str, Tally]
@@ -59,18 +59,20 @@ def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: 
     return replace(cut, several=several)
 
 
-def recut(observed: Observations, levels: Levels, parts: set[Fraction], threads: int) -> Levels:
-    """Levels at further quantiles. Those of other data have no others: asking for one is refused."""
-    if parts <= set(levels.quantiles) or not levels.own:
-        return levels
-    finer = cut_levels(
-        kept(observed),
-        direction=levels.direction,
-        nan=levels.nan,
-        quantiles=as_ladder(parts | set(levels.quantiles)),
-        threads=threads,
-    )
-    return replace(finer, several=levels.several)
+def recut(observed: Observations, levels: Levels, cuts: Iterable[Cut], threads: int) -> Levels:
+    """Levels cut further. Those of other data have no further quantiles: asking for one is refused."""
+    parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
+    finer = levels
+    if not parts <= set(levels.quantiles) and levels.own:
+        finer = cut_levels(
+            kept(observed),
+            direction=levels.direction,
+            nan=levels.nan,
+            quantiles=as_ladder(parts | set(levels.quantiles)),
+            threads=threads,
+        )
+        finer = replace(finer, several=levels.several)
+    return finer.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
 
 
 def kept(observed: Observations) -> Any:
