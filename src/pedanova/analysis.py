@@ -4,96 +4,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from pedanova.contrasts import (
-    Codes,
-    codes_of_levels,
-    codes_of_rows,
-    counted_rows,
-    from_codes,
     from_tallies,
-    rows_in,
 )
-from pedanova.counting import Tallies, cell_notes, check_alike, levels_for, recut
+from pedanova.counted import Counted, first
+from pedanova.counting import check_alike
 from pedanova.density import Smoothing
 from pedanova.effects import Effects, check_single, clip_region, effects_of
-from pedanova.engines.arrays import sum_moments, tally_columns
 from pedanova.errors import (
     DataError,
-    LevelsError,
-    QueryError,
     UnknownParameterError,
     unknown_name,
 )
-from pedanova.importance import Contrast, Importances, chance_notes, rank, sampler_notes, sparse_notes
+from pedanova.importance import Importances, chance_notes, rank, sampler_notes, sparse_notes
 from pedanova.interactions import Interactions, find_pairs
-from pedanova.levels import Levels
-from pedanova.moments import Moments
-from pedanova.nesting import Range, check_nested, check_one_value, check_order, few_rows_note, query_notes
-from pedanova.observations import Observations
-from pedanova.preparation import reordered, with_goal
-from pedanova.regions import Region, as_region, percent
+from pedanova.preparation import with_goal
+from pedanova.regions import percent
 from pedanova.results import Comparison, Densities, Profile, Step, densities_of
-from pedanova.rowsets import RowSet, as_rows, needs_rows
-from pedanova.space import Space
-from pedanova.tally import Tally
+from pedanova.rowsets import RowSet
 
 if TYPE_CHECKING:
     from pedanova.forestresults import AxisEffects, ForestEffects
 
 
-def count(observed: Observations, levels: Levels, threads: int) -> Analysis:
-    tallies = tally_columns(observed, levels, threads=threads)
-    rows = next(iter(tallies.values())).rows
-    return Analysis(
-        objective=observed.name,
-        levels=levels,
-        tallies=tallies,
-        notes=(*observed.notes, *cell_notes(tallies)),
-        dropped=len(observed) - rows,
-        observations=observed,
-        threads=threads,
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class Analysis:
+class Analysis(Counted):
     """Tallies of every parameter, and the questions they answer.
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
     """
-
-    objective: str
-    levels: Levels
-    tallies: Tallies = field(repr=False)
-    notes: tuple[str, ...] = field(default=(), repr=False)
-    dropped: int = 0
-    observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
-    threads: int = field(default=1, repr=False)
-    _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
-    _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
-
-    @property
-    def space(self) -> Space:
-        return Space({name: tally.parameter for name, tally in self.tallies.items()})
-
-    @property
-    def direction(self) -> str:
-        return self.levels.direction
-
-    @property
-    def rows(self) -> int:
-        """Rows counted; dropped ones are not among them."""
-        return next(iter(self.tallies.values())).rows
-
-    def __len__(self) -> int:
-        return self.rows
 
     def importance(
         self,
@@ -134,7 +77,7 @@ class Analysis:
         if isinstance(base, RowSet):
             return replace(self.within(region).profile(1.0, baseline, smoothing), region=str(base))
         tallies, _, outer = self._find(base, base, nested=False)
-        levels, by_level = _first(tallies).levels, _first(tallies).rows_by_level()
+        levels, by_level = first(tallies).levels, first(tallies).rows_by_level()
         steps, same, seen = [], [], 0
         for part, index, held in zip(levels.quantiles, levels.index, levels.effective(by_level), strict=True):
             rows = int(by_level[outer[0] : index + 1].sum())
@@ -222,23 +165,6 @@ class Analysis:
         found = find_pairs(observed, self._codes(wanted, base), contrasts, threads=self.threads, **options)
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
 
-    @cached_property
-    def moments(self) -> Moments:
-        """Mean and spread of the objective by level: one pass over it, the first time they are needed."""
-        return self._moments or self._sum_moments(self.levels)
-
-    def _sum_moments(self, levels: Levels) -> Moments:
-        if self.observations is None:
-            raise LevelsError(
-                "the objective's spread was not kept (a file of version 1); analyze the data again"
-            )
-        return sum_moments(self.observations, levels, threads=self.threads)
-
-    def _moments_to_keep(self) -> Moments | None:
-        """What a file or a sum takes along; several objectives have no one mean."""
-        known = self._moments is not None or self.observations is not None
-        return self.moments if known and not self.levels.several else None
-
     def by_objective(
         self,
         target: object = 0.1,
@@ -273,88 +199,6 @@ class Analysis:
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""
         return self._like(with_goal(self._source(), objective, self.levels.nan))
-
-    def within(self, rows: object) -> Analysis:
-        """The same analysis of some of the rows only; levels are cut anew inside them."""
-        base = self._as_rows(rows, "region")
-        observed = self._source()
-        mask = rows_in(base, observed, counted_rows(observed, self.levels.nan))
-        if mask.sum() < 2:
-            raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
-        return self._like(reordered(replace(observed, keep=mask)))
-
-    def _like(self, observed: Observations) -> Analysis:
-        """Other observations analysed the same way: the same quantiles, policy and threads."""
-        levels = levels_for(observed, self.levels.quantiles, self.levels.nan, self.threads)
-        return count(observed, levels, self.threads)
-
-    def _source(self) -> Observations:
-        if self.observations is None:
-            raise LevelsError("the rows are no longer at hand (loaded or added); analyze the data again")
-        return self.observations
-
-    def _as_rows(self, value: object, name: str) -> Region | RowSet:
-        if not needs_rows(value):
-            region = as_region(value, name)
-            check_one_value(region, name, self.objective, several=self.levels.several)
-            single = self.observations is not None and self.observations.ranked.dtype == np.float32
-            return region.as_float32() if single else region
-        observed = self._source()
-        return as_rows(value, name, observed.table, len(observed))
-
-    def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
-        """Target and region rows by cell, both in words, and notes on them."""
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        if isinstance(wanted, RowSet):
-            contrasts = from_codes(self._source(), self._codes(wanted, base), threads=self.threads)
-            return contrasts, (str(wanted), str(base)), few_rows_note(int(contrasts[0].target.sum()))
-        if isinstance(base, RowSet):
-            contrasts, words, notes = self.within(region).ask(target, 1.0)
-            return contrasts, (words[0], str(base)), notes
-        tallies, inner, outer = self._find(wanted, base)
-        contrasts = from_tallies(tallies, inner, outer)
-        sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
-        notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
-        return contrasts, (str(wanted), str(base)), notes
-
-    def _codes(self, wanted: Region | RowSet, base: Region | RowSet) -> Codes:
-        """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
-        observed = self._source()
-        if isinstance(wanted, RowSet) or isinstance(base, RowSet):
-            return codes_of_rows(observed, wanted, base, self.levels.nan)
-        tallies, inner, outer = self._find(wanted, base)
-        return codes_of_levels(observed, _first(tallies).levels, inner, outer, threads=self.threads)
-
-    def _find(self, wanted: Region, base: Region, *, nested: bool = True) -> tuple[Tallies, Range, Range]:
-        """Tallies cut where the question needs it, and the levels of target and region."""
-        check_order(wanted, base)
-        levels, tallies = self._cut_at(wanted, base)
-        by_level = _first(tallies).rows_by_level()
-        inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
-        if nested:
-            check_nested(wanted, base, inner, outer, by_level)
-        return tallies, inner, outer
-
-    def _cut_at(self, *regions: Region) -> tuple[Levels, Tallies]:
-        by_level = _first(self.tallies).rows_by_level()
-        try:
-            for region in regions:
-                self.levels.find(region, by_level)
-        except LevelsError:
-            if self.observations is None:
-                raise
-            return self._recount(self.observations, *regions)
-        return self.levels, self.tallies
-
-    def _recount(self, observed: Observations, *regions: Region) -> tuple[Levels, Tallies]:
-        """The data once more, cut also at the thresholds that the ladder does not have."""
-        cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
-        if cuts not in self._recounts:
-            levels = recut(observed, self.levels, cuts, self.threads)
-            self._recounts.clear()  # the last question's counts are enough
-            self._recounts[cuts] = levels, tally_columns(observed, levels, threads=self.threads)
-        found: tuple[Levels, Tallies] = self._recounts[cuts]
-        return found
 
     def __add__(self, other: Analysis) -> Analysis:
         if not isinstance(other, Analysis):
@@ -401,10 +245,6 @@ class Analysis:
             Path(path).write_text(page, encoding="utf-8")
         except OSError as error:
             raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
-
-
-def _first(tallies: Tallies) -> Tally:
-    return next(iter(tallies.values()))
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
-from pedanova.analysis import Analysis, count
+from pedanova.analysis import Analysis
 from pedanova.counting import check_inside, levels_for
 from pedanova.errors import QueryError
 from pedanova.fates import Ending, NanPolicy, Policies, PrunedEnding
@@ -112,7 +112,7 @@ def analyze(
     )
     observed = prepare(read_records(data, names=names), request)
     cut = levels_for(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
-    a = count(observed, cut, workers)
+    a = Analysis.of(observed, cut, workers)
     if space is not None and fate == "error":
         check_inside(a.tallies, observed)
     return a

@@ -1,0 +1,183 @@
+"""Tallies with the rows behind them: which rows a question is about, counted anew where it must be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from pedanova.contrasts import (
+    Codes,
+    codes_of_levels,
+    codes_of_rows,
+    counted_rows,
+    from_codes,
+    from_tallies,
+    rows_in,
+)
+from pedanova.counting import Tallies, cell_notes, levels_for, recut
+from pedanova.engines.arrays import sum_moments, tally_columns
+from pedanova.errors import (
+    LevelsError,
+    QueryError,
+)
+from pedanova.importance import Contrast
+from pedanova.levels import Levels
+from pedanova.moments import Moments
+from pedanova.nesting import Range, check_nested, check_one_value, check_order, few_rows_note, query_notes
+from pedanova.observations import Observations
+from pedanova.preparation import reordered
+from pedanova.regions import Region, as_region
+from pedanova.rowsets import RowSet, as_rows, needs_rows
+from pedanova.space import Space
+from pedanova.tally import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Tallies of every parameter, their levels, and the rows while they are at hand."""
+
+    objective: str
+    levels: Levels
+    tallies: Tallies = field(repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    dropped: int = 0
+    observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
+    threads: int = field(default=1, repr=False)
+    _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
+    _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
+
+    @classmethod
+    def of(cls, observed: Observations, levels: Levels, threads: int) -> Self:
+        tallies = tally_columns(observed, levels, threads=threads)
+        rows = next(iter(tallies.values())).rows
+        return cls(
+            objective=observed.name,
+            levels=levels,
+            tallies=tallies,
+            notes=(*observed.notes, *cell_notes(tallies)),
+            dropped=len(observed) - rows,
+            observations=observed,
+            threads=threads,
+        )
+
+    @property
+    def space(self) -> Space:
+        return Space({name: tally.parameter for name, tally in self.tallies.items()})
+
+    @property
+    def direction(self) -> str:
+        return self.levels.direction
+
+    @property
+    def rows(self) -> int:
+        """Rows counted; dropped ones are not among them."""
+        return next(iter(self.tallies.values())).rows
+
+    def __len__(self) -> int:
+        return self.rows
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Mean and spread of the objective by level: one pass over it, the first time they are needed."""
+        return self._moments or self._sum_moments(self.levels)
+
+    def _sum_moments(self, levels: Levels) -> Moments:
+        if self.observations is None:
+            raise LevelsError(
+                "the objective's spread was not kept (a file of version 1); analyze the data again"
+            )
+        return sum_moments(self.observations, levels, threads=self.threads)
+
+    def _moments_to_keep(self) -> Moments | None:
+        """What a file or a sum takes along; several objectives have no one mean."""
+        known = self._moments is not None or self.observations is not None
+        return self.moments if known and not self.levels.several else None
+
+    def within(self, rows: object) -> Self:
+        """The same analysis of some of the rows only; levels are cut anew inside them."""
+        base = self._as_rows(rows, "region")
+        observed = self._source()
+        mask = rows_in(base, observed, counted_rows(observed, self.levels.nan))
+        if mask.sum() < 2:
+            raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
+        return self._like(reordered(replace(observed, keep=mask)))
+
+    def _like(self, observed: Observations) -> Self:
+        """Other observations analysed the same way: the same quantiles, policy and threads."""
+        levels = levels_for(observed, self.levels.quantiles, self.levels.nan, self.threads)
+        return self.of(observed, levels, self.threads)
+
+    def _source(self) -> Observations:
+        if self.observations is None:
+            raise LevelsError("the rows are no longer at hand (loaded or added); analyze the data again")
+        return self.observations
+
+    def _as_rows(self, value: object, name: str) -> Region | RowSet:
+        if not needs_rows(value):
+            region = as_region(value, name)
+            check_one_value(region, name, self.objective, several=self.levels.several)
+            single = self.observations is not None and self.observations.ranked.dtype == np.float32
+            return region.as_float32() if single else region
+        observed = self._source()
+        return as_rows(value, name, observed.table, len(observed))
+
+    def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
+        """Target and region rows by cell, both in words, and notes on them."""
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        if isinstance(wanted, RowSet):
+            contrasts = from_codes(self._source(), self._codes(wanted, base), threads=self.threads)
+            return contrasts, (str(wanted), str(base)), few_rows_note(int(contrasts[0].target.sum()))
+        if isinstance(base, RowSet):
+            contrasts, words, notes = self.within(region).ask(target, 1.0)
+            return contrasts, (words[0], str(base)), notes
+        tallies, inner, outer = self._find(wanted, base)
+        contrasts = from_tallies(tallies, inner, outer)
+        sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
+        notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
+        return contrasts, (str(wanted), str(base)), notes
+
+    def _codes(self, wanted: Region | RowSet, base: Region | RowSet) -> Codes:
+        """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
+        observed = self._source()
+        if isinstance(wanted, RowSet) or isinstance(base, RowSet):
+            return codes_of_rows(observed, wanted, base, self.levels.nan)
+        tallies, inner, outer = self._find(wanted, base)
+        return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads)
+
+    def _find(self, wanted: Region, base: Region, *, nested: bool = True) -> tuple[Tallies, Range, Range]:
+        """Tallies cut where the question needs it, and the levels of target and region."""
+        check_order(wanted, base)
+        levels, tallies = self._cut_at(wanted, base)
+        by_level = first(tallies).rows_by_level()
+        inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
+        if nested:
+            check_nested(wanted, base, inner, outer, by_level)
+        return tallies, inner, outer
+
+    def _cut_at(self, *regions: Region) -> tuple[Levels, Tallies]:
+        by_level = first(self.tallies).rows_by_level()
+        try:
+            for region in regions:
+                self.levels.find(region, by_level)
+        except LevelsError:
+            if self.observations is None:
+                raise
+            return self._recount(self.observations, *regions)
+        return self.levels, self.tallies
+
+    def _recount(self, observed: Observations, *regions: Region) -> tuple[Levels, Tallies]:
+        """The data once more, cut also at the thresholds that the ladder does not have."""
+        cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
+        if cuts not in self._recounts:
+            levels = recut(observed, self.levels, cuts, self.threads)
+            self._recounts.clear()  # the last question's counts are enough
+            self._recounts[cuts] = levels, tally_columns(observed, levels, threads=self.threads)
+        found: tuple[Levels, Tallies] = self._recounts[cuts]
+        return found
+
+
+def first(tallies: Tallies) -> Tally:
+    return next(iter(tallies.values()))
