@@ -20,6 +20,9 @@ settings.register_profile("repeat", derandomize=True, **common)  # in CI: a chan
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat" if os.environ.get("CI") else "explore"))
 
 
+COUNTS = {"estimator": "counts", "draws": 0, "force": True}  # the plain numbers, from however few rows
+
+
 def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> None:
     """`of()` must raise this kind, in one line that holds every part."""
     with pytest.raises(kind) as caught:

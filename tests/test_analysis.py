@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.errors import OutsideSpaceError, QueryError, UnknownParameterError
 
 
@@ -17,7 +18,7 @@ def analysis(trials: dict[str, np.ndarray]) -> pa.Analysis:
 
 
 def test_what_matters_comes_first(analysis: pa.Analysis) -> None:
-    found = analysis.importance()
+    found = analysis.importance(**COUNTS)
     assert list(found)[:2] == ["lr", "optimizer"]
     assert [row.name for row in found.rows] == list(found)
     assert len(found) == 5
@@ -29,7 +30,7 @@ def test_what_matters_comes_first(analysis: pa.Analysis) -> None:
 
 
 def test_numbers_fit_together(analysis: pa.Analysis) -> None:
-    for row in analysis.importance(0.1, 0.5).rows:
+    for row in analysis.importance(0.1, 0.5, **COUNTS).rows:
         m = row.n_target / row.n_region
         assert (row.n_target, row.n_region) == (40, 200)
         assert row.variance == pytest.approx(m**2 * row.divergence, rel=1e-12)
@@ -38,7 +39,7 @@ def test_numbers_fit_together(analysis: pa.Analysis) -> None:
 
 
 def test_forms(analysis: pa.Analysis) -> None:
-    found = analysis.importance()
+    found = analysis.importance(**COUNTS)
     columns = found.to_dict()
     assert columns["parameter"] == list(found)
     assert columns["ratio"] == [row.ratio for row in found.rows]
@@ -56,7 +57,7 @@ def test_forms(analysis: pa.Analysis) -> None:
 def test_names_are_escaped_everywhere() -> None:
     random = np.random.default_rng(0)
     name = "</script><b>&a|b_c%{\\}"
-    found = pa.analyze({name: random.random(100), "y": random.random(100)}, "y").importance()
+    found = pa.analyze({name: random.random(100), "y": random.random(100)}, "y").importance(**COUNTS)
     assert "<b>" not in found._repr_html_()
     assert "&lt;/script&gt;" in found._repr_html_()
     assert "a\\|b\\_c" in found.to_markdown()
@@ -66,7 +67,7 @@ def test_names_are_escaped_everywhere() -> None:
 def test_profile(analysis: pa.Analysis) -> None:
     profile = analysis.profile()
     for step in profile:
-        again = analysis.importance(step.quantile)  # type: ignore[arg-type]
+        again = analysis.importance(step.quantile, **COUNTS)  # type: ignore[arg-type]
         assert step.rows == again.rows
         assert step.effective == pytest.approx(step.rows[0].n_target / 400)
     inner = analysis.profile(region=0.5)
@@ -104,8 +105,8 @@ def test_the_uniform_baseline_sees_the_sampler() -> None:
     random = np.random.default_rng(0)
     data = {"noise": random.beta(5, 1, 20_000), "y": random.normal(size=20_000)}
     a = pa.analyze(data, "y", space={"noise": pa.Float(0, 1)})
-    assert a.importance(baseline="uniform")["noise"].divergence > 0.5
-    assert abs(a.importance(baseline="region")["noise"].share) < 0.002
+    assert a.importance(baseline="uniform", **COUNTS)["noise"].divergence > 0.5
+    assert abs(a.importance(baseline="region", **COUNTS)["noise"].share) < 0.002
 
 
 def test_corrected_shares_of_noise_are_zero_on_average() -> None:
@@ -113,7 +114,9 @@ def test_corrected_shares_of_noise_are_zero_on_average() -> None:
     shares = []
     for _ in range(200):
         data = {"x": random.random(200), "c": random.integers(0, 10, 200), "y": random.normal(size=200)}
-        found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "c": pa.Int(0, 9)}).importance(0.1)
+        found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "c": pa.Int(0, 9)}).importance(
+            0.1, **COUNTS
+        )
         shares.append((found["x"].share, found["c"].share, found["c"].raw_share))
     mean = np.mean(shares, axis=0)
     assert abs(mean[1]) < 0.005
@@ -128,7 +131,7 @@ def test_missing_values_are_a_cell_of_their_own() -> None:
     loss = np.where(present, 0.0, 1.0) + random.random(1_000) * 0.1
     a = pa.analyze({"x": x}, loss)
     assert any(f"x: {np.sum(~present)} of 1,000 rows have no value" in note for note in a.notes)
-    found = a.importance(0.2, smoothing="none")
+    found = a.importance(0.2, smoothing="none", **COUNTS)
     n, m = 1_000, 200 / 1_000
     assert found["x"].raw_share >= m / (1 - m) * (n / present.sum() - 1) - 1e-9
     assert a.tallies["x"].rows == 1_000
@@ -150,7 +153,7 @@ def test_values_outside_the_space() -> None:
 def test_a_constant_parameter_explains_nothing() -> None:
     random = np.random.default_rng(0)
     a = pa.analyze({"x": random.random(200), "fixed": np.full(200, 3), "y": random.random(200)}, "y")
-    found = a.importance()
+    found = a.importance(**COUNTS)
     assert found["fixed"].divergence == 0.0
     assert found["fixed"].ratio == 0.0
     assert any("fixed: is constant (3)" in note for note in a.notes)
@@ -159,7 +162,7 @@ def test_a_constant_parameter_explains_nothing() -> None:
 def test_every_value_different_tells_nothing() -> None:
     names = [f"n{i}" for i in range(40)]
     a = pa.analyze({"id": names}, np.arange(40.0), params=["id"])
-    assert a.importance()["id"].share == 0.0
+    assert a.importance(**COUNTS)["id"].share == 0.0
 
 
 def test_levels_of_another_analysis_must_fit(analysis: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
@@ -177,19 +180,19 @@ def test_shards_answer_like_the_whole(analysis: pa.Analysis, trials: dict[str, n
         for i in range(3)
     ]
     added = parts[0] + parts[1] + parts[2]
-    assert added.importance(0.05, 0.3) == analysis.importance(0.05, 0.3)
+    assert added.importance(0.05, 0.3, **COUNTS) == analysis.importance(0.05, 0.3, **COUNTS)
     assert added.rows == 400
     assert added.observations is None
 
 
 def test_a_small_target_is_told(analysis: pa.Analysis) -> None:
-    assert any("only 4 rows" in note for note in analysis.importance(0.01).notes)
-    assert not analysis.importance(0.1).notes
+    assert any("only 4 rows" in note for note in analysis.importance(0.01, **COUNTS).notes)
+    assert not analysis.importance(0.1, **COUNTS).notes
 
 
 def test_the_same_call_gives_the_same_bytes(trials: dict[str, np.ndarray]) -> None:
     one, two = (pa.analyze(trials, "loss", threads=n) for n in (1, 2))
-    assert one.importance() == two.importance()
+    assert one.importance(**COUNTS) == two.importance(**COUNTS)
     assert one.profile().to_csv() == two.profile().to_csv()
 
 
@@ -198,9 +201,9 @@ def test_analysis_of_objective_arrays_of_every_kind(trials: dict[str, np.ndarray
     import polars as pl
 
     loss = trials.pop("loss")
-    expected = pa.analyze(trials, loss).importance()
+    expected = pa.analyze(trials, loss).importance(**COUNTS)
     for objective in (loss.tolist(), pd.Series(loss), pl.Series(loss), tuple(loss)):
-        assert pa.analyze(trials, objective).importance() == expected
+        assert pa.analyze(trials, objective).importance(**COUNTS) == expected
 
 
 def test_show_versions(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova
-from conftest import refuse
+from conftest import COUNTS, refuse
 from pedanova import Categorical, Float, Int, Ordinal
 from pedanova.errors import (
     DataError,
@@ -166,7 +166,7 @@ def test_bad_options(option: str, value: object, part: str) -> None:
 def test_bad_targets(name: str, value: Any) -> None:
     found = analyze()
     part = f"{name}={value}" if not isinstance(value, str) else f"{name}={value!r}"
-    refuse(QueryError, part, of=lambda: found.importance(**{name: value}))
+    refuse(QueryError, part, of=lambda: found.importance(**{name: value}, **COUNTS))
     refuse(QueryError, part, of=lambda: found.densities("lr", **{name: value}))
 
 
@@ -184,7 +184,7 @@ def test_bad_targets(name: str, value: Any) -> None:
     ],
 )
 def test_targets_that_do_not_fit_their_region(target: Any, region: Any, parts: tuple[str, ...]) -> None:
-    refuse(QueryError, *parts, of=lambda: analyze().importance(target, region))
+    refuse(QueryError, *parts, of=lambda: analyze().importance(target, region, **COUNTS))
 
 
 # The space
@@ -283,7 +283,7 @@ def test_any_table_is_counted_or_refused(
         found = analyze(kind(table), "y", nan=nan)
         rows = len(table["y"]) - found.dropped
         assert all(tally.rows == rows for tally in found.tallies.values())
-        found.importance(0.3)
+        found.importance(0.3, **COUNTS)
         found.profile()
     except PedanovaError as error:
         if len(str(error).splitlines()) != 1:
@@ -294,7 +294,7 @@ def test_odd_arguments_of_the_wrong_type_altogether() -> None:
     a = pedanova.analyze({"x": np.arange(60) % 7, "y": np.arange(60.0)}, "y", params=["x"])
     for call in (
         lambda: pedanova.at_most(10**400),
-        lambda: a.importance(baseline=np.array(["a", "b"])),  # type: ignore[arg-type]
+        lambda: a.importance(baseline=np.array(["a", "b"]), **COUNTS),  # type: ignore[arg-type]
         lambda: a.densities(["x"]),  # type: ignore[arg-type]
         lambda: pedanova.load(5),  # type: ignore[arg-type]
         lambda: a.save(5),  # type: ignore[arg-type]
@@ -314,4 +314,4 @@ def test_a_table_of_very_many_columns_keeps_fewer_levels(monkeypatch: pytest.Mon
     a = pedanova.analyze(random.random((100, 5)), random.random(100))
     assert a.levels.count <= 7
     assert not a.levels.complete
-    assert a.importance(0.033).rows[0].n_target == 4  # counted on request
+    assert a.importance(0.033, **COUNTS).rows[0].n_target == 4  # counted on request

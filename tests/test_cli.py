@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.cli import main
 
 DEMO = Path(pa.__file__).parent / "data" / "demo_trials.csv"
@@ -47,7 +48,7 @@ def test_the_table(run) -> None:
 
 
 def test_formats_agree_with_python(run, tmp_path: Path) -> None:
-    found = pa.analyze(DEMO, "error", exclude=["train_seconds"]).importance(0.05, 0.5, "uniform")
+    found = pa.analyze(DEMO, "error", exclude=["train_seconds"]).importance(0.05, 0.5, "uniform", **COUNTS)
     question = ("--target", "0.05", "--region", "0.5", "--baseline", "uniform")
     answer = json.loads(run(*BASE, *question, "--format", "json")[1])
     assert [row["parameter"] for row in answer["importance"]] == list(found)
@@ -293,7 +294,7 @@ class TestRows:
         )
         assert status == 0, err
         a = pa.analyze(table, "loss", params=["lr", "epochs", "optimizer"], **arguments)
-        assert self.ratios(out) == {row.name: row.ratio for row in a.importance(**question).rows}
+        assert self.ratios(out) == {row.name: row.ratio for row in a.importance(**question, **COUNTS).rows}
 
     def test_several_objectives(self, run, table: Path) -> None:
         options = [
@@ -316,7 +317,7 @@ class TestRows:
             direction=["minimize", "maximize"],
             params=["lr", "epochs", "optimizer"],
         )
-        assert self.ratios(out) == {row.name: row.ratio for row in a.importance().rows}
+        assert self.ratios(out) == {row.name: row.ratio for row in a.importance(**COUNTS).rows}
 
     @pytest.mark.parametrize(
         ("options", "message"),

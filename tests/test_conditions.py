@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.errors import SpaceError
 from pedanova.grid import grid_of
 from pedanova.importance import Contrast, measure
@@ -91,7 +92,11 @@ class TestAdditivity:
             "free": dice.random(rows),
             "y": gate * m + dice.random(rows),
         }
-        for row in pa.analyze(data, "y").importance(0.2, 0.9, smoothing="auto" if smoothed else "none").rows:
+        for row in (
+            pa.analyze(data, "y")
+            .importance(0.2, 0.9, smoothing="auto" if smoothed else "none", **COUNTS)
+            .rows
+        ):
             assert row.value + row.activity == pytest.approx(row.divergence, abs=1e-12)
             assert row.value_share + row.activity_share == pytest.approx(row.raw_share, abs=1e-12)
             if row.name != "m":
@@ -101,7 +106,7 @@ class TestAdditivity:
     def test_no_conditions_no_activity(self, trials: Table) -> None:
         a = pa.analyze(trials, "loss")
         for baseline in ("region", "uniform"):
-            for row in a.importance(baseline=baseline).rows:
+            for row in a.importance(baseline=baseline, **COUNTS).rows:
                 assert (row.activity, row.activity_share) == (0.0, 0.0)
                 assert row.value == row.divergence
 
@@ -118,7 +123,9 @@ class TestAdditivity:
         rows = [(by, x, i < t) for (by, x), (c, t) in cells.items() for i in range(c)]
         data = {"by": [r[0] for r in rows], "x": [r[1] for r in rows], "good": [r[2] for r in rows]}
         space = {"x": pa.Switch("by", {"A": pa.Categorical([1, 2, 3]), "B": pa.Categorical([1, 2])})}
-        row = pa.analyze(data, "good", direction="maximize", space=space).importance(pa.equals(1))["x"]
+        row = pa.analyze(data, "good", direction="maximize", space=space).importance(pa.equals(1), **COUNTS)[
+            "x"
+        ]
         assert (row.value, row.activity) == pytest.approx((1327 / 3024, 35 / 216), rel=1e-13)
         assert (row.value_share, row.activity_share) == pytest.approx((1327 / 7056, 5 / 72), rel=1e-13)
         assert (row.divergence, row.raw_share) == pytest.approx((1817 / 3024, 1817 / 7056), rel=1e-13)
@@ -129,7 +136,7 @@ def test_a_pure_gate() -> None:
     m, half = np.tile(np.arange(10), 20), np.repeat([True, False], 100)
     good = np.where(half, np.arange(200) // 10 % 2 == 0, False)  # in half of the active rows, evenly over m
     data = {"m": np.where(half, m, np.nan), "y": np.where(good, 0.0, 1.0)}
-    row = pa.analyze(data, "y", space={"m": pa.Int(0, 9)}).importance(pa.at_most(0))["m"]
+    row = pa.analyze(data, "y", space={"m": pa.Int(0, 9)}).importance(pa.at_most(0), **COUNTS)["m"]
     assert row.value == pytest.approx(0.0, abs=1e-12)
     assert row.activity == pytest.approx(1.0)
     assert row.activity_share == pytest.approx(row.raw_share)
@@ -141,7 +148,7 @@ def test_a_pure_gate_in_many_rows() -> None:
     data = {"on": on, "m": np.where(on, m, np.nan), "y": dice.random(rows) + ~on}
     space = {"on": pa.Categorical([False, True]), "m": pa.Float(0, 1, when={"on": True})}
     for smoothing in ("auto", 20.0):
-        found = pa.analyze(data, "y", space=space).importance(0.25, smoothing=smoothing)  # type: ignore[arg-type]
+        found = pa.analyze(data, "y", space=space).importance(0.25, smoothing=smoothing, **COUNTS)  # type: ignore[arg-type]
         assert found["m"].value < 0.01
         assert found["m"].activity == pytest.approx(1.0, abs=0.02)
         assert found["on"].divergence == pytest.approx(found["m"].activity, rel=1e-12)
@@ -181,8 +188,8 @@ class TestDeclared:
         alone = pa.analyze({n: c[active] for n, c in gated.items()}, "y", space={"momentum": pa.Float(0, 1)})
         for region in (active, "kind == 'heavy'", {"kind": {"heavy"}}, "momentum is not None"):
             for options in ({}, {"smoothing": "none"}, {"baseline": "uniform"}):
-                inside = a.importance(0.3, region, **options)["momentum"]  # type: ignore[arg-type]
-                plain = alone.importance(0.3, **options)["momentum"]  # type: ignore[arg-type]
+                inside = a.importance(0.3, region, **options, **COUNTS)["momentum"]  # type: ignore[arg-type]
+                plain = alone.importance(0.3, **options, **COUNTS)["momentum"]  # type: ignore[arg-type]
                 assert inside.activity == 0.0
                 assert (inside.value, inside.share, inside.bandwidth) == (
                     plain.value,
@@ -197,7 +204,7 @@ class TestDeclared:
         assert noted(a, f"beta: {filled} of 600 rows are inactive; counted in a cell apart")
         clean = {**gated, "beta": np.where(gated["optimizer"] == "sgd", np.nan, gated["beta"])}
         b = pa.analyze(clean, "y", space=NESTED)
-        assert a.importance() == b.importance()
+        assert a.importance(**COUNTS) == b.importance(**COUNTS)
         assert not noted(b, "taken as inactive")
 
     def test_missing_where_active_is_told(self, gated: Table) -> None:
@@ -211,10 +218,10 @@ class TestDeclared:
         kind = np.where(gated["kind"] == None, "heavy", gated["kind"])  # noqa: E711
         momentum = np.where(np.isnan(gated["momentum"]), 0.5, gated["momentum"])
         filled = pa.analyze({**gated, "kind": kind, "momentum": momentum}, "y", space=NESTED)
-        assert filled.importance() == pa.analyze(gated, "y", space=NESTED).importance()
+        assert filled.importance(**COUNTS) == pa.analyze(gated, "y", space=NESTED).importance(**COUNTS)
         turned = {name: NESTED[name] for name in reversed(NESTED)}
         again = pa.analyze({**gated, "kind": kind, "momentum": momentum}, "y", space=turned)
-        assert again.importance()["momentum"].share == filled.importance()["momentum"].share
+        assert again.importance(**COUNTS)["momentum"].share == filled.importance(**COUNTS)["momentum"].share
 
     def test_several_parents(self, gated: Table) -> None:
         both = {"optimizer": ["adam", "sgd"], "kind": "heavy"}
@@ -225,7 +232,7 @@ class TestDeclared:
 
     def test_a_parent_that_is_no_parameter(self, gated: Table) -> None:
         a = pa.analyze(gated, "y", space={"beta": NESTED["beta"]})
-        assert a.importance()["beta"].activity > 0
+        assert a.importance(**COUNTS)["beta"].activity > 0
 
     def test_a_parent_of_numbers_or_truth_values(self) -> None:
         dice = random()
@@ -288,7 +295,7 @@ class TestInferred:
         assert a.space["beta"].when == a.space["lr"].when == ()
         assert noted(a, "momentum: taken as active only when kind is 'heavy', for it is missing otherwise")
         assert noted(a, "kind: taken as active only when optimizer is 'sgd', for it is missing otherwise")
-        assert a.importance() == pa.analyze(gated, "y", space=a.space).importance()
+        assert a.importance(**COUNTS) == pa.analyze(gated, "y", space=a.space).importance(**COUNTS)
 
     def test_not_where_there_is_an_exception(self, gated: Table) -> None:
         row = int(np.flatnonzero(gated["optimizer"] == "adam")[0])

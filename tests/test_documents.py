@@ -108,13 +108,13 @@ def test_rows_and_conditions(trials: pd.DataFrame) -> None:
     assert a.importance(pa.equals(1)).rows[0].n_target == int((trials["verdict"] == "good").sum())
 
 
-<<<<<<< HEAD
 def test_forest() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/forest.md", "python"):
         exec(compile(block, "forest.md", "exec"), names)
     assert next(iter(names["effects"])) == "lr"  # type: ignore[call-overload]
-=======
+
+
 def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/effects-and-pairs.md", "python"):
@@ -128,7 +128,6 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     for field in ("closed", "additive", "interaction", "redundancy", "p_value", "p_adjusted"):
         assert f"`{field}`" in text
         assert hasattr(pairs.rows[0], field)
->>>>>>> 36eebcb8e79f9c67b33715dd60f46ce548b56347
 
 
 def test_modules_of_the_architecture_exist() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.errors import DataError, OutsideSpaceError, SpaceError
 
 Table = dict[str, np.ndarray]
@@ -32,10 +33,10 @@ class TestSwitch:
         a = pa.analyze(data, "y", space={"c": pa.Switch("phase", {"early": early, "late": late})})
         for name, domain in (("early", early), ("late", late)):
             alone = pa.analyze({n: v[phase == name] for n, v in data.items()}, "y", space={"c": domain})
-            inside = a.importance(0.3, f"phase == '{name}'")["c"]
-            assert inside.value == alone.importance(0.3)["c"].divergence
+            inside = a.importance(0.3, f"phase == '{name}'", **COUNTS)["c"]
+            assert inside.value == alone.importance(0.3, **COUNTS)["c"].divergence
             assert inside.activity == 0.0
-        assert a.importance(0.3)["c"].value > 0.2
+        assert a.importance(0.3, **COUNTS)["c"].value > 0.2
 
     def test_bounds_that_changed(self) -> None:
         """Where they changed in time with luck, only activity shows; inside each phase lr is noise."""
@@ -44,7 +45,7 @@ class TestSwitch:
         lr = np.where(phase == 0, dice.random(40_000), 0.1 * dice.random(40_000))
         data = {"lr": lr, "phase": phase, "y": dice.random(40_000) + phase}
         space = {"lr": pa.Switch("phase", {0: pa.Float(0, 1), 1: pa.Float(0, 0.1)})}
-        row = pa.analyze(data, "y", space=space).importance(0.25)["lr"]
+        row = pa.analyze(data, "y", space=space).importance(0.25, **COUNTS)["lr"]
         assert row.value < 0.02
         assert row.activity == pytest.approx(1.0, abs=1e-9)
 
@@ -58,7 +59,7 @@ class TestSwitch:
         assert noted(a, f"x: {idle} rows have a value where it is inactive; taken as inactive")
         when = pa.analyze(data, "y", space={"x": pa.Float(0, 1, when={"by": ["a", "b"]})})
         for name in ("value", "activity", "divergence", "share"):
-            assert getattr(a.importance()["x"], name) == getattr(when.importance()["x"], name)
+            assert getattr(a.importance(**COUNTS)["x"], name) == getattr(when.importance(**COUNTS)["x"], name)
 
     def test_a_sparse_regime_is_told(self) -> None:
         by = np.r_[np.zeros(95, dtype=int), np.ones(5, dtype=int)]
@@ -116,12 +117,12 @@ class TestMoving:
         a = dice.random(5_000)
         b = a + (1 - a) * dice.random(5_000)
         found = pa.analyze({"a": a, "b": b, "y": b}, "y", space={"a": pa.Float(0, 1), "b": pa.Moving("a", 1)})
-        row = found.importance(0.1)["b"]
+        row = found.importance(0.1, **COUNTS)["b"]
         assert row.share > 0.1
         assert row.ratio > 0.3
         assert noted(found, "b: bounds differ by row; each value is taken as its position between its own")
         high = pa.analyze({"a": a, "b": b, "y": b}, "y", direction="maximize", space=found.space)
-        assert high.importance(0.1)["b"].share > 0.1
+        assert high.importance(0.1, **COUNTS)["b"].share > 0.1
 
     @pytest.mark.parametrize("log", [False, True])
     def test_positions(self, log: bool) -> None:
@@ -136,10 +137,10 @@ class TestMoving:
             "position": position,
             "y": position + 0.3 * dice.random(500),
         }
-        moving = pa.analyze(data, "y", space={"value": pa.Moving("low", "high", log=log)}).importance()[
-            "value"
-        ]
-        plain = pa.analyze(data, "y", space={"position": pa.Float(0, 1)}).importance()["position"]
+        moving = pa.analyze(data, "y", space={"value": pa.Moving("low", "high", log=log)}).importance(
+            **COUNTS
+        )["value"]
+        plain = pa.analyze(data, "y", space={"position": pa.Float(0, 1)}).importance(**COUNTS)["position"]
         assert moving.share == pytest.approx(plain.share, rel=1e-2)
         assert (moving.n_target, moving.activity) == (plain.n_target, 0.0)
 
@@ -164,7 +165,7 @@ class TestMoving:
             "y": dice.random(200),
         }
         for space in ({"b": pa.Moving("low", 1, log=True)}, {"b": pa.Moving("low", 1, when={"on": True})}):
-            row = pa.analyze(data, "y", space=space).importance(pa.at_most(0.3))["b"]
+            row = pa.analyze(data, "y", space=space).importance(pa.at_most(0.3), **COUNTS)["b"]
             assert row.value + row.activity == pytest.approx(row.divergence, abs=1e-12)
             assert row.n_region == 200
 
@@ -237,7 +238,9 @@ def test_spaces_survive_json(everything: tuple[Table, pa.Space]) -> None:
     assert again == space
     assert hash(again) == hash(space)
     assert again["k"].when == (("opt", ("adam",)), ("phase", (0, 1)))
-    assert pa.analyze(data, "y", space=again).importance() == pa.analyze(data, "y", space=space).importance()
+    assert pa.analyze(data, "y", space=again).importance(**COUNTS) == pa.analyze(
+        data, "y", space=space
+    ).importance(**COUNTS)
 
 
 def test_analyses_survive_files_and_add_up(everything: tuple[Table, pa.Space], tmp_path: Path) -> None:
@@ -246,11 +249,11 @@ def test_analyses_survive_files_and_add_up(everything: tuple[Table, pa.Space], t
     a.save(tmp_path / "a.pedanova")
     loaded = pa.load(tmp_path / "a.pedanova")
     assert loaded.space == space
-    assert loaded.importance(0.1, 0.5) == a.importance(0.1, 0.5)
+    assert loaded.importance(0.1, 0.5, **COUNTS) == a.importance(0.1, 0.5, **COUNTS)
     halves = [
         pa.analyze({n: c[i::2] for n, c in data.items()}, "y", space=space, levels=a.levels) for i in (0, 1)
     ]
-    assert (halves[0] + halves[1]).importance(0.1, 0.5) == a.importance(0.1, 0.5)
+    assert (halves[0] + halves[1]).importance(0.1, 0.5, **COUNTS) == a.importance(0.1, 0.5, **COUNTS)
 
 
 def test_the_kernel_and_numpy_agree(
@@ -262,5 +265,5 @@ def test_the_kernel_and_numpy_agree(
     slow = pa.analyze(data, "y", space=space)
     for name in space:
         np.testing.assert_array_equal(slow.tallies[name].counts, fast.tallies[name].counts)
-    assert slow.importance(0.2, 0.7) == fast.importance(0.2, 0.7)
+    assert slow.importance(0.2, 0.7, **COUNTS) == fast.importance(0.2, 0.7, **COUNTS)
     assert slow.notes == fast.notes

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import pedanova as pa
+from conftest import COUNTS
 
 Table = dict[str, np.ndarray]
 SPACE = {"x": pa.Float(0, 1), "z": pa.Float(0, 1)}
@@ -43,7 +44,7 @@ class TestFeasible:
         alone = pa.analyze(rows_of(limited, ok), "loss", space=SPACE)
         for feasible in ("ok", "c1", ["c1"], ("ok",), ok, ok.tolist(), pd.Series(ok), pl.Series(ok)):
             a = pa.analyze(limited, "loss", space=SPACE, feasible=feasible)
-            assert a.importance(0.2).rows == alone.importance(0.2).rows
+            assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
             assert (a.rows, a.dropped) == (ok.sum(), np.sum(~ok))
             assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; dropped")
 
@@ -52,7 +53,7 @@ class TestFeasible:
         alone = pa.analyze(rows_of(limited, both), "loss", space=SPACE)
         for feasible in (["c1", "c2"], ("ok", "c2"), {"c1", "c2"}, iter(["c1", "c2"])):
             a = pa.analyze(limited, "loss", space=SPACE, feasible=feasible)
-            assert a.importance(0.2).rows == alone.importance(0.2).rows
+            assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
 
     def test_constraints_are_no_parameters(self, limited: Table) -> None:
         for feasible in (["ok", "c1", "c2"], {"ok", "c1", "c2"}):
@@ -65,11 +66,11 @@ class TestFeasible:
         a = pa.analyze(limited, "loss", space=SPACE, feasible="ok", infeasible="worst")
         assert a.rows == 1_000
         assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; counted as the worst")
-        found = a.importance(round(ok.mean(), 3), smoothing="none")
+        found = a.importance(round(ok.mean(), 3), smoothing="none", **COUNTS)
         assert found["x"].n_target == ok.sum()
-        assert found.rows == a.importance("ok", smoothing="none").rows
+        assert found.rows == a.importance("ok", smoothing="none", **COUNTS).rows
         assert found["x"].raw_share > 0.9 > 0.5 > found["z"].share
-        best = a.importance(0.05)
+        best = a.importance(0.05, **COUNTS)
         assert best["x"].n_target == 50
         assert a.densities("x", 0.05, smoothing="none").target[420:].sum() == 0
 
@@ -148,14 +149,14 @@ class TestStates:
             data, state = self.told(table, {name: word})
             a = pa.analyze(data, "loss", space=SPACE, state="state")
             assert a.rows == np.sum(state == "complete")
-            expected = expected or a.importance()
-            assert a.importance() == expected
+            expected = expected or a.importance(**COUNTS)
+            assert a.importance(**COUNTS) == expected
 
     def test_dropped(self, table: Table) -> None:
         data, state = self.told(table)
         a = pa.analyze(data, "loss", space=SPACE, state="state")
         alone = pa.analyze(rows_of(data, state == "complete"), "loss", space=SPACE)
-        assert a.importance(0.2).rows == alone.importance(0.2).rows
+        assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
         for name, words in (
             ("unfinished", "are unfinished"),
             ("failed", "failed"),
@@ -171,7 +172,10 @@ class TestStates:
         assert a.rows == finished.sum()
         assert noted(a, f"{np.sum(state == 'failed')} of 1,000 rows failed; counted as the worst")
         filled = rows_of({**data, "loss": np.where(state == "failed", 1e9, table["loss"])}, finished)
-        assert a.importance(0.2).rows == pa.analyze(filled, "loss", space=SPACE).importance(0.2).rows
+        assert (
+            a.importance(0.2, **COUNTS).rows
+            == pa.analyze(filled, "loss", space=SPACE).importance(0.2, **COUNTS).rows
+        )
 
     @pytest.mark.parametrize("pruned", ["worst", "last"])
     def test_pruned(self, table: Table, pruned: str) -> None:
@@ -181,7 +185,7 @@ class TestStates:
         last = table["loss"] if pruned == "last" else np.where(state == "pruned", np.inf, table["loss"])
         expected = pa.analyze(rows_of({**data, "loss": last}, used), "loss", space=SPACE)
         assert a.rows == used.sum()
-        assert a.importance(0.2).rows == expected.importance(0.2).rows
+        assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
         count = np.sum(state == "pruned")
         assert noted(a, f"{count} pruned rows count with their last value") == (pruned == "last")
         assert noted(a, f"{count} of 1,000 rows were pruned; counted as the worst") == (pruned == "worst")
@@ -205,10 +209,10 @@ class TestStates:
 
     def test_state_as_an_array(self, table: Table) -> None:
         data, _ = self.told(table)
-        expected = pa.analyze(data, "loss", space=SPACE, state="state").importance()
+        expected = pa.analyze(data, "loss", space=SPACE, state="state").importance(**COUNTS)
         state = data.pop("state")
         for given in (state, state.tolist(), pd.Series(state), pl.Series(state)):
-            assert pa.analyze(data, "loss", space=SPACE, state=given).importance() == expected
+            assert pa.analyze(data, "loss", space=SPACE, state=given).importance(**COUNTS) == expected
 
     def test_a_missing_state_is_unfinished(self, table: Table) -> None:
         state = np.array(["COMPLETE", None] * 500, dtype=object)
@@ -250,12 +254,12 @@ def test_diverged_for_large_x(table: Table, bad: float, nan: str) -> None:
     random = np.random.default_rng(0)
     loss = np.where(table["x"] > 0.3, bad, random.random(1_000))
     a = pa.analyze({**table, "loss": loss}, "loss", space=SPACE, nan=nan)
-    found = a.importance(0.1)
+    found = a.importance(0.1, **COUNTS)
     assert next(iter(found)) == "x"
     assert found["x"].ratio > 0.8
     part = round(float(np.mean(table["x"] <= 0.3)), 3)
-    assert a.importance(part)["x"].raw_share > 0.85
-    assert abs(a.importance(part)["z"].share) < 0.05
+    assert a.importance(part, **COUNTS)["x"].raw_share > 0.85
+    assert abs(a.importance(part, **COUNTS)["z"].share) < 0.05
     assert a.rows == 1_000
 
 
@@ -288,20 +292,23 @@ class TestRepeats:
         )
         assert a.rows == expected.rows
         for question in ((0.1, 1.0), (0.2, 0.5), (pa.at_most(2.0), 1.0)):
-            assert a.importance(*question).rows == expected.importance(*question).rows
+            assert a.importance(*question, **COUNTS).rows == expected.importance(*question, **COUNTS).rows
         assert noted(a, f"{len(seeds['loss'])} rows are {a.rows} configurations; objectives are their {how}s")
 
     def test_all_is_the_default(self, seeds: Table) -> None:
         one = pa.analyze(seeds, "loss", params=self.PARAMS, repeats="all")
         assert one.rows == len(seeds["loss"])
-        assert one.importance() == pa.analyze(seeds, "loss", params=self.PARAMS).importance()
+        assert one.importance(**COUNTS) == pa.analyze(seeds, "loss", params=self.PARAMS).importance(**COUNTS)
 
     def test_several_objectives(self, seeds: Table) -> None:
         both = {"objective": ["loss", "time"], "params": self.PARAMS}
         a = pa.analyze(seeds, repeats="mean", **both)  # type: ignore[arg-type]
         expected = pa.analyze(self.grouped(seeds, "mean", "loss", "time"), space=a.space, **both)  # type: ignore[arg-type]
-        assert a.importance(0.2).rows == expected.importance(0.2).rows
-        assert a.alone("time").importance(0.2).rows == expected.alone("time").importance(0.2).rows
+        assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
+        assert (
+            a.alone("time").importance(0.2, **COUNTS).rows
+            == expected.alone("time").importance(0.2, **COUNTS).rows
+        )
 
     @pytest.mark.parametrize("how", ["mean", "median"])
     @pytest.mark.parametrize("direction", ["minimize", "maximize"])
@@ -321,14 +328,14 @@ class TestRepeats:
         )
         expected = pa.analyze(frame, "loss", params=self.PARAMS, space=a.space, direction=direction)
         for target in (0.1, 0.4):
-            assert a.importance(target).rows == expected.importance(target).rows
+            assert a.importance(target, **COUNTS).rows == expected.importance(target, **COUNTS).rows
         assert a.rows == len(frame)
         dropped = pa.analyze(
             data, "loss", params=self.PARAMS, repeats=how, direction=direction, state="state"
         )
         left = self.grouped(rows_of(data, ~fails), how, "loss")
         again = pa.analyze(left, "loss", params=self.PARAMS, space=dropped.space, direction=direction)
-        assert dropped.importance(0.4).rows == again.importance(0.4).rows
+        assert dropped.importance(0.4, **COUNTS).rows == again.importance(0.4, **COUNTS).rows
 
     def test_with_where_and_constraints(self, seeds: Table) -> None:
         data = {**seeds, "limit": seeds["time"] - 0.8}
@@ -337,13 +344,16 @@ class TestRepeats:
         expected = pa.analyze(
             self.grouped(rows_of(seeds, mask), "mean", "loss"), "loss", params=self.PARAMS, space=a.space
         )
-        assert a.importance(0.3).rows == expected.importance(0.3).rows
+        assert a.importance(0.3, **COUNTS).rows == expected.importance(0.3, **COUNTS).rows
 
     def test_later_conditions_see_the_averages(self, seeds: Table) -> None:
         a = pa.analyze(seeds, "loss", params=self.PARAMS, repeats="mean")
         frame = self.grouped(seeds, "mean", "loss")
-        assert a.importance("loss < 2")["a"].n_target == np.sum(frame["loss"] < 2)
-        assert a.importance("loss < 2").rows == a.importance(pa.at_most(np.nextafter(2.0, 0))).rows
+        assert a.importance("loss < 2", **COUNTS)["a"].n_target == np.sum(frame["loss"] < 2)
+        assert (
+            a.importance("loss < 2", **COUNTS).rows
+            == a.importance(pa.at_most(np.nextafter(2.0, 0)), **COUNTS).rows
+        )
 
     def test_inactive_values_do_not_tell_configurations_apart(self) -> None:
         random = np.random.default_rng(0)

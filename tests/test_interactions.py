@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from conftest import four_dimensional, refuse
+from conftest import COUNTS, four_dimensional, refuse
 from pedanova.additive import design_of, explained
 from pedanova.engines.pairs import tally_pairs
 from pedanova.errors import LevelsError, MergeError, QueryError, UnknownParameterError
@@ -101,7 +101,7 @@ class TestExactValues:
         part = target.sum() / region.sum()
         assert row.closed == pytest.approx(part / (1 - part) * ped12, rel=1e-12)
         assert (row.interaction, row.redundancy) == pytest.approx((interaction, redundancy), abs=1e-12)
-        found = a.importance(pa.at_most(0), smoothing="none")
+        found = a.importance(pa.at_most(0), smoothing="none", **COUNTS)
         shares = {row.first: row.first_share, row.second: row.second_share}
         assert shares == pytest.approx({key: found[key].raw_share for key in data}, abs=1e-12)
 

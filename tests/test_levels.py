@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.engines.judge import assign_levels
 from pedanova.errors import DataError, QueryError
 from pedanova.levels import LADDER, as_ladder, cut_levels
@@ -86,8 +87,8 @@ def test_a_diverged_run_is_a_bad_run() -> None:
     x = np.linspace(0, 1, 1000)
     loss = np.where(x > 0.3, np.inf, np.random.default_rng(0).random(1000))
     a = pa.analyze({"x": x, "z": np.random.default_rng(1).random(1000)}, loss)
-    assert a.importance(pa.at_most(1e9)).rows[0].name == "x"
-    assert a.importance(0.3)["x"].raw_share > 0.9
+    assert a.importance(pa.at_most(1e9), **COUNTS).rows[0].name == "x"
+    assert a.importance(0.3, **COUNTS)["x"].raw_share > 0.9
     assert any("700 rows have an infinite objective" in note for note in a.notes)
 
 
@@ -96,11 +97,11 @@ def test_nan_is_dropped_or_worst() -> None:
     loss = np.where(x >= 60, np.nan, x)
     dropped = pa.analyze({"x": x}, loss, params=["x"])
     assert (dropped.rows, dropped.dropped) == (60, 40)
-    assert dropped.importance(0.1).rows[0].n_target == 6
+    assert dropped.importance(0.1, **COUNTS).rows[0].n_target == 6
     assert any("40 of 100 rows have no number as objective; dropped" in n for n in dropped.notes)
     worst = pa.analyze({"x": x}, loss, params=["x"], nan="worst")
     assert (worst.rows, worst.dropped) == (100, 0)
-    assert worst.importance(0.1).rows[0].n_target == 10
+    assert worst.importance(0.1, **COUNTS).rows[0].n_target == 10
     assert any("counted as the worst" in n for n in worst.notes)
 
 
@@ -109,7 +110,11 @@ class TestRegions:
 
     def rows(self, direction: str, target: object, region: object = 1.0) -> tuple[int, int]:
         x = {"x": np.arange(100) % 7}
-        row = pa.analyze(x, self.Y, direction=direction, params=["x"]).importance(target, region).rows[0]  # type: ignore[arg-type]
+        row = (
+            pa.analyze(x, self.Y, direction=direction, params=["x"])
+            .importance(target, region, **COUNTS)
+            .rows[0]
+        )  # type: ignore[arg-type]
         return row.n_target, row.n_region
 
     @pytest.mark.parametrize("direction", ["minimize", "maximize"])
@@ -133,9 +138,9 @@ class TestRegions:
     def test_on_more_rows_than_have_their_own_level(self) -> None:
         y = np.arange(1000.0)
         a = pa.analyze({"x": np.arange(1000) % 7}, y, params=["x"])
-        assert a.importance(pa.at_most(99.5)).rows[0].n_target == 100
-        assert a.importance(0.1234).rows[0].n_target == 124
-        assert a.importance(pa.between(0.1, 0.123), 0.777).rows[0].n_region == 777
+        assert a.importance(pa.at_most(99.5), **COUNTS).rows[0].n_target == 100
+        assert a.importance(0.1234, **COUNTS).rows[0].n_target == 124
+        assert a.importance(pa.between(0.1, 0.123), 0.777, **COUNTS).rows[0].n_region == 777
 
     def test_refusals(self) -> None:
         for target, region, reason in [

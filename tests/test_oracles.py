@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from conftest import against_region, against_uniform, four_dimensional, measured, toy
+from conftest import COUNTS, against_region, against_uniform, four_dimensional, measured, toy
 from pedanova.density import smooth, smoothing_matrix
 from pedanova.grid import grid_of
 from pedanova.importance import Contrast, measure
@@ -42,7 +42,7 @@ class TestCounts:
 
     def test_ties_are_kept_and_told(self) -> None:
         a = pa.analyze({"x": np.arange(10) % 3}, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7], params=["x"])
-        found = a.importance(0.1)
+        found = a.importance(0.1, **COUNTS)
         assert found.rows[0].n_target == 3
         assert any("30 %" in note for note in found.notes)
         by_level = a.tallies["x"].rows_by_level()
@@ -136,14 +136,14 @@ class TestShapes:
         space = {name: pa.Ordinal(list(range(10))) for name in x}
         a = pa.analyze(x, outside.astype(float), space=space)
         for baseline in ("region", "uniform"):
-            found = a.importance(pa.at_most(0), baseline=baseline)
+            found = a.importance(pa.at_most(0), baseline=baseline, **COUNTS)
             assert [found[n].divergence for n in x] == pytest.approx([4, 1, 1 / 9], rel=1e-12)
             assert [found[n].raw_share for n in x] == pytest.approx([36 / 91, 9 / 91, 1 / 91], rel=1e-12)
             assert [found[n].n_target for n in x] == [90] * 3
 
     def test_shares_may_overlap_in_a_dependent_region(self) -> None:
         a = pa.analyze({"x1": [0, 1, 0, 1], "x2": [0, 1, 1, 0]}, [0.0, 1.0, 2.0, 2.0], levels=[0.25, 0.5])
-        found = a.importance(0.25, 0.5)
+        found = a.importance(0.25, 0.5, **COUNTS)
         assert [found[n].raw_share for n in ("x1", "x2")] == pytest.approx([1, 1], rel=1e-12)
 
     @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ class TestShapes:
         a = pa.analyze(
             {"x1": x[:, 0], "x2": x[:, 1]}, x.sum(axis=1), space={"x1": pa.Float(0, 1), "x2": pa.Float(0, 1)}
         )
-        found = a.importance(pa.at_most(0.5), pa.at_most(1.0), smoothing="none")
+        found = a.importance(pa.at_most(0.5), pa.at_most(1.0), smoothing="none", **COUNTS)
         assert [found[n].divergence for n in ("x1", "x2")] == pytest.approx(
             [0.5451774444795625] * 2, rel=2e-3
         )
@@ -171,7 +171,7 @@ class TestShapes:
         x = lattice(-2, 2, 2002)
         space = {"x1": pa.Float(-2, 2), "x2": pa.Float(-2, 2)}
         a = pa.analyze({"x1": x[:, 0], "x2": x[:, 1]}, (x**2).sum(axis=1), space=space)
-        found = a.importance(pa.at_most(1.0), pa.at_most(4.0), smoothing="none")
+        found = a.importance(pa.at_most(1.0), pa.at_most(4.0), smoothing="none", **COUNTS)
         assert [found[n].divergence for n in ("x1", "x2")] == pytest.approx([0.74396449670767] * 2, rel=2e-3)
 
     def test_band(self) -> None:
@@ -180,7 +180,7 @@ class TestShapes:
         a = pa.analyze(
             {"x1": x[:, 0], "x2": x[:, 1]}, objective, space={"x1": pa.Float(0, 1), "x2": pa.Float(0, 1)}
         )
-        found = a.importance(pa.at_most(0), pa.at_most(1), smoothing="none")
+        found = a.importance(pa.at_most(0), pa.at_most(1), smoothing="none", **COUNTS)
         assert [found[n].raw_share for n in ("x1", "x2")] == pytest.approx([53 / 57] * 2, rel=3e-3)
 
 
@@ -196,14 +196,14 @@ class TestToy:
     def test_global(self, analysis: pa.Analysis) -> None:
         disc = pa.at_most(math.nextafter(3.0, 0.0))
         for baseline in ("region", "uniform"):
-            found = analysis.importance(disc, baseline=baseline, smoothing="none")
+            found = analysis.importance(disc, baseline=baseline, smoothing="none", **COUNTS)
             assert found["x1"].divergence == pytest.approx(2.119883341360812, rel=1e-3)
             assert found["x2"].divergence == pytest.approx(2.119883341360812, rel=1e-3)
             assert found["x1"].raw_share == pytest.approx(0.22058383457681052, rel=1e-3)
 
     def test_local(self, analysis: pa.Analysis) -> None:
         disc = pa.at_most(math.nextafter(3.0, 0.0))
-        found = analysis.importance(0.01, disc, smoothing="none")
+        found = analysis.importance(0.01, disc, smoothing="none", **COUNTS)
         assert found["x1"].divergence == pytest.approx(7.201546464802027, rel=5e-3)
         assert found["x2"].divergence == pytest.approx(0.008762887445090461, rel=0.05)
         assert found["x1"].raw_share == pytest.approx(0.854805491413136, rel=5e-3)
@@ -239,7 +239,7 @@ class TestFourDimensional:
 
     @pytest.mark.parametrize("baseline", ["region", "uniform"])
     def test_global(self, million: pa.Analysis, baseline: str) -> None:
-        found = million.importance(0.1, baseline=baseline)
+        found = million.importance(0.1, baseline=baseline, **COUNTS)
         assert found["x1"].divergence == pytest.approx(3.729079759899105, rel=0.03)
         assert found["x2"].divergence == pytest.approx(0.9070420241169157, rel=0.03)
         assert list(found) == ["x1", "x2", "x3", "x4"]
@@ -249,7 +249,7 @@ class TestFourDimensional:
         assert shares == pytest.approx([0.41434, 0.10078, 0.0031564, 0.00013437], abs=0.01)
 
     def test_local(self, million: pa.Analysis) -> None:
-        found = million.importance(0.01, 0.1)
+        found = million.importance(0.01, 0.1, **COUNTS)
         ratios = [100 * found[name].ratio for name in SPACE]
         assert ratios == pytest.approx([0.889, 75.045, 22.219, 1.847], abs=1.0)
         shares = [found[name].share for name in SPACE]
@@ -257,17 +257,17 @@ class TestFourDimensional:
 
     def test_function_of_the_released_code(self) -> None:
         a = sample(1_000_000, seed=1, shift=1)
-        wide, narrow = a.importance(0.1), a.importance(0.01, 0.1)
+        wide, narrow = a.importance(0.1, **COUNTS), a.importance(0.01, 0.1, **COUNTS)
         assert [100 * wide[n].ratio for n in SPACE] == pytest.approx([77.934, 21.078, 0.726, 0.262], abs=0.5)
         assert list(narrow) == ["x2", "x3", "x1", "x4"] or list(narrow) == ["x2", "x3", "x4", "x1"]
         # Unsmoothed and corrected, the shares are unbiased even where the densities jump.
-        shares = [a.importance(0.01, 0.1, smoothing="none")[n].share for n in SPACE]
+        shares = [a.importance(0.01, 0.1, smoothing="none", **COUNTS)[n].share for n in SPACE]
         exact = [0.18708822023251925, 1.2287547260317875, 1.155243320657375, 0.19082283944130962]
         assert shares == pytest.approx([divergence / 9 for divergence in exact], abs=0.006)
 
     @pytest.mark.parametrize("seed", range(5))
     def test_ten_thousand_rows(self, seed: int) -> None:
-        found = sample(10_000, seed=seed).importance(0.1)
+        found = sample(10_000, seed=seed).importance(0.1, **COUNTS)
         ratios = [100 * found[name].ratio for name in SPACE]
         assert ratios == pytest.approx([79.925, 19.440, 0.609, 0.026], abs=2.0)
 

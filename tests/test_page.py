@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.report.sentences import contrast, describe, gathered, joined
 from pedanova.report.text import bar, shorten
 
@@ -53,7 +54,7 @@ def test_the_page_holds_both_questions_and_no_row_of_data(
     assert text.count("<table>") == 2
     assert text.count("<figure>") == 5
     assert "What separates the best 2 % (8) from the best 10 % (40)" in text
-    for row in a.importance().rows:
+    for row in a.importance(**COUNTS).rows:
         assert f"<td>{row.name}</td><td>{row.ratio:.1%}</td>" in text
     assert not re.search(r"https?://|<script|<link|@import|url\(", text)
     assert repr(float(trials["loss"][17])) not in text
@@ -81,7 +82,7 @@ def test_hostile_names_stay_inert(tmp_path: Path) -> None:
 
 def test_sentences(trials: dict[str, np.ndarray]) -> None:
     a = pa.analyze(trials, "loss")
-    wide, narrow = a.importance(0.5), a.importance(0.1, 0.5)
+    wide, narrow = a.importance(0.5, **COUNTS), a.importance(0.1, 0.5, **COUNTS)
     assert describe(wide).startswith("Among all rows, lr has")
     assert "Once inside the best 50 %" in contrast(wide, narrow)
     assert joined(["a"]) == "a"
@@ -92,7 +93,7 @@ def test_noise_is_called_noise() -> None:
     random = np.random.default_rng(3)
     a = pa.analyze({"x": np.tile(np.arange(5), 400), "y": random.random(2_000)}, "y", params=["x"])
     assert "Nothing here separates the best 10 % from all rows clearly better than chance would" in describe(
-        a.importance()
+        a.importance(**COUNTS)
     )
 
 

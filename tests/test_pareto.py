@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.errors import DataError, QueryError
 from pedanova.pareto import order_rows, ranks_of
 
@@ -131,7 +132,7 @@ class TestOrder:
     def test_an_even_front_is_thinned_evenly(self) -> None:
         """Where every inner row has the same room, the best tenth still is a tenth, spread along the front."""
         x = np.random.default_rng(0).random(5_000)
-        found = pa.analyze({"x": x, "err": x, "lat": 1 - x}, ["err", "lat"]).importance(0.1)
+        found = pa.analyze({"x": x, "err": x, "lat": 1 - x}, ["err", "lat"]).importance(0.1, **COUNTS)
         assert found["x"].n_target == 500
         assert found["x"].share < 0.01
 
@@ -160,8 +161,8 @@ class TestAnalysis:
         space = {"who": pa.Ordinal(list(range(8)))}
         a = pa.analyze(data, ["a", "b"], space=space)
         assert np.flatnonzero(a.densities("who", 0.25, smoothing="none").target).tolist() == [0, 2]
-        assert a.importance(0.25)["who"].n_target == 2
-        assert a.importance(3 / 8)["who"].n_target == 3
+        assert a.importance(0.25, **COUNTS)["who"].n_target == 2
+        assert a.importance(3 / 8, **COUNTS)["who"].n_target == 3
         assert a.objective == "a, b"
         up = pa.analyze(data | {"a": -data["a"]}, ["a", "b"], space=space, direction=["maximize", "minimize"])
         assert np.flatnonzero(up.densities("who", 0.25, smoothing="none").target).tolist() == [0, 2]
@@ -172,36 +173,40 @@ class TestAnalysis:
         data = {"x": x, "z": z, "loss": x**2, "score": -np.exp(x)}
         a = pa.analyze(data, ["loss", "score"], direction=["minimize", "maximize"])
         compared = a.by_objective()
-        for found in (a.importance(), a.alone("loss").importance(), a.alone("score").importance()):
+        for found in (
+            a.importance(**COUNTS),
+            a.alone("loss").importance(**COUNTS),
+            a.alone("score").importance(**COUNTS),
+        ):
             assert next(iter(found)) == "x"
-            assert found["x"].raw_share == pytest.approx(a.importance()["x"].raw_share, rel=1e-12)
+            assert found["x"].raw_share == pytest.approx(a.importance(**COUNTS)["x"].raw_share, rel=1e-12)
             assert abs(found["z"].share) < 0.02
         for name in ("together", "loss", "score"):
-            assert compared.to_dict()[f"{name} share"][0] == a.importance()["x"].share
+            assert compared.to_dict()[f"{name} share"][0] == a.importance(**COUNTS)["x"].share
 
     def test_alone_is_the_analysis_of_one(self, study: dict[str, np.ndarray]) -> None:
         a = pa.analyze(study, **BOTH)  # type: ignore[arg-type]
         assert set(a.space) == {"x", "y", "z"}
         for name, direction in (("loss", "minimize"), ("speed", "maximize")):
             one = pa.analyze({n: study[n] for n in ("x", "y", "z", name)}, name, direction=direction)
-            assert a.alone(name).importance(0.2, 0.6) == one.importance(0.2, 0.6)
-        assert pa.analyze(study, ["loss"], params=["x"]).importance() == pa.analyze(
+            assert a.alone(name).importance(0.2, 0.6, **COUNTS) == one.importance(0.2, 0.6, **COUNTS)
+        assert pa.analyze(study, ["loss"], params=["x"]).importance(**COUNTS) == pa.analyze(
             study, "loss", params=["x"]
-        ).importance()  # fmt: skip
+        ).importance(**COUNTS)  # fmt: skip
 
     def test_questions_about_rows(self, study: dict[str, np.ndarray]) -> None:
         a = pa.analyze(study, **BOTH)  # type: ignore[arg-type]
         mask = study["x"] < 0.5
         alone = pa.analyze({n: c[mask] for n, c in study.items()}, space=a.space, **BOTH)  # type: ignore[arg-type]
         filtered = pa.analyze(study, space=a.space, where="x < 0.5", **BOTH)  # type: ignore[arg-type]
-        assert filtered.importance(0.2).rows == alone.importance(0.2).rows
-        assert a.importance(0.1)["y"].n_target == 200  # no ties at the cut
-        assert a.importance(pa.between(0.1, 0.2))["x"].n_target > 0
+        assert filtered.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
+        assert a.importance(0.1, **COUNTS)["y"].n_target == 200  # no ties at the cut
+        assert a.importance(pa.between(0.1, 0.2), **COUNTS)["x"].n_target > 0
 
     def test_monotone_transforms_change_nothing(self, study: dict[str, np.ndarray]) -> None:
         bent = study | {"loss": np.exp(study["loss"]), "speed": study["speed"] ** 3}
         one, two = (pa.analyze(data, **BOTH) for data in (study, bent))  # type: ignore[arg-type]
-        assert one.importance(0.1, 0.5).rows == two.importance(0.1, 0.5).rows
+        assert one.importance(0.1, 0.5, **COUNTS).rows == two.importance(0.1, 0.5, **COUNTS).rows
 
     def test_nan_in_one_objective(self, study: dict[str, np.ndarray]) -> None:
         broken = study | {"speed": np.where(study["z"] > 0.8, np.nan, study["speed"])}
@@ -209,15 +214,18 @@ class TestAnalysis:
         dropped = pa.analyze(broken, **BOTH)  # type: ignore[arg-type]
         whole = {n: c[study["z"] <= 0.8] for n, c in study.items()}
         assert dropped.rows == 2_000 - gone
-        assert dropped.importance().rows == pa.analyze(whole, space=dropped.space, **BOTH).importance().rows  # type: ignore[arg-type]
+        assert (
+            dropped.importance(**COUNTS).rows
+            == pa.analyze(whole, space=dropped.space, **BOTH).importance(**COUNTS).rows
+        )  # type: ignore[arg-type]
         assert any(f"{gone} of 2,000 rows have no number as objective; dropped" in n for n in dropped.notes)
         worst = pa.analyze(broken, nan="worst", **BOTH)  # type: ignore[arg-type]
         assert worst.rows == 2_000
         part = (2_000 - gone) / 2_000
-        found = worst.importance(round(part, 4))
+        found = worst.importance(round(part, 4), **COUNTS)
         assert found["z"].raw_share > 0.85
         alone = pa.analyze(broken, "loss", nan="worst", space=worst.space)
-        assert worst.alone("loss").importance().rows == alone.importance().rows
+        assert worst.alone("loss").importance(**COUNTS).rows == alone.importance(**COUNTS).rows
 
     def test_infeasible_rows_come_after_every_feasible_one(self, study: dict[str, np.ndarray]) -> None:
         limit = study | {"constraint": 0.5 - study["x"]}  # the best losses are infeasible
@@ -225,7 +233,7 @@ class TestAnalysis:
         a = pa.analyze(limit, feasible="constraint", infeasible="worst", **BOTH)  # type: ignore[arg-type]
         assert a.rows == 2_000
         part = (2_000 - infeasible) / 2_000
-        found = a.importance(round(part, 4))
+        found = a.importance(round(part, 4), **COUNTS)
         assert found["x"].n_target == 2_000 - infeasible
         assert found["x"].raw_share > 0.85
         only = pa.analyze(limit, feasible="constraint", **BOTH)  # type: ignore[arg-type]
@@ -235,7 +243,7 @@ class TestAnalysis:
     def test_infinite_objectives_are_ordered(self, study: dict[str, np.ndarray]) -> None:
         study["loss"][study["x"] > 0.3] = np.inf
         study["speed"][study["x"] > 0.3] = -np.inf
-        assert next(iter(pa.analyze(study, **BOTH).importance(0.3))) == "x"  # type: ignore[arg-type]
+        assert next(iter(pa.analyze(study, **BOTH).importance(0.3, **COUNTS))) == "x"  # type: ignore[arg-type]
 
     @pytest.mark.parametrize(
         ("options", "words"),
@@ -276,7 +284,7 @@ def test_a_region_orders_its_own_rows_anew() -> None:
     a = pa.analyze(data, ["l1", "l2"])
     mask = x < 0.5
     alone = pa.analyze(data, ["l1", "l2"], space=a.space, where=mask)
-    assert a.importance(0.2, mask).rows == alone.importance(0.2).rows
+    assert a.importance(0.2, mask, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
 
 
 def test_several_objectives_have_no_one_value() -> None:
@@ -284,7 +292,7 @@ def test_several_objectives_have_no_one_value() -> None:
     a = pa.analyze({"x": random.random(50), "l1": random.random(50), "l2": random.random(50)}, ["l1", "l2"])
     for question in ({"target": pa.at_most(3)}, {"region": pa.at_least(0.1)}):
         with pytest.raises(QueryError, match=r"2 objectives have no one value.*'l1 <= 1'"):
-            a.importance(**question)
+            a.importance(**question, **COUNTS)
 
 
 def test_labels_that_python_takes_for_equal_stay_apart() -> None:

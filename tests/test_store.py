@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.errors import DataError, FormatError, LevelsError
 from pedanova.moments import Moments
 from pedanova.store import MAGIC, Stored, from_bytes, to_bytes
@@ -38,8 +39,8 @@ def test_round_trip(analysis: pa.Analysis, tmp_path: Path) -> None:
     assert loaded.notes == analysis.notes
     assert loaded.space == analysis.space
     assert loaded.levels == analysis.levels
-    assert loaded.importance() == analysis.importance()
-    assert loaded.importance(0.02, 0.5) == analysis.importance(0.02, 0.5)
+    assert loaded.importance(**COUNTS) == analysis.importance(**COUNTS)
+    assert loaded.importance(0.02, 0.5, **COUNTS) == analysis.importance(0.02, 0.5, **COUNTS)
     assert [p.name for p in tmp_path.iterdir()] == ["run.pedanova"]
     assert content_of(loaded) == path.read_bytes() == content_of(analysis)
 
@@ -47,11 +48,11 @@ def test_round_trip(analysis: pa.Analysis, tmp_path: Path) -> None:
 def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis, tmp_path: Path) -> None:
     analysis.save(tmp_path / "a.pedanova")
     loaded = pa.load(tmp_path / "a.pedanova")
-    assert analysis.importance(0.033).rows  # the data is at hand: counted again
+    assert analysis.importance(0.033, **COUNTS).rows  # the data is at hand: counted again
     with pytest.raises(LevelsError, match=r"3.3 %.*no longer at hand.*3 %, 4 %"):
-        loaded.importance(0.033)
+        loaded.importance(0.033, **COUNTS)
     with pytest.raises(LevelsError, match=r"not cut at 0.5"):
-        loaded.importance(pa.at_most(0.5))
+        loaded.importance(pa.at_most(0.5), **COUNTS)
 
 
 def test_small_studies_keep_every_quantile(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
@@ -60,8 +61,8 @@ def test_small_studies_keep_every_quantile(trials: dict[str, np.ndarray], tmp_pa
     a.save(tmp_path / "a.pedanova")
     loaded = pa.load(tmp_path / "a.pedanova")
     for target in (0.033, 0.111, 0.47):
-        assert loaded.importance(target) == a.importance(target)
-    assert loaded.importance(pa.at_most(1.0)) == a.importance(pa.at_most(1.0))
+        assert loaded.importance(target, **COUNTS) == a.importance(target, **COUNTS)
+    assert loaded.importance(pa.at_most(1.0), **COUNTS) == a.importance(pa.at_most(1.0), **COUNTS)
 
 
 def test_loaded_parts_add_up(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_files_of_old_versions_are_still_read(version: int) -> None:
     a = pa.load(OLD / f"version-{version}.pedanova")
     expected = json.loads((OLD / f"version-{version}.json").read_text())
     effects = expected.pop("effects", None)
-    assert {row.name: row.ratio for row in a.importance().rows} == pytest.approx(expected, rel=1e-12)
+    assert {row.name: row.ratio for row in a.importance(**COUNTS).rows} == pytest.approx(expected, rel=1e-12)
     if effects is not None:
         assert {row.name: row.variance for row in a.effects().rows} == pytest.approx(effects, rel=1e-12)
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pedanova.contrasts import (
+    counted_rows,
     from_tallies,
 )
 from pedanova.counted import Counted, first
@@ -20,10 +23,13 @@ from pedanova.errors import (
     UnknownParameterError,
     unknown_name,
 )
-from pedanova.importance import Importances, chance_notes, rank, sampler_notes, sparse_notes
+from pedanova.estimators import MOST_ROWS, Asked, as_options, estimate
+from pedanova.importance import Contrast, Importances, chance_notes, rank, ranked, sampler_notes, sparse_notes
+from pedanova.inference import DRAWS
 from pedanova.interactions import Interactions, find_pairs
+from pedanova.nesting import few_rows_note
 from pedanova.preparation import with_goal
-from pedanova.regions import percent
+from pedanova.regions import Region, percent
 from pedanova.results import Comparison, Densities, Profile, Step, densities_of
 from pedanova.rowsets import RowSet
 
@@ -44,8 +50,13 @@ class Analysis(Counted):
         region: object = 1.0,
         baseline: str = "region",
         smoothing: Smoothing = "auto",
+        *,
+        estimator: str = "auto",
+        draws: int = DRAWS,
+        seed: int = 0,
+        force: bool = False,
     ) -> Importances:
-        """Which parameters decide whether a row of the region is in the target.
+        """Which parameters decide whether a row of the region is in the target, and how surely.
 
         Parameters
         ----------
@@ -59,15 +70,42 @@ class Analysis(Counted):
             too. ``"uniform"``: against a uniform draw from the space.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
+        estimator
+            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, asked all over
+            the space, right where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it
+            predicts; the notes say what was taken and why.
+        draws
+            Random draws behind p-values and intervals; 0 for none of them.
+        seed
+            Of the draws: the same seed gives the same numbers.
+        force
+            Answer from fewer than 5 target rows too.
         """
+        options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
         contrasts, words, notes = self.ask(target, region)
-        rows = rank(contrasts, baseline=baseline, smoothing=smoothing)
+        found = estimate(self._asked(contrasts, target, region), options)
+        rows = ranked(found.rows)
+        checks = [*found.notes, *sparse_notes(contrasts), *chance_notes(rows)]
         if baseline == "uniform":
-            notes = [*notes, *sampler_notes(rows, rank(contrasts, smoothing=smoothing))]
-        else:
-            notes = [*notes, *chance_notes(rows)]
-        notes = [*notes, *sparse_notes(contrasts)]
-        return Importances(rows, *words, baseline, tuple(notes))  # type: ignore[arg-type]
+            checks += sampler_notes(rows, rank(contrasts, smoothing=smoothing))
+        few = [] if found.estimator == "surrogate" else few_rows_note(rows[0].n_target)
+        return Importances(rows, *words, baseline, (*notes, *few, *checks), found.estimator)  # type: ignore[arg-type]
+
+    def _asked(self, contrasts: list[Contrast], target: object, region: object) -> Asked:
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        observed = self.observations
+        rows = np.empty(0, dtype=np.int64)
+        if observed is not None and self.rows <= MOST_ROWS:
+            rows = np.flatnonzero(counted_rows(observed, self.levels.nan))
+        by_objective = isinstance(wanted, Region) and isinstance(base, Region)
+        return Asked(
+            contrasts=contrasts,
+            target=wanted if by_objective else None,  # type: ignore[arg-type]
+            region=base if by_objective else None,  # type: ignore[arg-type]
+            observed=observed,
+            rows=rows,
+            models=self._models,
+        )
 
     def profile(
         self, region: object = 1.0, baseline: str = "region", smoothing: Smoothing = "auto"

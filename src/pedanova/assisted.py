@@ -7,7 +7,8 @@ model by more than chance, the estimate moves towards the counts (a James-Stein 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -15,11 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.density import Smoothing
+from pedanova.gaussian import Reals
+from pedanova.grid import Cells
 from pedanova.importance import Contrast, Importance, measure
 from pedanova.inference import Sureness
 from pedanova.regions import Direction, Region
-from pedanova.surrogate import Mask, Reals, Surrogate
+from pedanova.surrogate import Mask, Surrogate
 
+SLOPES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
+DOUBT = 0.2  # a model's shares are taken to be off by so much of themselves, whatever the rows say
 LIKELY = 1e-4, 1.0 - 1e-4  # chances are kept inside, so that one surprise does not decide alone
 
 
@@ -41,15 +46,10 @@ class Belief:
     model: Surrogate
     targets: Mask  # (points, draws)
     regions: Mask  # (points, draws)
-    rows: NDArray[np.int64]  # of the model, those in the region
+    rows: NDArray[np.int64]  # of the model of all rows, those in the region
+    cells: Mapping[str, Cells]  # of these rows
     reached: Mask  # (rows,) whether each is in the target
     chances: Reals  # (rows,) as the other rows tell it
-
-    @property
-    def skill(self) -> float:
-        """How much better the chances fit than one chance for all: 1 is perfect, 0 is no use."""
-        plain = np.full(len(self.reached), self.reached.mean())
-        return 1.0 - surprise(self.chances, self.reached) / max(surprise(plain, self.reached), 1e-12)
 
 
 def surprise(chances: Reals, happened: Mask) -> float:
@@ -64,22 +64,24 @@ def believe(model: Surrogate, question: Question) -> Belief:
     target = model.inside(question.target, question.direction, model.drawn) & region
     held = np.flatnonzero(model.holds(question.region, question.direction))
     reached = model.holds(question.target, question.direction)[held]
-    ratio = model.chance(question.target, question.direction) / model.chance(question.region, question.direction)
-    return Belief(model, target, region, held, reached, calibrated(ratio[held], int(reached.sum())))
+    ratio = model.chance(question.target, question.direction) / model.chance(
+        question.region, question.direction
+    )
+    cells = {name: column[held] for name, column in model.cells.items()}
+    return Belief(model, target, region, held, cells, reached, calibrated(ratio[held], reached))
 
 
 def believe_near(near: Surrogate, far: Belief, question: Question) -> Belief:
     """From a model of the region's rows alone; where the region is, the model of all rows tells."""
-    inner = Question(within(question.target, question.region), question.region, question.direction, "", "auto")
+    target = within(question.target, question.region)
     targets = np.zeros_like(far.regions)
     for draw in range(far.regions.shape[1]):
         points = np.flatnonzero(far.regions[:, draw])
         if len(points):
             here = near.drawn[points, draw : draw + 1]
-            targets[points, draw] = near.inside(inner.target, question.direction, here)[:, 0]
-    reached = near.holds(inner.target, question.direction)
-    chances = calibrated(near.chance(inner.target, question.direction), int(reached.sum()))
-    return Belief(near, targets, far.regions, np.arange(len(reached)), reached, chances)
+            targets[points, draw] = near.inside(target, question.direction, here)[:, 0]
+    chances = calibrated(near.chance(target, question.direction), far.reached)
+    return replace(far, model=near, targets=targets, chances=chances)
 
 
 def within(target: Region, region: Region) -> Region:
@@ -91,12 +93,21 @@ def within(target: Region, region: Region) -> Region:
     return Region("quantile", (low - start) / (stop - start), (high - start) / (stop - start))
 
 
-def calibrated(chances: Reals, total: int) -> Reals:
-    """The chances moved alike, in log odds, so that they add to the rows really reached."""
+def calibrated(chances: Reals, reached: Mask) -> Reals:
+    """The chances with their log odds stretched or shrunk, and moved, so as to fit the rows best.
+
+    What a model orders well it may still be too sure of; only the order should count against it.
+    """
     kept = np.clip(chances, *LIKELY)
     odds = np.log(kept / (1.0 - kept))
+    fits = [moved(slope * odds, int(reached.sum())) for slope in SLOPES]
+    return min(fits, key=lambda fit: surprise(fit, reached))
+
+
+def moved(odds: Reals, total: int) -> Reals:
+    """Chances with these log odds, all moved alike, that add to the total."""
     low, high = -30.0, 30.0
-    for _ in range(60):
+    for _ in range(50):
         middle = (low + high) / 2.0
         if np.sum(1.0 / (1.0 + np.exp(-(odds + middle)))) < total:
             low = middle
@@ -106,19 +117,22 @@ def calibrated(chances: Reals, total: int) -> Reals:
 
 
 def assist(
-    belief: Belief,
+    beliefs: Sequence[Belief],
     question: Question,
     contrasts: Sequence[Contrast],
     counted: Sequence[Importance],
     found: Sequence[Sureness],
 ) -> tuple[list[Importance], float]:
-    """Rows in the order of the contrasts, ratios still open, and the weight that the counts were given."""
-    drawn = [over_space(belief, contrast, question) for contrast in contrasts]
-    weight = weight_of_counts(belief, question, contrasts, counted, found)
-    rows = [
-        blended(row, sureness, samples, weight)
-        for row, sureness, samples in zip(counted, found, drawn, strict=True)
-    ]
+    """Rows in the order of the contrasts, ratios still open, and the weight that the counts were given.
+
+    Several beliefs have the same say: what one model gets wrong the other often gets right.
+    """
+    chances = np.mean([belief.chances for belief in beliefs], axis=0)
+    weight = weight_of_counts(replace(beliefs[0], chances=chances), question, contrasts, counted, found)
+    rows = []
+    for contrast, row, sureness in zip(contrasts, counted, found, strict=True):
+        samples = [sample for belief in beliefs for sample in over_space(belief, contrast, question)]
+        rows.append(blended(row, sureness, samples, weight))
     return rows, weight
 
 
@@ -141,30 +155,30 @@ def weight_of_counts(
     counted: Sequence[Importance],
     found: Sequence[Sureness],
 ) -> float:
-    """How far the counts are to be believed: 0 where all they say against the model may be chance.
+    """How far the counts are to be believed: little where all they say against the model may be chance.
 
     Both are held against each other at the very rows that were run, so that a sampler which
     prefers some places does not count against the model.
     """
-    apart = noise = 0.0
+    apart = noise = doubt = 0.0
     for contrast, row, sureness in zip(contrasts, counted, found, strict=True):
-        cells = belief.model.cells[contrast.name][belief.rows]
+        cells = belief.cells[contrast.name]
         likely = np.bincount(cells, weights=belief.chances, minlength=contrast.grid.width)
         smoothing: Smoothing = row.bandwidth if question.smoothing == "auto" else question.smoothing
         told = measure(replace(contrast, target=likely), baseline=question.baseline, smoothing=smoothing)
         apart += (row.share - told.raw_share) ** 2
         noise += sureness.deviation**2
-    return max(0.0, 1.0 - noise / apart) if apart > 0 and np.isfinite(noise) else 0.0
+        doubt += (DOUBT * told.raw_share) ** 2
+    wrong = max(apart - noise, doubt)  # how far off the model is, squared
+    return wrong / (wrong + noise) if np.isfinite(noise) and wrong > 0 else 0.0
 
 
-def blended(
-    row: Importance, sureness: Sureness, samples: Sequence[Importance], weight: float
-) -> Importance:
+def blended(row: Importance, sureness: Sureness, samples: Sequence[Importance], weight: float) -> Importance:
     """The model's numbers, moved towards the counts by the weight."""
     if not samples:
         return row
     shares = np.array([sample.share for sample in samples])
-    low, high = np.percentile(shares, [2.5, 97.5])
+    low, high = doubted(float(shares.mean()), *np.percentile(shares, [2.5, 97.5]))
     share = (1.0 - weight) * float(shares.mean()) + weight * row.share
     whole = sum(sample.divergence for sample in samples)
     active = sum(sample.activity for sample in samples) / whole if whole > 0 else 0.0
@@ -181,6 +195,12 @@ def blended(
         activity=divergence * active,
         value_share=max(0.0, share) * (1.0 - active),
         activity_share=max(0.0, share) * active,
-        low=max(0.0, (1.0 - weight) * float(low) + weight * sureness.low),
-        high=max(0.0, (1.0 - weight) * float(high) + weight * sureness.high),
+        low=max(0.0, (1.0 - weight) * low + weight * sureness.low),
+        high=max(0.0, (1.0 - weight) * high + weight * sureness.high),
     )
+
+
+def doubted(share: float, low: float, high: float) -> tuple[float, float]:
+    """The interval of the draws, widened by the doubt in the model itself."""
+    doubt = 1.96 * DOUBT * max(0.0, share)
+    return share - math.hypot(share - low, doubt), share + math.hypot(high - share, doubt)

@@ -26,7 +26,7 @@ from pedanova.errors import (
 from pedanova.importance import Contrast
 from pedanova.levels import Levels
 from pedanova.moments import Moments
-from pedanova.nesting import Range, check_nested, check_one_value, check_order, few_rows_note, query_notes
+from pedanova.nesting import Range, check_nested, check_one_value, check_order, query_notes
 from pedanova.observations import Observations
 from pedanova.preparation import reordered
 from pedanova.regions import Region, as_region
@@ -47,6 +47,7 @@ class Counted:
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
     _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
+    _models: dict[object, Any] = field(default_factory=dict, repr=False)  # fitted when first asked
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
 
     @classmethod
@@ -103,7 +104,7 @@ class Counted:
         mask = rows_in(base, observed, counted_rows(observed, self.levels.nan))
         if mask.sum() < 2:
             raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
-        return self._like(reordered(replace(observed, keep=mask)))
+        return self._like(reordered(replace(observed, keep=mask, restricted=True)))
 
     def _like(self, observed: Observations) -> Self:
         """Other observations analysed the same way: the same quantiles, policy and threads."""
@@ -129,7 +130,7 @@ class Counted:
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(wanted, RowSet):
             contrasts = from_codes(self._source(), self._codes(wanted, base), threads=self.threads)
-            return contrasts, (str(wanted), str(base)), few_rows_note(int(contrasts[0].target.sum()))
+            return contrasts, (str(wanted), str(base)), []
         if isinstance(base, RowSet):
             contrasts, words, notes = self.within(region).ask(target, 1.0)
             return contrasts, (words[0], str(base)), notes

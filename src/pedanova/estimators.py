@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from pedanova import gaussian
 from pedanova.assisted import Belief, Question, assist, believe, believe_near
 from pedanova.errors import QueryError
 from pedanova.grid import grid_of
-from pedanova.importance import Contrast, Importance, measure
+from pedanova.importance import Baseline, Contrast, Importance, measure
 from pedanova.inference import Sureness, infer, told
 from pedanova.observations import Observations
 from pedanova.regions import Region
 from pedanova.residuals import residual_p_values
-from pedanova.surrogate import GOOD_PART, Surrogate, fit_surrogate
+from pedanova.surrogate import Surrogate, fit_surrogate
 
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
@@ -39,6 +39,20 @@ class Options:
     draws: int
     seed: int
     force: bool
+
+
+def as_options(
+    baseline: object, smoothing: object, estimator: object, draws: object, seed: object, *, force: bool
+) -> Options:
+    """The options, checked."""
+    if not isinstance(baseline, str) or baseline not in get_args(Baseline):
+        raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
+    if not isinstance(estimator, str) or estimator not in get_args(Estimator):
+        raise QueryError(f"estimator={estimator!r} must be 'auto', 'counts' or 'surrogate'")
+    for name, value, least in (("draws", draws, 0), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise QueryError(f"{name}={value!r} must be a whole number from {least} up")
+    return Options(baseline, smoothing, estimator, int(draws), int(seed), bool(force))  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,9 +122,7 @@ def advice(asked: Asked, options: Options, why_not: str | None) -> list[str]:
     return []
 
 
-def by_counts(
-    asked: Asked, options: Options, counted: list[Importance], notes: list[str]
-) -> Estimate:
+def by_counts(asked: Asked, options: Options, counted: list[Importance], notes: list[str]) -> Estimate:
     inside = counted[0].n_target
     if inside < LEAST_TARGET and not options.force:
         raise QueryError(
@@ -123,9 +135,7 @@ def by_counts(
     return Estimate(told(counted, found), "counts", notes)
 
 
-def sureness(
-    asked: Asked, options: Options, counted: Sequence[Importance], draws: int
-) -> list[Sureness]:
+def sureness(asked: Asked, options: Options, counted: Sequence[Importance], draws: int) -> list[Sureness]:
     return infer(
         asked.contrasts,
         counted,
@@ -137,18 +147,18 @@ def sureness(
 
 
 def by_model(asked: Asked, options: Options, counted: list[Importance]) -> Estimate:
-    model = fitted(asked, options, asked.rows, GOOD_PART if _is_good(asked.target) else 1.0)
+    model = fitted(asked, options, asked.rows)
     if model.correlation < PREDICTS:
         why = f"a model predicts the order of the rows badly (rank correlation {model.correlation:.2f})"
         if options.estimator == "surrogate":
             raise QueryError(f"estimator='surrogate': {why}; use estimator='counts'")
         return by_counts(asked, options, counted, [f"{why}; plain counts are used"])
-    belief, question = best_belief(asked, options, model)
+    beliefs, question = beliefs_of(asked, options, model)
     found = sureness(asked, options, counted, options.draws or CHECK_DRAWS)
-    rows, weight = assist(belief, question, asked.contrasts, counted, found)
+    rows, weight = assist(beliefs, question, asked.contrasts, counted, found)
     if options.draws:
         names = [row.name for row in rows]
-        p_values = residual_p_values(belief.model, belief.rows, names, draws=options.draws, seed=options.seed)
+        p_values = residual_p_values(model, beliefs[0].rows, names, draws=options.draws, seed=options.seed)
         finals = [
             Sureness(row.low or 0.0, row.high or 0.0, p, s.deviation)
             for row, s, p in zip(rows, found, p_values, strict=True)
@@ -159,34 +169,25 @@ def by_model(asked: Asked, options: Options, counted: list[Importance]) -> Estim
     return Estimate(rows, "surrogate", [model_note(model, counted[0].n_target, weight)])
 
 
-def _is_good(target: Region | None) -> bool:
-    """Whether the worst rows may be taken as equal: a quantile well before them."""
-    if target is None or target.kind != "quantile":
-        return False
-    return target.high is not None and target.high <= GOOD_PART - 0.2
-
-
-def fitted(asked: Asked, options: Options, rows: NDArray[np.int64], good: float) -> Surrogate:
-    key = (len(rows), int(rows.sum()), good, options.seed)
+def fitted(asked: Asked, options: Options, rows: NDArray[np.int64]) -> Surrogate:
+    key = (rows.tobytes(), options.seed)
     if key not in asked.models:
-        asked.models[key] = fit_surrogate(asked.observed, rows, good=good, seed=options.seed)  # type: ignore[arg-type]
+        asked.models[key] = fit_surrogate(asked.observed, rows, seed=options.seed)  # type: ignore[arg-type]
     model: Surrogate = asked.models[key]
     return model
 
 
-def best_belief(asked: Asked, options: Options, model: Surrogate) -> tuple[Belief, Question]:
-    """The model of all rows, or that of the region's rows if it foretells them better."""
+def beliefs_of(asked: Asked, options: Options, model: Surrogate) -> tuple[list[Belief], Question]:
+    """What the model of all rows says, and beside it one of the region's rows, if there are enough."""
     if asked.target is None or asked.region is None or asked.observed is None:
         raise QueryError("a model answers questions about regions of the objective only")
     direction = asked.observed.direction
     question = Question(asked.target, asked.region, direction, options.baseline, options.smoothing)
-    belief = believe(model, question)
-    if NEAR_ROWS <= len(belief.rows) < len(asked.rows):
-        near = fitted(asked, options, asked.rows[belief.rows], 1.0)
-        closer = believe_near(near, belief, question)
-        if closer.skill > belief.skill:
-            return closer, question
-    return belief, question
+    far = believe(model, question)
+    if not NEAR_ROWS <= len(far.rows) < len(asked.rows):
+        return [far], question
+    near = fitted(asked, options, asked.rows[far.rows])
+    return [far, believe_near(near, far, question)], question
 
 
 def model_note(model: Surrogate, inside: int, weight: float) -> str:

@@ -20,7 +20,7 @@ from pedanova.errors import MissingLibraryError
 
 Reals: TypeAlias = NDArray[np.float64]
 FIT_ROWS = 300  # rows that choose the weights
-MOST_ROWS = 1000  # rows that the process is conditioned on
+MOST_ROWS = 600  # rows that the process is conditioned on
 WAVES = 1000  # random Fourier features of one draw
 JITTER = 1e-6
 PRIOR_WEIGHT = math.log(0.5), 2.0  # mean and deviation of log w
@@ -79,8 +79,8 @@ class Process:
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
         """Mean and variance of every row's score as predicted by the other rows."""
-        inverse = solve(self.factor, np.eye(len(self.scores)))
-        spread = 1.0 / np.diag(inverse)
+        half = solve_lower(self.factor, np.eye(len(self.scores)))
+        spread = 1.0 / np.sum(half**2, axis=0)  # one over the diagonal of the inverse
         return self.scores - self.solved * spread, spread
 
     def predict(self, features: Features) -> tuple[Reals, Reals]:
@@ -94,13 +94,19 @@ class Process:
         """(points, draws) Scores elsewhere, drawn jointly, noise included: a function from the
         prior, moved by what it misses of the rows (Matheron's rule)."""
         there = features.embed(self.weights)
-        waves = math.sqrt(2.0) * rng.standard_normal((there.shape[1], WAVES))
-        phases = rng.uniform(0.0, 2.0 * math.pi, WAVES)
+        waves = math.sqrt(2.0) * rng.standard_normal((there.shape[1], WAVES), dtype=np.float32)
+        phases = rng.uniform(0.0, 2.0 * math.pi, WAVES).astype(np.float32)
         heights = rng.standard_normal((WAVES, draws)) * math.sqrt(2.0 * self.signal / WAVES)
-        here = np.cos(self.points @ waves + phases) @ heights
+
+        def prior(points: Reals) -> Reals:
+            # Single precision: cosines are most of the work, and a draw needs no seventh digit.
+            shapes = np.cos(points.astype(np.float32) @ waves + phases)
+            return (shapes @ heights.astype(np.float32)).astype(np.float64)
+
+        here = prior(self.points)
         noise = math.sqrt(self.noise)
         missed = self.scores[:, None] - here - noise * rng.standard_normal(here.shape)
-        drawn = np.cos(there @ waves + phases) @ heights + self.covariance(there) @ solve(self.factor, missed)
+        drawn = prior(there) + self.covariance(there) @ solve(self.factor, missed)
         return drawn + noise * rng.standard_normal(drawn.shape)
 
 
@@ -176,7 +182,9 @@ class Likelihood:
     def around(self, best: Reals, count: int, rng: np.random.Generator) -> Reals:
         """(count, settings) Draws from the Laplace approximation, kept inside the bounds."""
         step = 1e-3
-        slopes = [(self(best + step * e)[1] - self(best - step * e)[1]) / (2 * step) for e in np.eye(len(best))]
+        slopes = [
+            (self(best + step * e)[1] - self(best - step * e)[1]) / (2 * step) for e in np.eye(len(best))
+        ]
         curvature = np.array(slopes)
         values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
         # No direction is less certain than its prior.

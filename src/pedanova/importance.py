@@ -8,7 +8,7 @@ divided by m(1-m) it is a share between 0 and 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -85,6 +85,7 @@ class Importances(Table):
     region: str
     baseline: Baseline
     notes: tuple[str, ...] = ()
+    estimator: str = "counts"  # or "surrogate"
 
     def __getitem__(self, name: str) -> Importance:
         for row in self.rows:
@@ -153,7 +154,11 @@ def rank(
     """Rows for every parameter, most important first."""
     if not isinstance(baseline, str) or baseline not in get_args(Baseline):
         raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
-    rows = [measure(contrast, baseline=baseline, smoothing=smoothing) for contrast in contrasts]
+    return ranked([measure(contrast, baseline=baseline, smoothing=smoothing) for contrast in contrasts])
+
+
+def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
+    """The rows with their ratios, most important first."""
     total = sum(row.variance for row in rows)
     if total > 0:
         rows = [replace(row, ratio=row.variance / total) for row in rows]
@@ -198,7 +203,9 @@ def not_noise(divergence: float) -> float:
 
 
 def beats_chance(row: Importance) -> bool:
-    """Whether the share is far above what chance gives: four of its standard deviations."""
+    """Whether the parameter can be told from noise and explains enough to speak of."""
+    if row.significant is not None:
+        return row.significant and row.share > WORTH_A_WORD
     if row.n_region < 3 or row.share >= 1.0:
         return row.share >= 1.0
     chance = max(0.0, (row.raw_share - row.share) / (1.0 - row.share))  # its mean under chance
@@ -206,10 +213,11 @@ def beats_chance(row: Importance) -> bool:
     return row.share > max(WORTH_A_WORD, 4.0 * spread)
 
 
-def chance_notes(rows: Iterable[Importance]) -> list[str]:
-    if any(beats_chance(row) for row in rows):
+def chance_notes(rows: Sequence[Importance]) -> list[str]:
+    """A warning where nothing can be told from noise."""
+    if any(row.significant is None or row.significant for row in rows):
         return []
-    return ["no parameter is clearly above chance here: the ratios may rank nothing but noise"]
+    return ["no parameter can be told from noise here: the ratios may rank nothing but chance"]
 
 
 def sparse_notes(contrasts: Iterable[Contrast]) -> list[str]:

@@ -114,8 +114,10 @@ class Folded:
 
     @classmethod
     def of(cls, contrast: Contrast, steps: Sequence[int]) -> Folded:
-        blocks, starts, end = [], [], 0
-        priors = []
+        blocks: list[Block] = []
+        starts: list[int] = []
+        priors: list[Reals] = []
+        end = 0
         own = np.concatenate([contrast.grid.prior, [1.0, 1.0]])
         for block, step in zip(blocks_of(contrast.grid), steps, strict=True):
             starts += range(block.start, block.stop, step)
@@ -160,7 +162,8 @@ class Folded:
     def base(self, cells: slice, baseline: str) -> Reals:
         """What the target's density is held against, before smoothing."""
         known = self.region[cells] / self.region.sum()
-        return known if baseline == "region" else known.sum() * self.prior[cells]
+        base: Reals = known if baseline == "region" else known.sum() * self.prior[cells]
+        return base
 
 
 def piece(
@@ -200,7 +203,8 @@ def bandwidths(targets: Reals) -> Reals:
     variance = np.maximum(targets @ cells**2 / rows - mean**2, 0.0) * rows / (rows - 1.0)
     reached = np.cumsum(targets, axis=1)
     between = quantile(reached, rows, 0.75) - quantile(reached, rows, 0.25)
-    return 0.53 * np.minimum(np.sqrt(variance), between / 1.34) * rows**-0.2
+    widths: Reals = 0.53 * np.minimum(np.sqrt(variance), between / 1.34) * rows**-0.2
+    return widths
 
 
 def quantile(reached: Reals, rows: Reals, part: float) -> Reals:
@@ -208,7 +212,8 @@ def quantile(reached: Reals, rows: Reals, part: float) -> Reals:
     below = np.floor(position)
     low = np.sum(reached <= below[:, None] + 1e-6, axis=1)
     high = np.sum(reached <= np.minimum(below + 1.0, rows - 1.0)[:, None] + 1e-6, axis=1)
-    return low + (position - below) * (high - low)
+    between: Reals = low + (position - below) * (high - low)
+    return between
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,8 +255,8 @@ def interval(
     rest = np.maximum(known - part * likely, 0.0) * rows
     others = poisson_counts(rest, draws, rng, rare=rare, normals=normals)
     shares = bootstrap_shares(folded, widths, targets, targets + others, baseline)
-    here = [counts[None, :].astype(np.float64) for counts in (folded.target, folded.region)]
-    moved = row.share - float(bootstrap_shares(folded, widths, *here, baseline)[0])
+    target, region = (counts[None, :].astype(np.float64) for counts in (folded.target, folded.region))
+    moved = row.share - float(bootstrap_shares(folded, widths, target, region, baseline)[0])
     low, high = np.percentile(shares, [2.5, 97.5]) + moved
     top = 1.0 if baseline == "region" else math.inf
     return float(np.clip(low, 0.0, top)), float(np.clip(high, 0.0, top)), float(np.std(shares))
@@ -306,4 +311,6 @@ def bootstrap_shares(
 
 def divided(above: Reals, below: Reals) -> Reals:
     """0 where there is nothing to divide by."""
-    return np.divide(above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=below > 0)
+    return np.divide(
+        above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=below > 0
+    )

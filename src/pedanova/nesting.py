@@ -72,7 +72,7 @@ def query_notes(
         if held != rank_of(high, total) - rank_of(low, total):
             why = "with ties" if own else "by the levels given"
             notes.append(f"{name}: {why}, {region} are {percent(Fraction(held, total))} of the rows")
-    return [*notes, *few_rows_note(inside)]
+    return notes
 
 
 def few_rows_note(inside: int) -> list[str]:

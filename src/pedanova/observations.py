@@ -62,6 +62,7 @@ class Observations:
     notes: tuple[str, ...] = ()
     order: NDArray[Any] | None = None  # what the rows are ordered by, if not the one objective; NaN = worst
     keep: Mask | None = None  # rows that count; None = all
+    restricted: bool = False  # rows were chosen by their place, so they do not stand for the whole space
 
     def __len__(self) -> int:
         return len(self.goals[0].values)

@@ -71,7 +71,7 @@ def prepare(records: Records, request: Request) -> Observations:
     if request.repeats != "all":
         records, goals, fates, chosen = _collapse(records, goals, fates, chosen, request)
     observed = Observations(chosen.columns, goals, chosen.space, records.columns, chosen.notes)
-    observed = _ordered(observed, fates)
+    observed = replace(_ordered(observed, fates), restricted=rows is not None)
     return _within_region(observed, rows) if isinstance(rows, Region) else observed
 
 

@@ -46,7 +46,7 @@ def missed_without(model: Surrogate, name: str) -> Reals:
 def without(process: Process, points: Reals) -> Process:
     """The same process over other points."""
     covariance = process.signal * gauss(points, points) + (process.noise + 1e-6) * np.eye(len(points))
-    factor = np.linalg.cholesky(covariance)
+    factor: Reals = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
     return replace(process, points=points, factor=factor, solved=solve(factor, process.scores))
 
 
@@ -69,4 +69,3 @@ def by_permutation(missed: Reals, groups: NDArray[np.int64], orders: NDArray[np.
     between = drawn**2 @ (1.0 / sizes)
     as_high = int(np.sum(between[1:] >= between[0] * (1.0 - 1e-9)))
     return (1 + as_high) / len(between)
-

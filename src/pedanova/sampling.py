@@ -25,9 +25,7 @@ def cells_by_name(observed: Observations) -> dict[str, Cells]:
     }
 
 
-def uniform_cells(
-    space: Space, seen: CellsByName, points: int, rng: np.random.Generator
-) -> dict[str, Cells]:
+def uniform_cells(space: Space, seen: CellsByName, points: int, rng: np.random.Generator) -> dict[str, Cells]:
     """Cells of points drawn uniformly from the space; parents decide over their children.
 
     Where the rows alone can tell how often a parameter has a value (or which of several domains),

@@ -1,8 +1,7 @@
 """A model of the objective's order, and what it would find all over the search space.
 
-A Gaussian process is fitted to normal scores of the ranks, the worst rows taken as equal, for they
-only need to be known as bad. Functions drawn from it, at points drawn uniformly from the space,
-stand for the rows that were never run.
+A Gaussian process is fitted to normal scores of the ranks. Functions drawn from it, at points
+drawn uniformly from the space, stand for the rows that were never run.
 """
 
 from __future__ import annotations
@@ -18,13 +17,12 @@ from numpy.typing import NDArray
 from pedanova.gaussian import Features, Process, Reals, fit, normal_cdf
 from pedanova.grid import Cells
 from pedanova.observations import Observations
-from pedanova.regions import Cut, Quantile, Region, Threshold, rank_of
+from pedanova.regions import Cut, Direction, Quantile, Region, Threshold, rank_of
 from pedanova.sampling import cells_by_name, features_of, uniform_cells
 
 Mask: TypeAlias = NDArray[np.bool_]
 POINTS = 4000
 KINDS, DRAWS_EACH = 8, 8  # settings of the model, functions drawn from each
-GOOD_PART = 0.7  # rows worse than this part are taken as equally bad
 SEEDS = 0x9E3779B9  # so that the model does not share random numbers with the counts
 
 
@@ -55,21 +53,22 @@ class Surrogate:
             return None
         if isinstance(cut, Quantile):
             rank = rank_of(cut.part, len(drawn))
-            return np.partition(drawn, rank - 1, axis=0)[rank - 1]
+            ends: Reals = np.partition(drawn, rank - 1, axis=0)[rank - 1]
+            return ends
         return np.full(drawn.shape[1], self.score_at(cut))
 
     def score_at(self, cut: Cut) -> float:
         """Half way between the last row that a cut takes in and the first that it leaves."""
         ordered = np.sort(self.scores)
-        inside = int(np.sum(self.signed <= self.row_cut(cut)))
+        inside = int(np.sum(self.signed <= self.objective_at(cut)))
         if inside == 0:
             return -np.inf
         behind = ordered[ordered > ordered[inside - 1]]
         return float((ordered[inside - 1] + behind[0]) / 2.0) if len(behind) else np.inf
 
-    def inside(self, region: Region, direction: str, drawn: Reals) -> Mask:
+    def inside(self, region: Region, direction: Direction, drawn: Reals) -> Mask:
         """(points, draws) Which points lie in a region, for every function drawn."""
-        begin, end = (self.cut(cut, drawn) for cut in region.cuts(direction))  # type: ignore[arg-type]
+        begin, end = (self.cut(cut, drawn) for cut in region.cuts(direction))
         mask = np.ones(drawn.shape, dtype=bool)
         if begin is not None:
             mask &= drawn > begin
@@ -77,37 +76,37 @@ class Surrogate:
             mask &= drawn <= end
         return mask
 
-    def holds(self, region: Region, direction: str) -> Mask:
+    def holds(self, region: Region, direction: Direction) -> Mask:
         """(rows,) Which rows lie in a region; quantiles are those of these rows."""
-        begin, end = (self.row_cut(cut) for cut in region.cuts(direction))  # type: ignore[arg-type]
+        begin, end = region.cuts(direction)
         mask = np.ones(len(self.signed), dtype=bool)
         if begin is not None:
-            mask &= self.signed > begin
-        return mask if end is None else mask & (self.signed <= end)
+            mask &= self.signed > self.objective_at(begin)
+        return mask if end is None else mask & (self.signed <= self.objective_at(end))
 
-    def row_cut(self, cut: Cut | None) -> float | None:
-        if cut is None or isinstance(cut, Threshold):
-            return None if cut is None else cut.signed
+    def objective_at(self, cut: Cut) -> float:
+        """The signed objective behind which a cut lies; quantiles are those of these rows."""
+        if isinstance(cut, Threshold):
+            return cut.signed
         return float(np.sort(self.signed)[rank_of(cut.part, len(self.signed)) - 1])
 
-    def chance(self, region: Region, direction: str) -> Reals:
+    def chance(self, region: Region, direction: Direction) -> Reals:
         """(rows,) How likely each row lies in a region, as the other rows tell it."""
-        begin, end = region.cuts(direction)  # type: ignore[arg-type]
+        begin, end = region.cuts(direction)
         deviation = np.sqrt(self.spread)
         upper = 1.0 if end is None else normal_cdf((self.score_at(end) - self.expected) / deviation)
         lower = 0.0 if begin is None else normal_cdf((self.score_at(begin) - self.expected) / deviation)
-        return np.clip(np.broadcast_to(upper - lower, self.expected.shape), 1e-9, 1.0)
+        within: Reals = np.clip(np.broadcast_to(upper - lower, self.expected.shape), 1e-9, 1.0)
+        return within
 
 
-def fit_surrogate(
-    observed: Observations, rows: NDArray[np.int64], *, good: float = GOOD_PART, seed: int = 0
-) -> Surrogate:
+def fit_surrogate(observed: Observations, rows: NDArray[np.int64], *, seed: int = 0) -> Surrogate:
     """A model of the rows given; rows without a number as objective count as the worst."""
     rng = np.random.default_rng([seed, SEEDS])
     sign = 1.0 if observed.direction == "minimize" else -1.0
     signed = sign * observed.ranked[rows].astype(np.float64)
     signed = np.where(np.isnan(signed), np.inf, signed)
-    scores = normal_scores(signed, good)
+    scores = normal_scores(signed)
     everywhere = cells_by_name(observed)
     cells = {name: column[rows] for name, column in everywhere.items()}
     points = uniform_cells(observed.space, cells, POINTS, rng)
@@ -140,16 +139,17 @@ def told_by_others(process: Process, features: Features, held: NDArray[np.int64]
     return expected, np.maximum(spread, 1e-9)
 
 
-def normal_scores(signed: Reals, good: float) -> Reals:
-    """Normal quantiles of the ranks, flat behind the good part; mean 0, deviation 1."""
+def normal_scores(signed: Reals) -> Reals:
+    """Normal quantiles of the ranks; mean 0, deviation 1."""
     law = NormalDist()
-    parts = np.minimum((ranks(signed) - 0.5) / len(signed), good)
-    scores = np.array([law.inv_cdf(float(part)) for part in parts])
-    return (scores - scores.mean()) / max(float(scores.std()), 1e-12)
+    scores = np.array([law.inv_cdf(float(part)) for part in (ranks(signed) - 0.5) / len(signed)])
+    standard: Reals = (scores - scores.mean()) / max(float(scores.std()), 1e-12)
+    return standard
 
 
 def ranks(values: Reals) -> Reals:
     """1 for the smallest; equal values share the mean of their ranks."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    return (ends - (counts - 1) / 2.0)[places]
+    shared: Reals = (ends - (counts - 1) / 2.0)[places]
+    return shared

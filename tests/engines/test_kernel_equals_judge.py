@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova import kernel
 from pedanova.column import Column, as_column
 from pedanova.engines import arrays, judge
@@ -257,7 +258,7 @@ def test_without_the_kernel_the_answers_are_the_same(
     monkeypatch.setattr(kernel, "available", lambda: False)
     without = pa.analyze(trials, objective="loss")
     assert with_kernel.tallies == without.tallies
-    assert with_kernel.importance() == without.importance()
+    assert with_kernel.importance(**COUNTS) == without.importance(**COUNTS)
 
 
 def test_columns_are_not_copied(random: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from conftest import against_region, against_uniform
+from conftest import COUNTS, against_region, against_uniform
 from pedanova.tally import Tally
 
 ROWS = st.integers(8, 300)
@@ -35,7 +35,7 @@ SPACE = {"x": pa.Float(0, 1), "k": pa.Int(0, 19), "colour": pa.Categorical(["red
 
 
 def numbers(a: pa.Analysis, target: float, region: float) -> dict[str, tuple[float, ...]]:
-    found = a.importance(target, region)
+    found = a.importance(target, region, **COUNTS)
     return {r.name: (r.ratio, r.share, r.divergence, r.variance, r.n_target) for r in found.rows}
 
 
@@ -95,7 +95,7 @@ def test_duplicated_data(seed: int, rows: int, times: int) -> None:
         levels=[0.25, 0.5],
     )
     try:
-        one, two = (a.importance(0.25, 0.5, smoothing="none") for a in (once, more))
+        one, two = (a.importance(0.25, 0.5, smoothing="none", **COUNTS) for a in (once, more))
     except pa.PedanovaError:
         assume(False)
     # ⌈γN⌉ of the copies may take one row less of the last value than γ of the original: then skip.

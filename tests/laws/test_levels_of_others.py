@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.errors import LevelsError, MergeError
 
 SPACE = {"x": pa.Float(0, 1)}
@@ -27,11 +28,11 @@ def test_every_value_is_found_in_rows_the_levels_were_not_cut_from(random: np.ra
     assert a.levels.complete
     assert not b.levels.complete
     value = float(np.sort(few)[10:12].mean())
-    assert b.importance(pa.at_most(value))["x"].n_target == int(np.sum(many <= value))
+    assert b.importance(pa.at_most(value), **COUNTS)["x"].n_target == int(np.sum(many <= value))
     with pytest.raises(LevelsError, match=r"no longer at hand|not cut at"):
-        (a + b).importance(pa.at_most(value))
+        (a + b).importance(pa.at_most(value), **COUNTS)
     with pytest.raises(LevelsError, match="levels are those of other data"):
-        b.importance(0.115)
+        b.importance(0.115, **COUNTS)
 
 
 def test_a_quantile_of_other_rows_is_told(random: np.random.Generator) -> None:
@@ -39,10 +40,10 @@ def test_a_quantile_of_other_rows_is_told(random: np.random.Generator) -> None:
     a = pa.analyze(table(x), "y", space=SPACE)
     for scale, more in ((1.25, False), (0.8, True)):
         b = pa.analyze({"x": x, "y": x * scale}, "y", space=SPACE, levels=a.levels)
-        found = b.importance(0.1, 0.5)
+        found = b.importance(0.1, 0.5, **COUNTS)
         assert (found["x"].n_region > 2500) == more
         assert any(note.startswith("region: by the levels given, the best 50 % are") for note in found.notes)
-        assert b.importance(pa.at_most(0.07), 0.5)["x"].n_region == found["x"].n_region
+        assert b.importance(pa.at_most(0.07), 0.5, **COUNTS)["x"].n_region == found["x"].n_region
 
 
 def test_adding_does_not_depend_on_the_order(random: np.random.Generator) -> None:
@@ -54,7 +55,11 @@ def test_adding_does_not_depend_on_the_order(random: np.random.Generator) -> Non
         with pytest.raises(MergeError, match="quantiles fall on different thresholds"):
             pair[0] + pair[1]
     c = pa.analyze({"x": random.random(200), "y": two}, "y", space=SPACE, levels=a.levels)
-    assert (a + c).importance(0.1)["x"].n_target == (c + a).importance(0.1)["x"].n_target == 260
+    assert (
+        (a + c).importance(0.1, **COUNTS)["x"].n_target
+        == (c + a).importance(0.1, **COUNTS)["x"].n_target
+        == 260
+    )
 
 
 def test_infinite_bounds_lose_no_row(random: np.random.Generator) -> None:
@@ -64,7 +69,7 @@ def test_infinite_bounds_lose_no_row(random: np.random.Generator) -> None:
         a = pa.analyze({"x": x, "y": y}, "y", space=SPACE, direction=direction)
         low, high = sorted((-sign * np.inf, sign * 0.1))
         expected = int(np.sum((y >= low) & (y <= high)))
-        assert a.importance(pa.between(low, high, values=True))["x"].n_target == expected
+        assert a.importance(pa.between(low, high, values=True), **COUNTS)["x"].n_target == expected
 
 
 @pytest.mark.parametrize("region", [0.37, pa.at_most(0.5), "x < 0.5", {"x": (0, 0.5)}])
@@ -74,14 +79,14 @@ def test_a_profile_inside_any_region(random: np.random.Generator, region: object
     profile = a.profile(region=region)
     assert len(profile) > 5
     for step in list(profile)[::5]:
-        assert step.rows == a.importance(step.quantile, region).rows
+        assert step.rows == a.importance(step.quantile, region, **COUNTS).rows
 
 
 def test_values_of_a_single_precision_objective(random: np.random.Generator) -> None:
     y = np.round(random.random(1000), 1).astype(np.float32)
     a = pa.analyze({"x": random.random(1000), "y": y}, "y")
-    assert a.importance(pa.at_most(0.1))["x"].n_target == int(np.sum(y <= np.float32(0.1)))
-    assert a.importance(pa.at_least(0.9))["x"].n_target == int(np.sum(y >= np.float32(0.9)))
+    assert a.importance(pa.at_most(0.1), **COUNTS)["x"].n_target == int(np.sum(y <= np.float32(0.1)))
+    assert a.importance(pa.at_least(0.9), **COUNTS)["x"].n_target == int(np.sum(y >= np.float32(0.9)))
 
 
 def test_objectives_too_large_for_floats_are_told() -> None:
@@ -92,31 +97,31 @@ def test_objectives_too_large_for_floats_are_told() -> None:
 
 def test_one_row_explains_nothing(random: np.random.Generator) -> None:
     a = pa.analyze({"x": random.random(60), "y": random.random(60)}, "y", space=SPACE)
-    assert a.importance(0.01)["x"].n_target == 1
-    assert a.importance(0.01)["x"].share <= 0
-    assert any("only 1 row;" in note for note in a.importance(0.01).notes)
+    assert a.importance(0.01, **COUNTS)["x"].n_target == 1
+    assert a.importance(0.01, **COUNTS)["x"].share <= 0
+    assert any("only 1 row;" in note for note in a.importance(0.01, **COUNTS).notes)
 
 
 def test_a_very_wide_kernel_is_flat(random: np.random.Generator) -> None:
     a = pa.analyze({"x": random.random(500), "y": random.random(500)}, "y", space=SPACE)
     for width in (1e4, 1e9, np.int64(10**6), np.float32(1e5)):
-        assert a.importance(smoothing=width)["x"].divergence == pytest.approx(0, abs=1e-12)
+        assert a.importance(smoothing=width, **COUNTS)["x"].divergence == pytest.approx(0, abs=1e-12)
 
 
 def test_a_uniform_baseline_tells_when_it_measures_the_sampler(random: np.random.Generator) -> None:
     x = np.where(random.random(2000) < 0.95, 0.3 + 0.002 * random.standard_normal(2000), random.random(2000))
     data = {"x": np.clip(x, 0, 1), "z": random.random(2000), "y": (x - 0.3) ** 2}
     a = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "z": pa.Float(0, 1)})
-    notes = a.importance(0.3, baseline="uniform").notes
+    notes = a.importance(0.3, baseline="uniform", **COUNTS).notes
     assert any("far from uniform in x: " in note for note in notes)
-    assert not a.importance(0.3).notes
+    assert not a.importance(0.3, **COUNTS).notes
 
 
 def test_log_integers_have_one_rule_whatever_their_number(random: np.random.Generator) -> None:
     values = np.round(np.exp(random.uniform(0, np.log(1000), 1000)))
     data = {"v": values, "y": np.sin(4 * np.log(values))}
     shares = [
-        pa.analyze(data, "y", space={"v": pa.Int(1, high, log=True)}).importance(0.3)["v"].share
+        pa.analyze(data, "y", space={"v": pa.Int(1, high, log=True)}).importance(0.3, **COUNTS)["v"].share
         for high in (1000, 1001, 1002, 1003)
     ]
     assert np.ptp(shares) < 0.01
@@ -158,6 +163,6 @@ def test_an_objective_given_twice_is_no_parameter(random: np.random.Generator) -
 
 def test_results_show_themselves_as_tables(random: np.random.Generator) -> None:
     a = pa.analyze({"x": random.random(200), "y": random.random(200)}, "y")
-    assert repr(a.importance()).startswith("What separates the best 10 % from all rows:\nparameter")
+    assert repr(a.importance(**COUNTS)).startswith("What separates the best 10 % from all rows:\nparameter")
     assert len(repr(a.densities("x")).splitlines()) <= 41
     assert repr(a.profile()).startswith("target  rows")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from conftest import COUNTS
 from pedanova.errors import MergeError, QueryError
 from pedanova.importance import beats_chance
 from pedanova.report.sentences import contrast, describe
@@ -41,7 +42,7 @@ class TestRepeats:
         data = {"lr": lr, "w": w, "seed": np.tile(np.arange(10), 40), "y": lr + random.normal(0, 0.01, 400)}
         a = pa.analyze(data, "y", exclude=["seed"], repeats="mean")
         assert isinstance(a.space["lr"], pa.Float)
-        found = a.importance(0.25)
+        found = a.importance(0.25, **COUNTS)
         assert found["lr"].share > 0.3 > found["w"].share
 
 
@@ -51,7 +52,7 @@ def test_the_space_is_guessed_from_the_rows_that_count(random: np.random.Generat
     some = pa.analyze({"x": x, "y": y}, "y", where="x < 2")
     only = pa.analyze({"x": x[:500], "y": y[:500]}, "y")
     assert some.space == only.space
-    assert some.importance().rows == only.importance().rows
+    assert some.importance(**COUNTS).rows == only.importance(**COUNTS).rows
 
 
 class TestSeveralObjectives:
@@ -70,15 +71,15 @@ class TestSeveralObjectives:
             a + a
         a.save(tmp_path / "a.pedanova")
         with pytest.raises(QueryError, match="have no one value"):
-            pa.load(tmp_path / "a.pedanova").importance(pa.at_most(6))
-        assert pa.load(tmp_path / "a.pedanova").importance() == a.importance()
+            pa.load(tmp_path / "a.pedanova").importance(pa.at_most(6), **COUNTS)
+        assert pa.load(tmp_path / "a.pedanova").importance(**COUNTS) == a.importance(**COUNTS)
 
     def test_one_objective_does_not_suffer_from_the_other(self, data: dict[str, np.ndarray]) -> None:
         data["a"][:500] = np.nan
         both = pa.analyze(data, ["a", "b"], nan="worst")
         alone = pa.analyze(data, "b", params=["x"], space=None)
-        assert both.alone("b").importance()["x"].share == pytest.approx(
-            alone.importance()["x"].share, abs=1e-9
+        assert both.alone("b").importance(**COUNTS)["x"].share == pytest.approx(
+            alone.importance(**COUNTS)["x"].share, abs=1e-9
         )
 
 
@@ -86,8 +87,8 @@ def test_nan_and_infinity_are_equally_bad_everywhere() -> None:
     y = np.tile([0.0, 1.0, np.inf, np.nan], 30)
     data = {"x": np.arange(120) % 7, "y": y}
     a = pa.analyze(data, "y", nan="worst", params=["x"])
-    assert a.importance(0.1, 0.75).rows[0].n_region == 120
-    assert a.importance(y == 0, 0.75).rows[0].n_region == 120
+    assert a.importance(0.1, 0.75, **COUNTS).rows[0].n_region == 120
+    assert a.importance(y == 0, 0.75, **COUNTS).rows[0].n_region == 120
     assert pa.analyze(data, "y", nan="worst", params=["x"], where=0.75).rows == 120
 
 
@@ -95,25 +96,27 @@ def test_missing_rows_are_a_category_under_the_uniform_baseline() -> None:
     present = np.array([True] * 8 + [False] * 2 + [True] * 42 + [False] * 48)
     y = np.arange(100.0)
     gap = pa.analyze({"c": np.where(present, "k", None)}, y, space={"c": pa.Categorical(["k"])})
-    assert gap.importance(0.1, baseline="uniform")["c"].share == pytest.approx(0.0320987654, abs=1e-9)
+    assert gap.importance(0.1, baseline="uniform", **COUNTS)["c"].share == pytest.approx(
+        0.0320987654, abs=1e-9
+    )
 
 
 def test_rounding_is_no_importance(random: np.random.Generator) -> None:
     data = {"x": random.random(60), "z": random.random(60), "y": random.random(60)}
-    found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "z": pa.Float(0, 1)}).importance(0.01)
+    found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "z": pa.Float(0, 1)}).importance(0.01, **COUNTS)
     assert [row.ratio for row in found.rows] == [0.0, 0.0]
 
 
 class TestSentences:
     def test_many_equal_parameters(self, random: np.random.Generator) -> None:
         x = random.random((3000, 40))
-        found = pa.analyze(x, x.sum(axis=1)).importance()
+        found = pa.analyze(x, x.sum(axis=1)).importance(**COUNTS)
         assert describe(found).startswith("Among all rows, x")
 
     def test_a_noisy_first_place_hides_nothing(self, random: np.random.Generator) -> None:
         b = random.integers(0, 2, 2000).astype(bool)
         data = {"b": b, "c": random.integers(0, 40, 2000).astype(str), "y": b + random.normal(size=2000)}
-        found = pa.analyze(data, "y").importance()
+        found = pa.analyze(data, "y").importance(**COUNTS)
         assert beats_chance(found["b"])
         assert "b has" in describe(found)
 
@@ -123,7 +126,7 @@ class TestSentences:
             random = np.random.default_rng(seed)
             data = {f"x{i}": random.random(300) for i in range(8)} | {"y": random.random(300)}
             a = pa.analyze(data, "y")
-            wide, narrow = a.importance(), a.importance(0.1, 0.5)
+            wide, narrow = a.importance(**COUNTS), a.importance(0.1, 0.5, **COUNTS)
             claims += not describe(wide).startswith("Nothing")
             last_steps += "last step" in contrast(wide, narrow)
             warned += any("no parameter is clearly above chance" in note for note in wide.notes)
@@ -134,20 +137,20 @@ class TestSentences:
     def test_a_real_effect_is_called_one(self, random: np.random.Generator) -> None:
         x = random.random(300)
         a = pa.analyze({"x": x, "z": random.random(300), "y": x + 0.1 * random.random(300)}, "y")
-        assert beats_chance(a.importance()["x"])
-        assert not any("above chance" in note for note in a.importance().notes)
+        assert beats_chance(a.importance(**COUNTS)["x"])
+        assert not any("above chance" in note for note in a.importance(**COUNTS).notes)
 
     def test_few_rows_say_nothing_of_the_last_step(self, random: np.random.Generator) -> None:
         x = random.random(100)
         a = pa.analyze({"x": x, "y": x}, "y", params=["x"])
-        assert "too few to say more" in contrast(a.importance(), a.importance(0.02, 0.1))
+        assert "too few to say more" in contrast(a.importance(**COUNTS), a.importance(0.02, 0.1, **COUNTS))
 
 
 def test_a_sparse_regime_is_told(random: np.random.Generator) -> None:
     gate = random.choice(["on", "off"], 600)
     value = np.where(gate == "on", random.random(600), np.nan)
     y = np.where(gate == "on", 1.0, 0.0) + random.random(600) * 0.5
-    notes = pa.analyze({"gate": gate, "v": value, "y": y}, "y").importance().notes
+    notes = pa.analyze({"gate": gate, "v": value, "y": y}, "y").importance(**COUNTS).notes
     assert any(note.startswith("v: 0 of") and "cannot be told" in note for note in notes)
 
 
@@ -193,7 +196,9 @@ def test_the_sampler_note_has_a_sharp_eye(random: np.random.Generator) -> None:
     for shape in (1.0, 1.2, 4.0):
         data = {"x": random.beta(shape, 1, 5000), "y": random.random(5000)}
         a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
-        told.append(any("far from uniform" in note for note in a.importance(baseline="uniform").notes))
+        told.append(
+            any("far from uniform" in note for note in a.importance(baseline="uniform", **COUNTS).notes)
+        )
     assert told == [False, False, True]
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import pedanova
+from conftest import COUNTS
 from pedanova.column import Column
 from pedanova.sources import read_records, read_series
 
@@ -354,5 +355,5 @@ def test_names_need_not_be_text() -> None:
 def test_an_absent_library_stays_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pandas", "polars", "pyarrow"):
         monkeypatch.delitem(sys.modules, name)
-    pedanova.analyze({"x": list(range(50))}, list(range(50)), params="x", threads=1).importance()
+    pedanova.analyze({"x": list(range(50))}, list(range(50)), params="x", threads=1).importance(**COUNTS)
     assert not {"pandas", "polars", "pyarrow"} & set(sys.modules)
