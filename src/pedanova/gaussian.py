@@ -113,7 +113,8 @@ class Process:
 def gauss(one: Reals, two: Reals) -> Reals:
     """exp(-squared distance) of every pair."""
     square = np.sum(one**2, axis=1)[:, None] + np.sum(two**2, axis=1) - 2.0 * (one @ two.T)
-    return np.exp(-np.maximum(square, 0.0))
+    near: Reals = np.exp(-np.maximum(square, 0.0))
+    return near
 
 
 def condition(features: Features, scores: Reals, settings: Reals) -> Process:
@@ -121,7 +122,7 @@ def condition(features: Features, scores: Reals, settings: Reals) -> Process:
     weights, signal, noise = np.exp(settings[:-2]), math.exp(settings[-2]), math.exp(settings[-1])
     points = features.embed(weights)
     covariance = signal * gauss(points, points) + (noise + JITTER) * np.eye(len(scores))
-    factor = np.linalg.cholesky(covariance)
+    factor = cholesky(covariance)
     return Process(points, scores, weights, signal, noise, factor, solve(factor, scores))
 
 
@@ -160,7 +161,7 @@ class Likelihood:
             exponent -= weight * distance
         kernel = math.exp(settings[-2]) * np.exp(exponent)
         rows = len(self.scores)
-        factor = np.linalg.cholesky(kernel + (noise + JITTER) * np.eye(rows))
+        factor = cholesky(kernel + (noise + JITTER) * np.eye(rows))
         solved = solve(factor, self.scores)
         pull = 0.5 * (solve(factor, np.eye(rows)) - np.outer(solved, solved))
         weighed = pull * kernel
@@ -191,7 +192,14 @@ class Likelihood:
         spread = 1.0 / np.sqrt(np.maximum(values, 1.0 / self.spread.max() ** 2))
         drawn = best + (rng.standard_normal((count, len(best))) * spread) @ vectors.T
         low, high = np.array(self.bounds).T
-        return np.clip(drawn, low, high)
+        kept: Reals = np.clip(drawn, low, high)
+        return kept
+
+
+def cholesky(covariance: Reals) -> Reals:
+    """The lower factor."""
+    factor: Reals = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
+    return factor
 
 
 def solve(factor: Reals, right: Reals) -> Reals:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.gaussian import Process, Reals, gauss, solve
+from pedanova.gaussian import JITTER, Process, Reals, cholesky, gauss, solve
 from pedanova.grid import Cells
 from pedanova.surrogate import Surrogate
 
@@ -45,8 +45,8 @@ def missed_without(model: Surrogate, name: str) -> Reals:
 
 def without(process: Process, points: Reals) -> Process:
     """The same process over other points."""
-    covariance = process.signal * gauss(points, points) + (process.noise + 1e-6) * np.eye(len(points))
-    factor: Reals = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
+    covariance = process.signal * gauss(points, points) + (process.noise + JITTER) * np.eye(len(points))
+    factor = cholesky(covariance)
     return replace(process, points=points, factor=factor, solved=solve(factor, process.scores))
 
 
