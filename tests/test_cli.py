@@ -32,7 +32,8 @@ def run(capsys: pytest.CaptureFixture[str]):
     return call
 
 
-BASE = ("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds")
+PLAIN = ("--estimator", "counts", "--draws", 0, "--force")  # what COUNTS is in Python
+BASE = ("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds", *PLAIN)
 
 
 def test_the_table(run) -> None:
@@ -66,9 +67,9 @@ def test_formats_agree_with_python(run, tmp_path: Path) -> None:
 def test_save_and_ask_again(run, tmp_path: Path) -> None:
     saved = tmp_path / "run.pedanova"
     first = run(*BASE, "--save", saved, "--format", "csv")[1]
-    assert run("analyze", saved, "--format", "csv") == (0, first, "")
-    assert run("analyze", saved, "--target", "0.02", "--region", "0.1")[0] == 0
-    status, _, err = run("analyze", saved, "--target", "0.033")
+    assert run("analyze", saved, *PLAIN, "--format", "csv") == (0, first, "")
+    assert run("analyze", saved, *PLAIN, "--target", "0.02", "--region", "0.1")[0] == 0
+    status, _, err = run("analyze", saved, *PLAIN, "--target", "0.033")
     assert status == 2
     assert "no longer at hand" in err
 
@@ -290,7 +291,7 @@ class TestRows:
         self, run, table: Path, options: list[str], arguments: dict[str, object], question: dict[str, object]
     ) -> None:
         status, out, err = run(
-            "analyze", table, "--objective", "loss", *self.PARAMS, *options, "--format", "json"
+            "analyze", table, "--objective", "loss", *PLAIN, *self.PARAMS, *options, "--format", "json"
         )
         assert status == 0, err
         a = pa.analyze(table, "loss", params=["lr", "epochs", "optimizer"], **arguments)
@@ -307,10 +308,10 @@ class TestRows:
             "--direction",
             "maximize",
         ]
-        status, out, err = run("analyze", table, *options, *self.PARAMS)
+        status, out, err = run("analyze", table, *options, *PLAIN, *self.PARAMS)
         assert status == 0, err
         assert "minimize loss and maximize latency" in out
-        out = run("analyze", table, *options, *self.PARAMS, "--format", "json")[1]
+        out = run("analyze", table, *options, *PLAIN, *self.PARAMS, "--format", "json")[1]
         a = pa.analyze(
             table,
             ["loss", "latency"],

@@ -43,6 +43,7 @@ FLOORS = {
     "results": 70,
     "report": 80, "report.sentences": 80,
     "report.text": 81, "report.page": 81,
+    "measures": 82,
     "counted": 84,
     "analysis": 85,
     "pipeline": 86,

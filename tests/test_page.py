@@ -38,7 +38,7 @@ class Tags(HTMLParser):
 
 
 def page_of(a: pa.Analysis, path: Path) -> tuple[str, Tags]:
-    a.report(path)
+    a.report(path, **COUNTS)
     text = path.read_text(encoding="utf-8")
     tags = Tags()
     tags.feed(text)

@@ -172,7 +172,7 @@ class TestAnalysis:
         x, z = random.random((2, 2_000))
         data = {"x": x, "z": z, "loss": x**2, "score": -np.exp(x)}
         a = pa.analyze(data, ["loss", "score"], direction=["minimize", "maximize"])
-        compared = a.by_objective()
+        compared = a.by_objective(**COUNTS)
         for found in (
             a.importance(**COUNTS),
             a.alone("loss").importance(**COUNTS),

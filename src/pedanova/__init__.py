@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pedanova.importance import Importance, Importances
     from pedanova.interactions import Interaction, Interactions
     from pedanova.levels import Levels
+    from pedanova.measures import Measures
     from pedanova.pipeline import analyze
     from pedanova.regions import Region, at_least, at_most, between, equals
     from pedanova.results import Comparison, Densities, Profile
@@ -37,6 +38,7 @@ CONTENTS = {
     "importance": ["Importance", "Importances"],
     "interactions": ["Interaction", "Interactions"],
     "levels": ["Levels"],
+    "measures": ["Measures"],
     "pipeline": ["analyze"],
     "regions": ["Region", "at_least", "at_most", "between", "equals"],
     "results": ["Comparison", "Densities", "Profile"],
@@ -64,6 +66,7 @@ __all__ = [
     "Interactions",
     "Levels",
     "Marginal",
+    "Measures",
     "Moving",
     "Ordinal",
     "PedanovaError",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from pedanova.rowsets import RowSet
 
 if TYPE_CHECKING:
     from pedanova.forestresults import AxisEffects, ForestEffects
+    from pedanova.measures import Measures
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,7 @@ class Analysis(Counted):
             region=base if by_objective else None,  # type: ignore[arg-type]
             observed=observed,
             rows=rows,
+            total=self.rows,
             models=self._models,
         )
 
@@ -203,19 +205,14 @@ class Analysis(Counted):
         found = find_pairs(observed, self._codes(wanted, base), contrasts, threads=self.threads, **options)
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
 
-    def by_objective(
-        self,
-        target: object = 0.1,
-        region: object = 1.0,
-        baseline: str = "region",
-        smoothing: Smoothing = "auto",
-    ) -> Comparison:
-        """The ratios for each of several objectives alone, beside those for all together."""
+    def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
+        """The ratios for each of several objectives alone, beside those for all together.
+
+        Further options are those of `importance`.
+        """
         goals = self._source().goals
-        together = (
-            {"together": self.importance(target, region, baseline, smoothing)} if len(goals) > 1 else {}
-        )
-        alone = {g.name: self.alone(g.name).importance(target, region, baseline, smoothing) for g in goals}
+        together = {"together": self.importance(target, region, **options)} if len(goals) > 1 else {}
+        alone = {goal.name: self.alone(goal.name).importance(target, region, **options) for goal in goals}
         return Comparison(together | alone)
 
     def forest(
@@ -233,6 +230,12 @@ class Analysis(Counted):
         from pedanova.forest import axis_effects
 
         return axis_effects(self._source(), trees=trees, seed=seed, threads=self.threads)
+
+    def compare(self, target: float = 0.1, *, seed: int = 0) -> Measures:
+        """PED and f-ANOVA, globally and locally, side by side: see `pedanova.measures.compare_measures`."""
+        from pedanova.measures import compare_measures
+
+        return compare_measures(self, target, seed=seed)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""
@@ -267,17 +270,16 @@ class Analysis(Counted):
         *,
         title: str = "Hyperparameter importance",
         questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
-        baseline: str = "region",
-        smoothing: Smoothing = "auto",
+        **options: Any,
     ) -> None:
         """Write one HTML file: the global and the local answer, densities and notes.
 
         `questions` are (target, region): the wide one, then one inside it, left out if the rows do
-        not suffice.
+        not suffice. Further options are those of `importance`.
         """
         from pedanova.report.page import draw_page, view_of
 
-        view = view_of(self, title, *questions[:2], baseline=baseline, smoothing=smoothing)
+        view = view_of(self, title, *questions[:2], **options)
         page = draw_page(view)
         try:
             Path(path).write_text(page, encoding="utf-8")

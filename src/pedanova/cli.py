@@ -17,6 +17,7 @@ from typing import Any
 from pedanova.analysis import Analysis, load
 from pedanova.errors import DataError, PedanovaError, QueryError, SpaceError
 from pedanova.importance import Importances
+from pedanova.measures import Measures
 from pedanova.options import build_parser
 from pedanova.pipeline import analyze
 from pedanova.regions import Region, as_region, at_least, at_most, between
@@ -34,7 +35,7 @@ NOT_FOR_SAVED = {  # option → its value when it was not given
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
-        return run_demo(options) if options.command == "demo" else run_analyze(options)
+        return COMMANDS[options.command](options)
     except PedanovaError as error:
         print(f"pedanova: {as_options(' '.join(str(error).split()))}", file=sys.stderr)
         return 2
@@ -51,28 +52,67 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def as_options(message: str) -> str:
     """Arguments of the Python function as the options that a shell user knows."""
-    words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
+    words = "estimator|draws|seed|objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
     return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message)
 
 
 def run_analyze(options: argparse.Namespace) -> int:
     target, region = questions_of(options)
-    smoothing = parse_smoothing(options.smoothing)
     a = open_analysis(options)
-    found = a.importance(target, region, options.baseline, smoothing)
+    found = a.importance(target, region, **estimation(options))
     if options.save:
         a.save(options.save)
     if options.report:
         title, asked = Path(options.file).name, (target, region)
         questions = [asked] if (options.target, options.region) != ("0.1", "1.0") else [asked, (0.02, 0.1)]
-        a.report(
-            options.report, title=title, questions=questions, baseline=options.baseline, smoothing=smoothing
-        )
+        a.report(options.report, title=title, questions=questions, **estimation(options))
     emit(render(a, found, options), options.output)
     if options.format in ("csv", "markdown", "latex"):  # these forms have no place for notes
         for note in found.notes:
             print(f"pedanova: {note}", file=sys.stderr)
     return 0
+
+
+def estimation(options: argparse.Namespace) -> dict[str, Any]:
+    """How the numbers are to be found."""
+    names = ("baseline", "estimator", "draws", "seed", "force")
+    return {name: getattr(options, name) for name in names} | {
+        "smoothing": parse_smoothing(options.smoothing)
+    }
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    target = as_float(options.target)
+    if target is None:
+        raise QueryError(f"--target {options.target!r} must be a quantile, such as 0.1 for the best 10 %")
+    a = open_analysis(options)
+    found = a.compare(target, seed=options.seed)
+    notes = gathered([*found.notes, *a.notes], a.space)
+    match options.format:
+        case "csv":
+            text = found.to_csv()
+        case "json":
+            text = json.dumps({"measures": found.to_dict(), "meanings": dict(found.meanings), "notes": notes},
+                              indent=1, ensure_ascii=False) + "\n"  # fmt: skip
+        case "markdown":
+            text = found.to_markdown()
+        case "latex":
+            text = found.to_latex()
+        case _:
+            text = compared_in_words(found, notes, 100 if options.output else line_width())
+    emit(text, options.output)
+    return 0
+
+
+def compared_in_words(found: Measures, notes: list[str], width: int) -> str:
+    """Ratios by measure, and what each measure means."""
+    meanings = [
+        textwrap.fill(f"{name}: {meaning}", width, subsequent_indent="  ")
+        for name, meaning in found.meanings.items()
+    ]
+    table = draw_table(found.header(), found.lines())
+    parts = ["Ratios by measure:", table, "\n".join(meanings), draw_notes(notes, width=width)]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def open_analysis(options: argparse.Namespace) -> Analysis:
@@ -206,6 +246,7 @@ def to_json(a: Analysis, found: Importances) -> str:
         "baseline": found.baseline,
         "importance": rows,
         "space": a.space.to_dict(),
+        "estimator": found.estimator,
         "notes": [*found.notes, *a.notes],
     }
     return json.dumps(answer, indent=1, ensure_ascii=False) + "\n"
@@ -229,7 +270,7 @@ def to_text(a: Analysis, found: Importances, options: argparse.Namespace) -> str
 
 def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
     """The ratios for each objective alone, beside those for all."""
-    answers = a.by_objective(*questions_of(options), options.baseline, parse_smoothing(options.smoothing))
+    answers = a.by_objective(*questions_of(options), **estimation(options))
     return f"Ratios by objective:\n\n{draw_table(answers.header(), answers.lines())}"
 
 
@@ -297,6 +338,9 @@ def run_demo(options: argparse.Namespace) -> int:
         text += f"\nReport with the densities behind these numbers: {options.report}\n"
     emit(text, None)
     return 0
+
+
+COMMANDS = {"analyze": run_analyze, "compare": run_compare, "demo": run_demo}
 
 
 if __name__ == "__main__":

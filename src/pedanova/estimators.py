@@ -63,7 +63,8 @@ class Asked:
     target: Region | None  # None for rows picked one by one
     region: Region | None
     observed: Observations | None
-    rows: NDArray[np.int64]  # of the observations, those that count
+    rows: NDArray[np.int64]  # of the observations, those that count; none where they are too many
+    total: int  # rows that count
     models: dict[object, Any]  # fitted before, by what they were fitted to
 
 
@@ -92,7 +93,7 @@ def estimate(asked: Asked, options: Options) -> Estimate:
 
 def reason_against(asked: Asked, options: Options) -> str | None:
     """Why no model can be used, before one is fitted."""
-    rows = len(asked.rows)
+    rows = asked.total
     if asked.observed is None:
         return "the rows are no longer at hand"
     if asked.target is None or asked.region is None or asked.observed.restricted:
@@ -116,9 +117,10 @@ def is_complete(observed: Observations, rows: int) -> bool:
 
 
 def advice(asked: Asked, options: Options, why_not: str | None) -> list[str]:
-    """A word on a model that would help, where only a library is missing."""
-    if options.estimator == "auto" and why_not is not None and "SciPy" in why_not:
-        return [f"with {len(asked.rows):,} rows a model would be nearer the truth than counts; {why_not}"]
+    """A word on a model that would help, where only a library or the rows are missing."""
+    asks = options.estimator == "auto" and FEWEST_ROWS <= asked.total <= MOST_ROWS
+    if asks and (asked.observed is None or (why_not is not None and "SciPy" in why_not)):
+        return [f"with {asked.total:,} rows a model would be nearer the truth than counts, but {why_not}"]
     return []
 
 

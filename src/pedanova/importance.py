@@ -112,20 +112,28 @@ class Importances(Table):
         """Whether some parameter's being active tells anything."""
         return any(row.activity > 0 for row in self.rows)
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether intervals and p-values were asked for."""
+        return any(row.p_value is not None for row in self.rows)
+
     def header(self) -> list[str]:
         return [
             "parameter",
             "ratio",
             "share",
+            *(["95 % interval", "p"] if self.is_sure else []),
             "divergence",
             *(["by activity"] if self.is_conditional else []),
         ]
 
     def lines(self) -> list[list[str]]:
-        return [
-            [row.name, show_percent(row.ratio), show_percent(row.share), *self.divergence_in_words(row)]
-            for row in self.rows
-        ]
+        return [[row.name, show_percent(row.ratio), *self.cells_of(row)] for row in self.rows]
+
+    def cells_of(self, row: Importance) -> list[str]:
+        """What stands behind a row's name and ratio."""
+        sure = [interval_in_words(row), p_in_words(row)] if self.is_sure else []
+        return [show_percent(row.share), *sure, *self.divergence_in_words(row)]
 
     def divergence_in_words(self, row: Importance) -> list[str]:
         """The divergence, and where conditions matter the part of it that is activity."""
@@ -136,6 +144,20 @@ class Importances(Table):
 
     def __str__(self) -> str:
         return f"What separates {self.target} from {self.region}:\n{self.to_text()}"
+
+
+def interval_in_words(row: Importance) -> str:
+    if row.low is None or row.high is None:
+        return ""
+    return f"{max(0.0, row.low):.1%} … {max(0.0, row.high):.1%}"
+
+
+def p_in_words(row: Importance) -> str:
+    """The p-value, with ~ where the parameter cannot be told from noise."""
+    if row.p_value is None:
+        return ""
+    shown = f"{row.p_value:.3f}" if row.p_value >= 0.001 else "<0.001"
+    return shown if row.significant else f"~ {shown}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,6 +15,7 @@ EXAMPLES = """examples:
   pedanova analyze trials.csv --objective error --exclude seed,train_seconds --format json -o importance.json
   pedanova analyze trials.csv --objective error --where "epochs >= 10 and optimizer == 'adam'"
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
+  pedanova compare trials.csv --objective error
 """
 ROWS_HELP = (
     "0.1 for the best 10 %%; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
@@ -41,6 +42,7 @@ def build_parser() -> Parser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     add_analyze(commands)
+    add_compare(commands)
     demo = commands.add_parser("demo", help="analyze a real random search that ships with pedanova")
     demo.add_argument("--report", metavar="FILE", help="write an HTML report there too")
     return parser
@@ -61,7 +63,29 @@ def add_analyze(commands: Any) -> None:
     add_output(command.add_argument_group("output"))
 
 
-def add_question(group: Any) -> None:
+def add_compare(commands: Any) -> None:
+    command = commands.add_parser(
+        "compare",
+        help="PED-ANOVA, f-ANOVA by counts and random-forest f-ANOVA side by side",
+        epilog="examples:\n  pedanova compare trials.csv --objective error --exclude seed,train_seconds\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("file", metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Arrow IPC")
+    question = command.add_argument_group("the question")
+    add_objective(question)
+    question.add_argument(
+        "--target", default="0.1", metavar="T", help="the best part of the rows (default 0.1)"
+    )
+    question.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
+    add_columns(command.add_argument_group("columns"))
+    add_rows(command.add_argument_group("rows"))
+    output = command.add_argument_group("output")
+    output.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
+    output.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
+    output.add_argument("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
+
+
+def add_objective(group: Any) -> None:
     add = group.add_argument
     add("--objective", action="append", metavar="COLUMN", help="the column to optimise; several may be given")
     add(
@@ -70,6 +94,11 @@ def add_question(group: Any) -> None:
         choices=("minimize", "maximize"),
         help="once, or once for each objective",
     )
+
+
+def add_question(group: Any) -> None:
+    add = group.add_argument
+    add_objective(group)
     add("--target", default="0.1", metavar="T", help=f"the rows to reach: {ROWS_HELP} (default 0.1)")
     add(
         "--region",
@@ -86,6 +115,15 @@ def add_question(group: Any) -> None:
     against = "hold the target against the region's rows (default) or a uniform draw"
     add("--baseline", choices=("region", "uniform"), default="region", help=against)
     add("--smoothing", default="auto", metavar="S", help="auto, none, or a bandwidth in cells")
+    add(
+        "--estimator",
+        choices=("auto", "counts", "surrogate"),
+        default="auto",
+        help="counts of the rows, a model for few rows, or whichever is nearer the truth (default)",
+    )
+    add("--draws", type=int, default=2000, metavar="N", help="behind intervals and p-values; 0 for none")
+    add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
+    add("--force", action="store_true", help="answer from fewer than 5 target rows too")
 
 
 def add_columns(group: Any) -> None:

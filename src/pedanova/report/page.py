@@ -111,8 +111,7 @@ def importance_table(found: Importances) -> str:
     rows = "".join(
         f"<tr><td>{escape(row.name)}</td><td>{show_percent(row.ratio)}</td>"
         f"<td class='bar'><span style='width:{100 * row.ratio / top:.1f}%'></span></td>"
-        f"<td>{show_percent(row.share)}</td>"
-        + "".join(f"<td>{cell}</td>" for cell in found.divergence_in_words(row))
+        + "".join(f"<td>{escape(cell)}</td>" for cell in found.cells_of(row))
         + "</tr>"
         for row in found.rows
     )

@@ -75,6 +75,8 @@ def explain_columns(found: Importances) -> str:
         "ratio: part of the summed importance. share: " + part + ' of "in the target?" that '
         f"the parameter explains alone, corrected for chance. divergence: distance of the target from {base}."
     )
+    if found.is_sure:
+        text += " p: how often chance alone would look as important; ~ marks what cannot be told from noise."
     if found.is_conditional:
         text += " by activity: part of the divergence that comes from the parameter being active at all."
     if found.baseline == "region" and found.region != "all rows":

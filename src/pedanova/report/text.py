@@ -6,7 +6,7 @@ import importlib.util
 import textwrap
 from collections.abc import Sequence
 
-from pedanova.importance import Importances
+from pedanova.importance import Importance, Importances
 from pedanova.report.sentences import explain_columns
 from pedanova.table import aligned, column_widths, show_percent
 
@@ -25,14 +25,7 @@ def importance_rows(found: Importances) -> tuple[list[str], list[list[str]]]:
     header = ["parameter", "ratio", "", *found.header()[2:]]
     top = max((row.ratio for row in found.rows), default=0.0) or 1.0
     rows = [
-        [
-            row.name,
-            show_percent(row.ratio),
-            bar(row.ratio / top),
-            show_percent(row.share),
-            *found.divergence_in_words(row),
-        ]
-        for row in found.rows
+        [row.name, show_percent(row.ratio), bar(row.ratio / top), *found.cells_of(row)] for row in found.rows
     ]
     return header, rows
 
@@ -44,9 +37,14 @@ def compare_rows(wide: Importances, narrow: Importances) -> tuple[list[str], lis
     rows = []
     for name in wide:
         pair = wide[name], narrow[name]
-        shown = [(show_percent(row.ratio), bar(row.ratio / top), show_percent(row.share)) for row in pair]
+        shown = [(show_percent(row.ratio), bar(row.ratio / top), marked_share(row)) for row in pair]
         rows.append([name, *shown[0], *shown[1]])
     return header, rows
+
+
+def marked_share(row: Importance) -> str:
+    """The share, with ~ where the parameter cannot be told from noise."""
+    return f"{'~ ' if row.significant is False else ''}{show_percent(row.share)}"
 
 
 def draw_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, colour: bool = False) -> str:
