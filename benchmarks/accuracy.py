@@ -19,309 +19,35 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
-import math
 import os
 import sys
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")  # each process has one core
+    os.environ.setdefault(variable, "1")  # each process has one core: set before NumPy is loaded
 
-import numpy as np
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
+import numpy as np  # noqa: E402
+from contestants import (  # noqa: E402
+    METHODS,
+    QUESTIONS,
+    TABLES,
+    Answer,
+    Reals,
+    Table,
+    best,
+    false_alarms,
+    ratios,
+    read_table,
+    sample,
+    truth,
+)
+from numpy.typing import NDArray  # noqa: E402
 
-import pedanova as pa
-from pedanova.errors import QueryError
-
-TABLES = (
-    "hpobench_car", "hpobench_phoneme", "hpolib_naval_propulsion", "hpolib_slice_localization",
-    "nasbench201_cifar10", "jahs_thesis_cifar10_lattice",
-)  # fmt: skip
-QUESTIONS = ((0.1, 1.0), (0.01, 0.1))
 SIZES = (50, 100, 200, 500, 1000, 3000)
-SLOW = ("optuna",)  # answered for fewer rows only where noted
-Reals = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A complete table: codes are made on demand, the objective is to be minimised."""
-
-    name: str
-    names: tuple[str, ...]
-    choices: tuple[tuple[object, ...], ...]
-    fields: dict[str, dict[str, object]]
-    objective: Reals
-    codes: NDArray[np.int8] | None  # None: rows in product order
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        return tuple(len(choices) for choices in self.choices)
-
-    def at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(rows, parameters) The code of every value."""
-        if self.codes is not None:
-            return self.codes[rows].astype(np.int64)
-        return np.stack(np.unravel_index(rows, self.sizes), axis=1)
-
-    def space(self) -> dict[str, pa.space.Parameter]:
-        """Lattices are ordinals, as pedanova's documentation says."""
-        return {
-            name: pa.Ordinal(choices) if "grid" in self.fields[name] else pa.Categorical(choices)
-            for name, choices in zip(self.names, self.choices, strict=True)
-        }
-
-    def columns(self, rows: NDArray[np.int64]) -> dict[str, object]:
-        codes = self.at(rows)
-        return {name: [self.choices[j][c] for c in codes[:, j]] for j, name in enumerate(self.names)}
-
-
-@lru_cache(maxsize=1)
-def read_table(folder: Path, name: str) -> Table:
-    facts = json.loads((folder / f"{name}.json").read_text())
-    fields = facts["space"]
-    choices = tuple(tuple(f.get("grid") or f["choices"]) for f in fields.values())
-    goal = facts["objectives"][facts["main_objective"]]
-    sign = -1.0 if goal["direction"] == "maximize" else 1.0
-    table = pq.read_table(folder / f"{name}.parquet")
-    if name.endswith("_lattice"):
-        return Table(
-            name, tuple(fields), choices, fields, sign * table[0].to_numpy().astype(np.float64), None
-        )
-    seeds = np.stack([table[column].to_numpy() for column in goal["columns"]])
-    codes = np.stack(
-        [
-            np.array([{v: i for i, v in enumerate(values)}[v] for v in table[key].to_pylist()], dtype=np.int8)
-            for key, values in zip(fields, choices, strict=True)
-        ],
-        axis=1,
-    )
-    return Table(name, tuple(fields), choices, fields, sign * np.nanmean(seeds, axis=0), codes)
-
-
-def best(objective: Reals, part: float) -> float:
-    """The objective that ends the best part of the rows."""
-    rank = math.ceil(round(part * len(objective), 9))
-    return float(np.partition(objective, rank - 1)[rank - 1])
-
-
-def divergences(codes: Callable[[NDArray[np.int64]], NDArray[np.int64]], objective: Reals, sizes: tuple[int, ...],
-                question: tuple[float, float]) -> Reals:  # fmt: skip
-    """PED of every parameter by plain counts."""
-    target, region = (np.flatnonzero(objective <= best(objective, part)) for part in question)
-    found = np.zeros(len(sizes))
-    inner, outer = codes(target), codes(region)
-    for j, size in enumerate(sizes):
-        wanted = np.bincount(inner[:, j], minlength=size) / len(target)
-        known = np.bincount(outer[:, j], minlength=size) / len(region)
-        held = known > 0
-        found[j] = np.sum(wanted[held] ** 2 / known[held]) - 1.0
-    return found
-
-
-def truth(folder: Path, table: Table, keep: Path) -> Reals:
-    """(questions, parameters) PED of the whole table."""
-    path = keep / f"{table.name}.truth.json"
-    if path.exists():
-        return np.array(json.loads(path.read_text()))
-    found = [divergences(table.at, table.objective, table.sizes, question) for question in QUESTIONS]
-    path.write_text(json.dumps([row.tolist() for row in found]))
-    return np.array(found)
-
-
-def ratios(values: Reals) -> Reals:
-    floored = np.maximum(values, 0.0)
-    return floored / floored.sum() if floored.sum() > 0 else np.full(len(values), 1.0 / len(values))
-
-
-# --- samples ---------------------------------------------------------------------------------------
-
-
-def sample(table: Table, sampler: str, rows: int, seed: int) -> NDArray[np.int64]:
-    rng = np.random.default_rng([seed, rows])
-    if sampler == "uniform":
-        return rng.choice(len(table.objective), rows, replace=False)
-    return by_tpe(table, rows, seed)
-
-
-def by_tpe(table: Table, rows: int, seed: int) -> NDArray[np.int64]:
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
-    strides = np.cumprod([1, *table.sizes[::-1]])[-2::-1]
-    place = None if table.codes is None else np.argsort(table.codes @ strides, kind="stable")
-    taken = []
-    for _ in range(rows):
-        trial = study.ask()
-        codes = [
-            trial.suggest_int(name, 0, size - 1) if "grid" in table.fields[name]
-            else trial.suggest_categorical(name, list(range(size)))
-            for name, size in zip(table.names, table.sizes, strict=True)
-        ]  # fmt: skip
-        row = int(np.dot(codes, strides))
-        row = row if place is None else int(place[row])
-        taken.append(row)
-        study.tell(trial, float(table.objective[row]))
-    return np.array(taken)
-
-
-# --- methods ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Answer:
-    ratios: Reals
-    shares: Reals | None = None
-    low: Reals | None = None
-    high: Reals | None = None
-
-
-@lru_cache(maxsize=1)
-def analysis(name: str, rows: bytes) -> pa.Analysis:
-    """The sample counted once for all of pedanova's methods."""
-    table, chosen = current[name], np.frombuffer(rows, dtype=np.int64)
-    return pa.analyze(table.columns(chosen), table.objective[chosen], space=table.space())
-
-
-current: dict[str, Table] = {}
-
-
-def by_pedanova(
-    table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]], estimator: str
-) -> Iterator[Answer]:
-    current[table.name] = table
-    a = analysis(table.name, rows.tobytes())
-    for question in questions:
-        try:
-            found = a.importance(*question, estimator=estimator, force=True)
-        except QueryError:  # the model was refused
-            return
-        in_order = [found[name] for name in table.names]
-        yield Answer(
-            np.array([row.ratio for row in in_order]),
-            *(np.array([getattr(row, key) for row in in_order]) for key in ("share", "low", "high")),
-        )
-
-
-def by_histogram(
-    table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]
-) -> Iterator[Answer]:
-    codes = table.at(rows)
-    for target, region in questions:
-        found = divergences(lambda at: codes[at], table.objective[rows], table.sizes, (target, region))
-        yield Answer(ratios(found), found * target / (region - target))
-
-
-def study_of(table: Table, rows: NDArray[np.int64]) -> object:
-    """The sample as an Optuna user would have it: ranges for lattices."""
-    import optuna
-    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    kinds = {}
-    for name, f in table.fields.items():
-        if "grid" not in f:
-            kinds[name] = CategoricalDistribution(f["choices"])
-        else:
-            kind = IntDistribution if f["type"] == "int" else FloatDistribution
-            kinds[name] = kind(f["low"], f["high"], log=bool(f["log"]))
-    codes = table.at(rows)
-    study = optuna.create_study()
-    study.add_trials(
-        [
-            optuna.trial.create_trial(
-                params={name: table.choices[j][code[j]] for j, name in enumerate(table.names)},
-                distributions=kinds,
-                value=float(table.objective[row]),
-            )
-            for row, code in zip(rows, codes, strict=True)
-        ]
-    )
-    return study
-
-
-def by_optuna(
-    table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]
-) -> Iterator[Answer]:
-    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-
-    study = study_of(table, rows)
-    for target, region in questions:
-        evaluator = PedAnovaImportanceEvaluator(target_quantile=target, region_quantile=region)
-        found = get_param_importances(study, evaluator=evaluator)
-        yield Answer(ratios(np.array([found.get(name, 0.0) for name in table.names])))
-
-
-def by_forest(
-    table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]
-) -> Iterator[Answer]:
-    """Random-forest f-ANOVA of the objective itself: it knows no target, so every question gets the same."""
-    a = pa.analyze(table.columns(rows), table.objective[rows], space=table.space())
-    found = a.forest(pairs=False, trees=32)
-    for _ in questions:
-        yield Answer(np.array([found[name].ratio for name in table.names]))
-
-
-METHODS: dict[str, Callable[..., Iterator[Answer]]] = {
-    "auto": lambda *given: by_pedanova(*given, "auto"),
-    "counts": lambda *given: by_pedanova(*given, "counts"),
-    "surrogate": lambda *given: by_pedanova(*given, "surrogate"),
-    "optuna": by_optuna,
-    "optuna, shuffled": lambda table, rows, questions: by_optuna(
-        shuffled(table, rows), np.arange(len(rows)), questions
-    ),
-    "histogram": by_histogram,
-    "forest": by_forest,
-}
-
-
-def shuffled(table: Table, rows: NDArray[np.int64]) -> Table:
-    """The sample with the objectives of its best 10 % in random order: nothing is left to learn about
-    the best 1 % among them, and whoever still comes near the truth does so by another way."""
-    rng = np.random.default_rng(int(rows.sum()))
-    objective = table.objective[rows].copy()
-    top = np.flatnonzero(objective <= best(objective, 0.1))
-    objective[top] = objective[rng.permutation(top)]
-    return Table(
-        table.name, table.names, table.choices, table.fields, objective, table.at(rows).astype(np.int8)
-    )
-
-
-NOISE = {
-    "noise float": lambda rng, n: (rng.random(n), pa.Float(0, 1)),
-    "noise int": lambda rng, n: (rng.integers(1, 51, n), pa.Int(1, 50)),
-    "noise 3-way": lambda rng, n: (rng.choice(list("abc"), n), pa.Categorical(list("abc"))),
-    "noise 20-way": lambda rng, n: (
-        rng.choice([f"c{i}" for i in range(20)], n), pa.Categorical([f"c{i}" for i in range(20)])
-    ),
-}  # fmt: skip
-
-
-def false_alarms(
-    table: Table, rows: NDArray[np.int64], seed: int
-) -> Iterator[tuple[str, str, tuple[float, float], bool]]:
-    """Which columns of noise are called significant at level 0.05, one at a time."""
-    rng = np.random.default_rng([seed, 7])
-    columns, space = table.columns(rows), table.space()
-    for kind, make in NOISE.items():
-        columns[kind], space[kind] = make(rng, len(rows))
-    a = pa.analyze(columns, table.objective[rows], space=space)
-    for estimator in ("auto", "counts"):
-        for question in QUESTIONS:
-            found = a.importance(*question, estimator=estimator, force=True)
-            for kind in NOISE:
-                yield estimator, kind, question, (found[kind].p_value or 0.0) <= 0.05
-
 
 # --- one sample ------------------------------------------------------------------------------------
 
@@ -332,12 +58,10 @@ HEADER = ["table", "sampler", "rows", "seed", "method", "question", "target_rows
 def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: int) -> list[list[object]]:
     warnings.filterwarnings("ignore", module="optuna")
     table = read_table(folder, name)
-    exact = truth(folder, table, keep)
+    exact = truth(table, keep)
     rows = sample(table, sampler, size, seed)
     lines: list[list[object]] = []
     for method, answer in METHODS.items():
-        if skipped(method, sampler, size):
-            continue
         start = time.perf_counter()
         for question, found, true in zip(
             QUESTIONS, answer(table, rows, list(QUESTIONS)), exact, strict=False
@@ -353,12 +77,6 @@ def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: in
             place = [name, sampler, size, seed, estimator, f"{question[0]} in {question[1]}"]
             lines.append([*place, target_rows(table, rows, question), *[""] * 6, f"{kind}:{int(alarm)}"])
     return lines
-
-
-def skipped(method: str, sampler: str, size: int) -> bool:
-    return (method == "optuna, shuffled" and sampler != "uniform") or (
-        method == "surrogate" and sampler == "uniform" and size > 3000
-    )
 
 
 def target_rows(table: Table, rows: NDArray[np.int64], question: tuple[float, float]) -> int:
@@ -394,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
     if not path.exists():
         path.write_text(",".join(HEADER) + "\n")
     for name in options.tables:  # truths first: the processes share them
-        truth(options.folder, read_table(options.folder, name), options.output)
+        truth(read_table(options.folder, name), options.output)
     work = [
         (name, sampler, size, seed)
         for seed in range(options.seeds)
@@ -427,9 +145,8 @@ def report(options: argparse.Namespace) -> None:
         for target, region in QUESTIONS:
             question = f"{target} in {region}"
             mine = [ln for ln in lines if ln["sampler"] == sampler and ln["question"] == question]
-            print(
-                f"\n## {question}, sampled {'uniformly' if sampler == 'uniform' else 'by TPE'}: mean L1 error of the ratios\n"
-            )
+            how = "uniformly" if sampler == "uniform" else "by TPE"
+            print(f"\n## {question}, sampled {how}: mean L1 error of the ratios\n")
             print_scores(mine, "l1")
             print_others(mine)
     print_alarms([ln for ln in lines if ln["alarm"]])
@@ -488,11 +205,11 @@ def print_alarms(lines: list[dict[str, str]]) -> None:
 def draw(lines: list[dict[str, str]], path: Path) -> None:
     """L1 error over the rows, a panel for every table and question."""
     try:
-        import matplotlib
+        import matplotlib as mpl
     except ImportError:
         print("\n(no figure: matplotlib is not installed)")
         return
-    matplotlib.use("Agg")
+    mpl.use("Agg")
     from matplotlib import pyplot as plt
 
     names = [name for name in TABLES if any(ln["table"] == name for ln in lines)]

@@ -52,7 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def as_options(message: str) -> str:
     """Arguments of the Python function as the options that a shell user knows."""
-    words = "estimator|draws|seed|objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
+    message = message.replace("force=True", "--force")
+    words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
+    words += "|estimator|draws|seed|smoothing|baseline|clip"
     return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message)
 
 
@@ -69,7 +71,7 @@ def run_analyze(options: argparse.Namespace) -> int:
     emit(render(a, found, options), options.output)
     if options.format in ("csv", "markdown", "latex"):  # these forms have no place for notes
         for note in found.notes:
-            print(f"pedanova: {note}", file=sys.stderr)
+            print(f"pedanova: {as_options(note)}", file=sys.stderr)
     return 0
 
 
@@ -111,7 +113,7 @@ def compared_in_words(found: Measures, notes: list[str], width: int) -> str:
         for name, meaning in found.meanings.items()
     ]
     table = draw_table(found.header(), found.lines())
-    parts = ["Ratios by measure:", table, "\n".join(meanings), draw_notes(notes, width=width)]
+    parts = ["Ratios by measure:", table, "\n".join(meanings), draw_notes([as_options(note) for note in notes], width=width)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -263,7 +265,7 @@ def to_text(a: Analysis, found: Importances, options: argparse.Namespace) -> str
         head,
         draw_importances(found, colour=colour, width=width),
         *several,
-        draw_notes(gathered([*found.notes, *a.notes], a.space), width=width),
+        draw_notes([as_options(note) for note in gathered([*found.notes, *a.notes], a.space)], width=width),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -316,6 +318,9 @@ hyperparameters drawn at random; one of them, lucky_number, is used by nothing.
 """
 
 
+DEMO_KEY = "~ marks what cannot be told from noise (level 0.05, all parameters taken together)."
+
+
 def run_demo(options: argparse.Namespace) -> int:
     with resources.as_file(resources.files("pedanova") / "data" / "demo_trials.csv") as path:
         a = analyze(path, "error", exclude=["train_seconds"])
@@ -328,7 +333,7 @@ def run_demo(options: argparse.Namespace) -> int:
     meaning = "\n".join(
         textwrap.fill(text, line_width()) for text in (describe(wide), contrast(wide, narrow))
     )
-    text = "\n".join([DEMO_INTRO, *titles, "", table, "", meaning, ""])
+    text = "\n".join([DEMO_INTRO, *titles, "", table, "", DEMO_KEY, "", meaning, ""])
     if options.report:
         a.report(
             options.report,

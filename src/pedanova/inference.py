@@ -24,7 +24,7 @@ from pedanova.importance import Contrast, Importance, blocks_of
 DRAWS = 2000
 LEVEL = 0.05  # a parameter is told from noise if its adjusted p-value is at most this
 FOLDED = 64  # cells of a block for p-values; for intervals as many as the kernel needs
-FINEST, COARSEST = 256, 40
+FINEST, COARSEST = 160, 40
 SAME_WIDTH = math.log(1.08)  # kernels closer than 8 % are taken for the same
 LEAST_ROWS = 5  # fewer rows in the target cannot be drawn anew
 
@@ -52,7 +52,7 @@ def infer(
     inside, region = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
     common = np.random.default_rng([seed])
     positions = subsets(region, inside, draws, common)
-    shared = Shared.drawn(inside, draws, common)
+    shared = Shared.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
     found = []
     for contrast, row in zip(contrasts, rows, strict=True):
         own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
