@@ -113,7 +113,12 @@ def compared_in_words(found: Measures, notes: list[str], width: int) -> str:
         for name, meaning in found.meanings.items()
     ]
     table = draw_table(found.header(), found.lines())
-    parts = ["Ratios by measure:", table, "\n".join(meanings), draw_notes([as_options(note) for note in notes], width=width)]
+    parts = [
+        "Ratios by measure:",
+        table,
+        "\n".join(meanings),
+        draw_notes([as_options(note) for note in notes], width=width),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

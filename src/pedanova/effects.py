@@ -8,7 +8,7 @@ It needs no model where the rows are given. One kernel S smooths rows and sums a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.checks import Label
 from pedanova.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import QueryError
 from pedanova.grid import Block, Grid
 from pedanova.importance import blocks_of, corrected, ratio_of
 from pedanova.levels import Levels
@@ -25,7 +25,7 @@ from pedanova.moments import Moments
 from pedanova.nesting import FEW_ROWS, Range, bounds
 from pedanova.regions import Region, Threshold, percent, rank_of
 from pedanova.rowsets import RowSet
-from pedanova.table import Cell, Table, show_percent
+from pedanova.table import Cell, NamedTable, Table, show_percent
 from pedanova.tally import Tally
 
 Reals = NDArray[np.float64]
@@ -82,7 +82,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Effects(Table):
+class Effects(NamedTable[Effect]):
     """A table of `Effect` rows, the largest first. ``e["lr"].share``, ``e.marginal("lr")``."""
 
     rows: tuple[Effect, ...]
@@ -92,21 +92,6 @@ class Effects(Table):
     mean: float
     total_variance: float
     notes: tuple[str, ...] = ()
-
-    def __getitem__(self, name: str) -> Effect:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise UnknownParameterError(unknown_name(name, tuple(self)))
-
-    def __iter__(self) -> Iterator[str]:
-        return (row.name for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, name: object) -> bool:
-        return any(row.name == name for row in self.rows)
 
     def marginal(self, name: str) -> Marginal:
         return self[name].marginal

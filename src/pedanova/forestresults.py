@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
-from pedanova.table import Cell, Table, show_percent
+from pedanova.table import Cell, NamedTable, Table, show_percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class ForestPairs(Table):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ForestEffects(Table):
+class ForestEffects(NamedTable[ForestEffect]):
     """A table of `ForestEffect` rows, largest share first. ``effects["lr"].share``, ``effects.pairs``.
 
     Shares of parameters, of pairs and of larger groups add up to 1 in every tree.
@@ -93,21 +93,6 @@ class ForestEffects(Table):
     trees: int
     n_rows: int
     notes: tuple[str, ...] = ()
-
-    def __getitem__(self, name: str) -> ForestEffect:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise UnknownParameterError(unknown_name(name, tuple(self)))
-
-    def __iter__(self) -> Iterator[str]:
-        return (row.name for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, name: object) -> bool:
-        return any(row.name == name for row in self.rows)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         keys = ("ratio", "share", "std", "variance")
@@ -138,7 +123,7 @@ class AxisEffect:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AxisEffects(Table):
+class AxisEffects(NamedTable[AxisEffect]):
     """A table of `AxisEffect` rows, largest variance first, around the best row (`incumbent`)."""
 
     rows: tuple[AxisEffect, ...]
@@ -147,21 +132,6 @@ class AxisEffects(Table):
     best: float
     trees: int
     notes: tuple[str, ...] = ()
-
-    def __getitem__(self, name: str) -> AxisEffect:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise UnknownParameterError(unknown_name(name, tuple(self)))
-
-    def __iter__(self) -> Iterator[str]:
-        return (row.name for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, name: object) -> bool:
-        return any(row.name == name for row in self.rows)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {

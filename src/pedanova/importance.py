@@ -8,7 +8,7 @@ divided by m(1-m) it is a share between 0 and 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.errors import QueryError, UnknownParameterError, listed, unknown_name
+from pedanova.errors import QueryError, listed
 from pedanova.grid import Block, Grid
-from pedanova.table import Cell, Table, show_percent
+from pedanova.table import Cell, NamedTable, show_percent
 
 WORTH_A_WORD = 0.005  # a smaller share is nothing to speak of
 FEW_ACTIVE = 5  # target rows of a regime below which its value tells nothing
@@ -77,7 +77,7 @@ class Importance:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Importances(Table):
+class Importances(NamedTable[Importance]):
     """A table of `Importance` rows, most important first. ``imp["lr"].share``, ``list(imp)``."""
 
     rows: tuple[Importance, ...]
@@ -86,21 +86,6 @@ class Importances(Table):
     baseline: Baseline
     notes: tuple[str, ...] = ()
     estimator: str = "counts"  # or "surrogate"
-
-    def __getitem__(self, name: str) -> Importance:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise UnknownParameterError(unknown_name(name, tuple(self)))
-
-    def __iter__(self) -> Iterator[str]:
-        return (row.name for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, name: object) -> bool:
-        return any(row.name == name for row in self.rows)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = [field.name for field in fields(Importance)]

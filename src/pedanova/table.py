@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import html
 import io
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
-from pedanova.errors import MissingLibraryError
+from pedanova.errors import MissingLibraryError, UnknownParameterError, unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,6 +121,38 @@ class Table:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class Named(Protocol):
+    """A row that belongs to one parameter."""
+
+    @property
+    def name(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=Named)
+
+
+class NamedTable(Table, Generic[Row]):
+    """A table with one row for each parameter: ``table["lr"]``, ``list(table)``, ``"lr" in table``."""
+
+    __slots__ = ()
+    rows: tuple[Row, ...]
+
+    def __getitem__(self, name: str) -> Row:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise UnknownParameterError(unknown_name(name, tuple(self)))
+
+    def __iter__(self) -> Iterator[str]:
+        return (row.name for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, name: object) -> bool:
+        return any(row.name == name for row in self.rows)
 
 
 def show(cell: Cell) -> str:
