@@ -180,21 +180,23 @@ def blended(row: Importance, sureness: Sureness, samples: Sequence[Importance], 
     shares = np.array([sample.share for sample in samples])
     low, high = doubted(float(shares.mean()), *np.percentile(shares, [2.5, 97.5]))
     share = (1.0 - weight) * float(shares.mean()) + weight * row.share
+    # A share cannot be below nothing: flooring each draw, not their mean, has the lower risk for ratios.
+    floored = (1.0 - weight) * float(np.maximum(shares, 0.0).mean()) + weight * max(0.0, row.share)
     whole = sum(sample.divergence for sample in samples)
     active = sum(sample.activity for sample in samples) / whole if whole > 0 else 0.0
     odds = row.n_target / (row.n_region - row.n_target)
-    divergence = max(0.0, share) / odds
+    divergence = floored / odds
     return replace(
         row,
         share=share,
-        raw_share=max(0.0, share),
+        raw_share=floored,
         divergence=divergence,
         variance=(row.n_target / row.n_region) ** 2 * divergence,
         bandwidth=float(np.mean([sample.bandwidth for sample in samples])),
         value=divergence * (1.0 - active),
         activity=divergence * active,
-        value_share=max(0.0, share) * (1.0 - active),
-        activity_share=max(0.0, share) * active,
+        value_share=floored * (1.0 - active),
+        activity_share=floored * active,
         low=max(0.0, (1.0 - weight) * low + weight * sureness.low),
         high=max(0.0, (1.0 - weight) * high + weight * sureness.high),
     )
