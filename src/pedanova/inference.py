@@ -269,11 +269,13 @@ def interval(
     likely = pull * wanted + (1.0 - pull) * base
     draws = len(shared.normals)
     targets = sampled_counts(likely, inside, shared.uniforms, draws, rng)
-    # A smoothed count is a sum of many: there the normal law serves even rare cells.
-    rare, normals = (0.0, shared.normals) if max(widths) > 0 and len(likely) <= 2 * FINEST else (RARE, None)
-    rest = np.maximum(known - part * likely, 0.0)
-    rest *= (rows - inside) / rest.sum()  # a uniform draw may ask for more than the region holds
-    others = poisson_counts(rest, draws, rng, rare=rare, normals=normals)
+    others: Reals = (folded.region - folded.target)[None, :].astype(np.float64)
+    if baseline == "region":  # against a uniform draw the region tells no more than its size
+        # A smoothed count is a sum of many: there the normal law serves even rare cells.
+        smoothed = max(widths) > 0 and len(likely) <= 2 * FINEST
+        rare, normals = (0.0, shared.normals) if smoothed else (RARE, None)
+        rest = np.maximum(known - part * likely, 0.0) * rows
+        others = poisson_counts(rest, draws, rng, rare=rare, normals=normals)
     shares = bootstrap_shares(folded, widths, targets, targets + others, baseline)
     target, region = (counts[None, :].astype(np.float64) for counts in (folded.target, folded.region))
     moved = row.share - float(bootstrap_shares(folded, widths, target, region, baseline)[0])
