@@ -194,7 +194,7 @@ def piece(
     rows, reach = slice(held[0], held[-1] + 1), math.ceil(REACH * width)
     near = slice(max(0, held[0] - reach), held[-1] + 1 + reach)  # beyond, the kernel brings nothing
     kernel = smoothing_matrix(len(base), width, rows, near)
-    weight = inverse(smooth(base, width)[near])
+    weight = inverse(base[rows] @ kernel if baseline == "region" else smooth(base, width)[near])
     counted = region[rows] if baseline == "region" else target[:, rows]
     return (target[:, rows] @ kernel) ** 2 @ weight, counted @ (kernel**2 @ weight)
 
