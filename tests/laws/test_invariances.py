@@ -119,10 +119,10 @@ def test_shuffled_rows(seed: int, rows: int) -> None:
     )
 
 
-COUNTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=4, max_size=30)
+PAIRS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=4, max_size=30)
 
 
-@given(COUNTS)
+@given(PAIRS)
 def test_coarsening_never_raises_divergence(pairs: list[tuple[int, int]]) -> None:
     target = np.array([t for t, _ in pairs] + [0, 0])
     region = target + np.array([more for _, more in pairs] + [0, 0])
@@ -133,7 +133,7 @@ def test_coarsening_never_raises_divergence(pairs: list[tuple[int, int]]) -> Non
     assert against_region(*coarse, 0.0)[0] <= fine + 1e-12
 
 
-@given(COUNTS, st.floats(0.3, 20))
+@given(PAIRS, st.floats(0.3, 20))
 def test_smoothing_never_raises_divergence(pairs: list[tuple[int, int]], width: float) -> None:
     target = np.array([t for t, _ in pairs] + [1, 0])
     region = target + np.array([more for _, more in pairs] + [2, 0])
@@ -143,7 +143,7 @@ def test_smoothing_never_raises_divergence(pairs: list[tuple[int, int]], width: 
         assert against_uniform(target[:-2], width) <= against_uniform(target[:-2], 0.0) + 1e-9
 
 
-@given(COUNTS)
+@given(PAIRS)
 def test_shares_lie_between_zero_and_one(pairs: list[tuple[int, int]]) -> None:
     target = np.array([t for t, _ in pairs] + [0, 0])
     region = target + np.array([more for _, more in pairs] + [0, 0])
