@@ -13,6 +13,7 @@ import pedanova as pa
 from pedanova.errors import PedanovaError
 from pedanova.grid import grid_of
 from pedanova.importance import Contrast, Importance, measure
+from pedanova.space import Parameter
 
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
 settings.register_profile("explore", **common)  # at a desk: new examples in every run
@@ -84,3 +85,9 @@ def against_uniform(target: np.ndarray, width: float) -> float:
     region = counts.copy()
     region[0] += 1
     return measured(counts, region, width, "uniform").divergence
+
+
+def contrast_of(parameter: Parameter, target: np.ndarray, region: np.ndarray, name: str = "x") -> Contrast:
+    """Counts by cell of a parameter; none are missing or outside."""
+    target, region = (np.concatenate([counts, [0, 0]]).astype(np.int64) for counts in (target, region))
+    return Contrast(name, grid_of(parameter), target, region)

@@ -15,23 +15,31 @@ LARGE = 2000.0  # beyond, a chi-square value is as good as normal
 
 def lower_gamma(shape: float, x: float) -> float:
     """The regularised incomplete gamma function P(shape, x)."""
+    return _series(shape, x) if x < shape + 1.0 else 1.0 - _fraction(shape, x)
+
+
+def upper_gamma(shape: float, x: float) -> float:
+    """1 - P(shape, x), exact in the far tail too."""
+    return 1.0 - _series(shape, x) if x < shape + 1.0 else _fraction(shape, x)
+
+
+def _front(shape: float, x: float) -> float:
+    return math.exp(shape * math.log(x) - x - math.lgamma(shape))
+
+
+def _series(shape: float, x: float) -> float:
     if x <= 0:
         return 0.0
-    front = math.exp(shape * math.log(x) - x - math.lgamma(shape))
-    return _series(shape, x, front) if x < shape + 1.0 else 1.0 - _fraction(shape, x, front)
-
-
-def _series(shape: float, x: float, front: float) -> float:
     term = total = 1.0 / shape
     for n in range(1, MOST_TERMS):
         term *= x / (shape + n)
         total += term
         if term < TINY * total:
             break
-    return min(1.0, front * total)
+    return min(1.0, _front(shape, x) * total)
 
 
-def _fraction(shape: float, x: float, front: float) -> float:
+def _fraction(shape: float, x: float) -> float:
     """The complement as a continued fraction (Lentz's way)."""
     step = x + 1.0 - shape
     numerator, denominator = 1.0 / 1e-300, 1.0 / step
@@ -45,7 +53,7 @@ def _fraction(shape: float, x: float, front: float) -> float:
         total *= change
         if abs(change - 1.0) < TINY:
             break
-    return front * total
+    return _front(shape, x) * total
 
 
 def _not_zero(value: float) -> float:
@@ -54,7 +62,7 @@ def _not_zero(value: float) -> float:
 
 def chi2_tail(statistic: float, freedom: float) -> float:
     """The chance of a larger chi-square value."""
-    return 1.0 - lower_gamma(freedom / 2.0, statistic / 2.0) if freedom > 0 else 1.0
+    return upper_gamma(freedom / 2.0, statistic / 2.0) if freedom > 0 else 1.0
 
 
 def noncentral_cdf(statistic: float, freedom: float, centre: float) -> float:
@@ -107,10 +115,25 @@ def share_interval(
     target: NDArray[np.int64], region: NDArray[np.int64], *, level: float = 0.95
 ) -> tuple[float, float]:
     """The interval of the share from plain counts, by inversion of the non-central chi-square."""
-    statistic, freedom = pearson(target, region)
+    low, high = centre_interval(*pearson(target, region), level)
+    rows = float(region.sum())
+    return min(1.0, low / rows), min(1.0, high / rows)
+
+
+def divergence_interval(
+    target: NDArray[np.int64], chances: NDArray[np.float64], *, level: float = 0.95
+) -> tuple[float, float]:
+    """The interval of the divergence of counts from known chances, by the same inversion."""
+    inside = float(target.sum())
+    held = chances > 0
+    divergence = float(np.sum((target[held] / inside) ** 2 / chances[held])) - 1.0
+    low, high = centre_interval(inside * divergence, int(held.sum()) - 1, level)
+    return low / inside, high / inside
+
+
+def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float, float]:
+    """The non-centralities that a chi-square value leaves possible."""
     if freedom == 0:
         return 0.0, 0.0
-    rows = float(region.sum())
     tail = (1.0 - level) / 2.0
-    low, high = (noncentrality(statistic, freedom, chance) / rows for chance in (1.0 - tail, tail))
-    return min(1.0, low), min(1.0, high)
+    return noncentrality(statistic, freedom, 1.0 - tail), noncentrality(statistic, freedom, tail)

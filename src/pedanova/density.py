@@ -22,6 +22,7 @@ Reals: TypeAlias = NDArray[np.float64]
 Smoothing: TypeAlias = Literal["auto", "none"] | float
 NARROWEST = 0.3  # cells: a narrower kernel is no kernel
 FLAT = 5.0  # times the cells: a kernel so wide that all cells become equal
+ALL = slice(None)
 REACH = 9.0  # bandwidths beyond which a Gaussian is nothing in double precision
 
 
@@ -100,13 +101,13 @@ def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
     return np.convolve(padded, kernel[distances], mode="valid")
 
 
-def smoothing_matrix(cells: int, width: float) -> Reals:
-    """S itself, (cells, cells)."""
+def smoothing_matrix(cells: int, width: float, rows: slice = ALL, columns: slice = ALL) -> Reals:
+    """S itself, (cells, cells), or a part of it."""
+    i, j = np.arange(cells)[rows], np.arange(cells)[columns]
     if width == 0.0:
-        return np.eye(cells)
+        return np.equal.outer(i, j).astype(np.float64)
     kernel = periodic_kernel(cells, width)
-    i = np.arange(cells)
-    matrix: Reals = kernel[np.subtract.outer(i, i)] + kernel[np.add.outer(i, i) + 1]
+    matrix: Reals = kernel[np.subtract.outer(i, j)] + kernel[np.add.outer(i, j) + 1]
     return matrix
 
 

@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.chisquare import share_interval
-from pedanova.density import Smoothing, as_bandwidth, smoothing_matrix
+from pedanova.chisquare import divergence_interval, share_interval
+from pedanova.density import REACH, Smoothing, as_bandwidth, smooth, smoothing_matrix
 from pedanova.draws import EXACT, RARE, STEPS, Reals, poisson_counts, sampled_counts, subset_counts, subsets
 from pedanova.grid import Block
 from pedanova.importance import Contrast, Importance, blocks_of
 
 DRAWS = 2000
 LEVEL = 0.05  # a parameter is told from noise if its adjusted p-value is at most this
-FOLDED = 64  # cells of a block for p-values; for intervals as many as the kernel needs
+FOLDED = 64  # cells of a block that suffice for p-values; for intervals as many as the kernel needs
 FINEST, COARSEST = 160, 40
 SAME_WIDTH = math.log(1.08)  # kernels closer than 8 % are taken for the same
 LEAST_ROWS = 5  # fewer rows in the target cannot be drawn anew
@@ -90,12 +90,28 @@ def permutation(
     rng: np.random.Generator,
 ) -> float:
     """How often a random part of the region scores as high, its bandwidth found anew each time."""
-    folded = Folded.of(contrast, [max(1, -(-_width(b) // FOLDED)) for b in blocks_of(contrast.grid)])
+    folded = fold_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())
     drawn = subset_counts(folded.region, inside, positions, draws, rng)
     scores = folded.scores(np.concatenate([folded.target[None, :], drawn]), baseline, smoothing)
     as_high = int(np.sum(scores[1:] >= scores[0] - 1e-9 * max(1.0, abs(scores[0]))))
     return (1 + as_high) / (1 + draws)
+
+
+def fold_for_draws(contrast: Contrast, smoothing: Smoothing) -> Folded:
+    """Cells put together where the kernel of a random target would blur them anyway.
+
+    What is folded may hang on the region alone, never on the target: else drawn targets and the
+    one found would not be measured alike.
+    """
+    blocks = blocks_of(contrast.grid)
+    wider = (contrast.region.sum() / contrast.target.sum()) ** 0.2  # fewer rows, wider kernels
+    steps = []
+    for block in blocks:
+        region = contrast.region[block.start : block.stop]
+        width = as_bandwidth(smoothing, region, block) * (wider if smoothing == "auto" else 1.0)
+        steps.append(max(1, min(math.floor(width), -(-_width(block) // FOLDED))))
+    return Folded.of(contrast, steps)
 
 
 def _width(block: Block) -> int:
@@ -174,10 +190,13 @@ def piece(
         weight = inverse(base)
         counted = region if baseline == "region" else target
         return target**2 @ weight, counted @ weight
-    kernel = smoothing_matrix(target.shape[-1], width)
-    weight = inverse(kernel @ base)
-    counted = region if baseline == "region" else target
-    return (target @ kernel) ** 2 @ weight, counted @ (kernel**2 @ weight)
+    held = np.flatnonzero(region)
+    rows, reach = slice(held[0], held[-1] + 1), math.ceil(REACH * width)
+    near = slice(max(0, held[0] - reach), held[-1] + 1 + reach)  # beyond, the kernel brings nothing
+    kernel = smoothing_matrix(len(base), width, rows, near)
+    weight = inverse(base[rows] @ kernel if baseline == "region" else smooth(base, width)[near])
+    counted = region[rows] if baseline == "region" else target[:, rows]
+    return (target[:, rows] @ kernel) ** 2 @ weight, counted @ (kernel**2 @ weight)
 
 
 def inverse(base: Reals) -> Reals:
@@ -241,7 +260,7 @@ def interval(
     """Bounds of the share (95 %) and its deviation: drawn anew from densities pulled towards chance."""
     inside, rows = row.n_target, row.n_region
     if inside < LEAST_ROWS or rows - inside < LEAST_ROWS:
-        return (*share_interval(contrast.target, contrast.region), math.nan)
+        return (*interval_of_few(contrast, row, baseline), math.nan)
     folded, widths = fold_for_kernel(contrast, smoothing)
     part = inside / rows
     pull = shrinkage(row)
@@ -250,16 +269,31 @@ def interval(
     likely = pull * wanted + (1.0 - pull) * base
     draws = len(shared.normals)
     targets = sampled_counts(likely, inside, shared.uniforms, draws, rng)
-    # A smoothed count is a sum of many: there the normal law serves even rare cells.
-    rare, normals = (0.0, shared.normals) if max(widths) > 0 and len(likely) <= 2 * FINEST else (RARE, None)
-    rest = np.maximum(known - part * likely, 0.0) * rows
-    others = poisson_counts(rest, draws, rng, rare=rare, normals=normals)
+    others: Reals = (folded.region - folded.target)[None, :].astype(np.float64)
+    if baseline == "region":  # against a uniform draw the region tells no more than its size
+        # A smoothed count is a sum of many: there the normal law serves even rare cells.
+        smoothed = max(widths) > 0 and len(likely) <= 2 * FINEST
+        rare, normals = (0.0, shared.normals) if smoothed else (RARE, None)
+        rest = np.maximum(known - part * likely, 0.0) * rows
+        others = poisson_counts(rest, draws, rng, rare=rare, normals=normals)
     shares = bootstrap_shares(folded, widths, targets, targets + others, baseline)
     target, region = (counts[None, :].astype(np.float64) for counts in (folded.target, folded.region))
     moved = row.share - float(bootstrap_shares(folded, widths, target, region, baseline)[0])
     low, high = np.percentile(shares, [2.5, 97.5]) + moved
     top = 1.0 if baseline == "region" else math.inf
     return float(np.clip(low, 0.0, top)), float(np.clip(high, 0.0, top)), float(np.std(shares))
+
+
+def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple[float, float]:
+    """Where rows are too few to draw anew: from plain counts, widened to hold the smoothed share."""
+    if baseline == "region":
+        low, high = share_interval(contrast.target, contrast.region)
+    else:
+        chances = _uniform(Folded.of(contrast, [1] * len(blocks_of(contrast.grid))))
+        odds = row.n_target / (row.n_region - row.n_target)
+        low, high = (odds * bound for bound in divergence_interval(contrast.target, chances))
+    share = max(0.0, row.share)
+    return min(low, share), max(high, share)
 
 
 def _uniform(folded: Folded) -> Reals:
