@@ -11,11 +11,11 @@ import pytest
 import pedanova as pa
 from conftest import refuse
 from pedanova import estimators, gaussian, surrogate
-from pedanova.assisted import Question, believe, weight_of_counts, within
+from pedanova.assisted import Question, assist, believe, weight_of_counts, within
 from pedanova.errors import QueryError
 from pedanova.estimators import Asked, as_options, beliefs_of, fitted
 from pedanova.importance import measure
-from pedanova.inference import infer
+from pedanova.inference import Sureness, infer
 from pedanova.regions import as_region
 from pedanova.residuals import residual_p_values
 from pedanova.surrogate import fit_surrogate
@@ -281,14 +281,6 @@ class TestAnswers:
         for target in (0.1, 0.5, pa.at_most(0.1), pa.between(0.1, 0.3)):
             assert_sound(smooth.importance(target))
 
-    def test_a_parameter_that_decides_everything_explains_at_most_everything(self) -> None:
-        dice = random(1)
-        gate = dice.permutation(np.repeat([True, False], 50))
-        table = {"gate": gate, "x": dice.random(100), "loss": 10.0 * ~gate + dice.random(100)}
-        found = pa.analyze(table, "loss").importance(pa.at_most(5))
-        assert_sound(found)
-        assert found["gate"].share > 0.6
-
     def test_few_draws_do_not_change_who_is_believed(self, smooth: pa.Analysis) -> None:
         one, many = smooth.importance(draws=1), smooth.importance()
         assert_sound(one)
@@ -379,3 +371,17 @@ def test_a_model_that_is_wrong_about_the_rows_leaves_it_to_the_counts(smooth: pa
     wrong = replace(right, chances=random().permutation(right.chances))
     weights = [weight_of_counts(b, question, asked.contrasts, counted, found) for b in (right, wrong)]
     assert 0 <= weights[0] < weights[1] - 0.2 <= 0.8
+
+
+def test_a_parameter_that_decides_everything_explains_at_most_everything(smooth: pa.Analysis) -> None:
+    """The doubt in a model whose target is one half of x must not pass 100 %."""
+    asked = asked_of(smooth, 0.2)
+    question = Question(as_region(0.2, ""), as_region(1.0, ""), "minimize", "region", "auto")
+    counted = [measure(contrast, baseline="region", smoothing="auto") for contrast in asked.contrasts]
+    belief = believe(fitted(asked, options(), asked.rows), question)
+    half = np.repeat(belief.model.points["x"][:, None] < 500, 64, axis=1)
+    unsure = [Sureness(0.0, 1.0, 0.5, np.nan) for _ in counted]
+    rows, weight = assist([replace(belief, targets=half)], question, asked.contrasts, counted, unsure)
+    assert weight == 0
+    assert rows[0].share > 0.9
+    assert rows[0].high == 1.0

@@ -12,8 +12,6 @@ from conftest import refuse
 from pedanova import gaussian, surrogate
 from pedanova.errors import DataError, PedanovaError, QueryError
 
-pytest.importorskip("scipy")
-
 Table = dict[str, np.ndarray]
 ROWS = 60
 FLOATS = {"x": pa.Float(0, 1), "y": pa.Float(0, 1)}
