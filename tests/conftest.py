@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -22,6 +23,20 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat" if os.enviro
 
 
 COUNTS = {"estimator": "counts", "draws": 0, "force": True}  # the plain numbers, from however few rows
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> Iterator[None]:
+    """Small matrices gain nothing from a second thread, and wait for it long on a busy machine."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with suppress(ImportError):
+        import scipy.linalg  # noqa: F401  (it brings threads of its own)
+    with threadpool_limits(1):
+        yield
 
 
 def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> None:

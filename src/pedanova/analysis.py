@@ -104,9 +104,10 @@ class Analysis(Counted):
             target=wanted if by_objective else None,  # type: ignore[arg-type]
             region=base if by_objective else None,  # type: ignore[arg-type]
             observed=observed,
+            count=self.rows,
             rows=rows,
-            total=self.rows,
             models=self._models,
+            own=self.levels.own,
         )
 
     def profile(

@@ -129,10 +129,12 @@ def assist(
     """
     chances = np.mean([belief.chances for belief in beliefs], axis=0)
     weight = weight_of_counts(replace(beliefs[0], chances=chances), question, contrasts, counted, found)
+    top = 1.0 if question.baseline == "region" else math.inf
     rows = []
     for contrast, row, sureness in zip(contrasts, counted, found, strict=True):
         samples = [sample for belief in beliefs for sample in over_space(belief, contrast, question)]
-        rows.append(blended(row, sureness, samples, weight))
+        mixed = blended(row, sureness, samples, weight)
+        rows.append(replace(mixed, high=min(mixed.high or 0.0, top)))
     return rows, weight
 
 
@@ -175,8 +177,8 @@ def weight_of_counts(
 
 def blended(row: Importance, sureness: Sureness, samples: Sequence[Importance], weight: float) -> Importance:
     """The model's numbers, moved towards the counts by the weight."""
-    if not samples:
-        return row
+    if not samples:  # the target is too small, or too large, for the points drawn
+        return replace(row, low=sureness.low, high=sureness.high)
     shares = np.array([sample.share for sample in samples])
     low, high = doubted(float(shares.mean()), *np.percentile(shares, [2.5, 97.5]))
     share = (1.0 - weight) * float(shares.mean()) + weight * row.share

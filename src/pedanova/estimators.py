@@ -17,8 +17,9 @@ from pedanova.grid import grid_of
 from pedanova.importance import Baseline, Contrast, Importance, measure
 from pedanova.inference import Sureness, infer, told
 from pedanova.observations import Observations
-from pedanova.regions import Region
+from pedanova.regions import Quantile, Region
 from pedanova.residuals import residual_p_values
+from pedanova.sampling import cells_by_name
 from pedanova.surrogate import Surrogate, fit_surrogate
 
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
@@ -26,7 +27,7 @@ FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
 NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
 PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
 LEAST_TARGET = 5  # rows below which counts tell nothing
-CHECK_DRAWS = 200  # for the weight of the counts, where no interval was asked for
+CHECK_DRAWS = 200  # the least for the weight of the counts, however few were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,16 @@ class Asked:
     target: Region | None  # None for rows picked one by one
     region: Region | None
     observed: Observations | None
-    rows: NDArray[np.int64]  # of the observations, those that count; none where they are too many
-    total: int  # rows that count
+    count: int  # rows that count
+    rows: NDArray[np.int64]  # of the observations, those that count; empty where they are too many
     models: dict[object, Any]  # fitted before, by what they were fitted to
+    own: bool = True  # quantiles are those of these rows
+
+    @property
+    def by_quantile(self) -> bool:
+        """Whether some end of target or region is a quantile."""
+        regions = [region for region in (self.target, self.region) if region is not None]
+        return any(isinstance(cut, Quantile) for region in regions for cut in region.cuts("minimize"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,34 +101,40 @@ def estimate(asked: Asked, options: Options) -> Estimate:
 
 def reason_against(asked: Asked, options: Options) -> str | None:
     """Why no model can be used, before one is fitted."""
-    rows = asked.total
+    rows = asked.count
     if asked.observed is None:
         return "the rows are no longer at hand"
     if asked.target is None or asked.region is None or asked.observed.restricted:
         return "rows picked by a mask, a box or a condition are no part of the space that can be sampled"
+    if not asked.own and asked.by_quantile:
+        return "the quantiles are those of other rows"
     if options.smoothing != "auto":
         return f"smoothing={options.smoothing!r} is a matter of counts"
     if not FEWEST_ROWS <= rows <= MOST_ROWS:
         return f"{rows:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}"
-    if is_complete(asked.observed, rows):
+    if is_complete(asked.observed, asked.rows):
         return "the table holds every configuration, so counts are exact"
     return None if gaussian.available() else "it needs SciPy (pip install 'pedanova[surrogate]')"
 
 
-def is_complete(observed: Observations, rows: int) -> bool:
-    """Whether there are as many rows as configurations, or a multiple of them."""
+def is_complete(observed: Observations, rows: NDArray[np.int64]) -> bool:
+    """Whether the rows hold every configuration, each as often as any other."""
     grids = [grid_of(parameter) for parameter in observed.space.values()]
     if any(grid.labels is None or len(grid.blocks) > 1 for grid in grids):
         return False
     configurations = math.prod(grid.cells for grid in grids)
-    return rows % configurations == 0
+    if len(rows) % configurations:
+        return False
+    cells = np.stack([column[rows] for column in cells_by_name(observed).values()], axis=1)
+    _, counts = np.unique(cells, axis=0, return_counts=True)
+    return len(counts) == configurations and bool(np.all(counts == counts[0]))
 
 
 def advice(asked: Asked, options: Options, why_not: str | None) -> list[str]:
     """A word on a model that would help, where only a library or the rows are missing."""
-    asks = options.estimator == "auto" and FEWEST_ROWS <= asked.total <= MOST_ROWS
+    asks = options.estimator == "auto" and FEWEST_ROWS <= asked.count <= MOST_ROWS
     if asks and (asked.observed is None or (why_not is not None and "SciPy" in why_not)):
-        return [f"with {asked.total:,} rows a model would be nearer the truth than counts, but {why_not}"]
+        return [f"with {asked.count:,} rows a model would be nearer the truth than counts, but {why_not}"]
     return []
 
 
@@ -156,7 +170,7 @@ def by_model(asked: Asked, options: Options, counted: list[Importance]) -> Estim
             raise QueryError(f"estimator='surrogate': {why}; use estimator='counts'")
         return by_counts(asked, options, counted, [f"{why}; plain counts are used"])
     beliefs, question = beliefs_of(asked, options, model)
-    found = sureness(asked, options, counted, options.draws or CHECK_DRAWS)
+    found = sureness(asked, options, counted, max(options.draws, CHECK_DRAWS))
     rows, weight = assist(beliefs, question, asked.contrasts, counted, found)
     if options.draws:
         names = [row.name for row in rows]
@@ -171,10 +185,14 @@ def by_model(asked: Asked, options: Options, counted: list[Importance]) -> Estim
     return Estimate(rows, "surrogate", [model_note(model, counted[0].n_target, weight)])
 
 
-def fitted(asked: Asked, options: Options, rows: NDArray[np.int64]) -> Surrogate:
+def fitted(
+    asked: Asked, options: Options, rows: NDArray[np.int64], *, beside: Surrogate | None = None
+) -> Surrogate:
+    """A model of some rows; `beside` another one it is asked at the same points."""
     key = (rows.tobytes(), options.seed)
     if key not in asked.models:
-        asked.models[key] = fit_surrogate(asked.observed, rows, seed=options.seed)  # type: ignore[arg-type]
+        points = None if beside is None else beside.points
+        asked.models[key] = fit_surrogate(asked.observed, rows, seed=options.seed, points=points)  # type: ignore[arg-type]
     model: Surrogate = asked.models[key]
     return model
 
@@ -186,15 +204,17 @@ def beliefs_of(asked: Asked, options: Options, model: Surrogate) -> tuple[list[B
     direction = asked.observed.direction
     question = Question(asked.target, asked.region, direction, options.baseline, options.smoothing)
     far = believe(model, question)
-    if not NEAR_ROWS <= len(far.rows) < len(asked.rows):
+    # The part of a region of values that a quantile of all rows makes up is another in every draw.
+    translatable = asked.target.kind == "value" or asked.region.kind == "quantile"
+    if not translatable or not NEAR_ROWS <= len(far.rows) < len(asked.rows):
         return [far], question
-    near = fitted(asked, options, asked.rows[far.rows])
+    near = fitted(asked, options, asked.rows[far.rows], beside=model)
     return [far, believe_near(near, far, question)], question
 
 
 def model_note(model: Surrogate, inside: int, weight: float) -> str:
     moved = f", moved {weight:.0%} of the way to the counts" if weight >= 0.005 else ""
     return (
-        f"the target has {inside} rows, so a model of all rows was asked (rank correlation "
+        f"the target has {inside:,} row{'s' * (inside > 1)}, so a model of all rows was asked (rank correlation "
         f"{model.correlation:.2f}, each row told by the others){moved}; estimator='counts' shows the counts alone"
     )

@@ -66,9 +66,15 @@ def told(rows: Sequence[Importance], found: Sequence[Sureness]) -> list[Importan
     """The rows with their intervals and p-values; what is significant is settled for all together."""
     adjusted = holm([sureness.p_value for sureness in found])
     return [
-        replace(row, low=s.low, high=s.high, p_value=s.p_value, significant=bool(p <= LEVEL))
+        replace(row, low=low, high=high, p_value=s.p_value, significant=bool(p <= LEVEL))
         for row, s, p in zip(rows, found, adjusted, strict=True)
+        for low, high in [holding(max(0.0, row.share), s)]
     ]
+
+
+def holding(share: float, sureness: Sureness) -> tuple[float, float]:
+    """The interval, made to hold the share: few draws, or a few rows, may miss it."""
+    return min(sureness.low, share), max(sureness.high, share)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -100,8 +100,18 @@ class Surrogate:
         return within
 
 
-def fit_surrogate(observed: Observations, rows: NDArray[np.int64], *, seed: int = 0) -> Surrogate:
-    """A model of the rows given; rows without a number as objective count as the worst."""
+def fit_surrogate(
+    observed: Observations,
+    rows: NDArray[np.int64],
+    *,
+    seed: int = 0,
+    points: Mapping[str, Cells] | None = None,
+) -> Surrogate:
+    """A model of the rows given; rows without a number as objective count as the worst.
+
+    It is asked at `points`, those of another model, so that both can be held side by side; else at
+    points of its own.
+    """
     rng = np.random.default_rng([seed, SEEDS])
     sign = 1.0 if observed.direction == "minimize" else -1.0
     signed = sign * observed.ranked[rows].astype(np.float64)
@@ -109,7 +119,8 @@ def fit_surrogate(observed: Observations, rows: NDArray[np.int64], *, seed: int 
     scores = normal_scores(signed)
     everywhere = cells_by_name(observed)
     cells = {name: column[rows] for name, column in everywhere.items()}
-    points = uniform_cells(observed.space, cells, POINTS, rng)
+    if points is None:
+        points = uniform_cells(observed.space, cells, POINTS, rng)
     features, elsewhere = (features_of(observed.space, c, cells) for c in (cells, points))
     held, processes = fit(features, scores, kinds=KINDS, rng=rng)
     drawn = np.concatenate([process.draw(elsewhere, DRAWS_EACH, rng) for process in processes], axis=1)
