@@ -26,6 +26,8 @@ lint: $(VENV)/.test  ## ruff and mypy
 
 bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machine, some minutes
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/pairs.py
+	$(BIN)/python benchmarks/fanova.py
 
 sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/cmake -S . -B build/sanitize -DPEDANOVA_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug > /dev/null

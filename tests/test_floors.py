@@ -58,6 +58,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "rich": {"report.text"},
     "sklearn": {"forest"},
     "scipy": {"gaussian"},
+    "threadpoolctl": {"workers"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

@@ -21,6 +21,7 @@ from pedanova.regions import Quantile, Region
 from pedanova.residuals import residual_p_values
 from pedanova.sampling import cells_by_name
 from pedanova.surrogate import Surrogate, fit_surrogate
+from pedanova.workers import one_thread
 
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
@@ -87,6 +88,13 @@ class Estimate:
 
 def estimate(asked: Asked, options: Options) -> Estimate:
     """Counts, unless a model is asked for or would do better."""
+    if options.estimator != "counts" and len(asked.rows) >= FEWEST_ROWS and gaussian.available():
+        gaussian.warm_up()  # SciPy brings threads of its own: they must be there to be held back
+    with one_thread():
+        return _estimate(asked, options)
+
+
+def _estimate(asked: Asked, options: Options) -> Estimate:
     counted = [
         measure(contrast, baseline=options.baseline, smoothing=options.smoothing)
         for contrast in asked.contrasts

@@ -224,6 +224,11 @@ def available() -> bool:
     return find_spec("scipy") is not None
 
 
+def warm_up() -> None:
+    """Load what fitting will need."""
+    _scipy()
+
+
 def _scipy() -> Any:
     """SciPy with the parts in use, or the reason why there is none."""
     try:

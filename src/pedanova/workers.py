@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from numbers import Integral
 from typing import TypeVar
@@ -40,3 +41,16 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
     pieces = max(1, min(pieces, rows))
     ends = [rows * i // pieces for i in range(pieces + 1)]
     return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Linear algebra on one thread: small matrices gain nothing from a second, and wait for it long on
+    a busy machine. The last digits then do not hang on the number of cores either."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(1):
+        yield
