@@ -89,6 +89,9 @@ class Analysis(Counted):
         checks = [*found.notes, *sparse_notes(contrasts), *chance_notes(rows)]
         if baseline == "uniform":
             checks += sampler_notes(rows, rank(contrasts, smoothing=smoothing))
+        elif found.estimator == "counts" and words[1] == "all rows":
+            level = rank(contrasts, baseline="uniform", smoothing=smoothing)
+            checks += sampler_notes(level, rows, against="region")
         few = [] if found.estimator == "surrogate" else few_rows_note(rows[0].n_target)
         return Importances(rows, *words, baseline, (*notes, *few, *checks), found.estimator)  # type: ignore[arg-type]
 

@@ -243,12 +243,19 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[str]:
     return notes
 
 
-def sampler_notes(uniform: Iterable[Importance], region: Iterable[Importance]) -> list[str]:
-    """Where a uniform baseline sees the sampler and not the target."""
+def sampler_notes(
+    uniform: Iterable[Importance], region: Iterable[Importance], *, against: str = "uniform"
+) -> list[str]:
+    """Where a uniform baseline sees the sampler and not the target; `against` is the baseline in use."""
     known = {row.name: row.divergence for row in region}
     names = [row.name for row in uniform if row.divergence > 2 * known[row.name] + 0.5]
     if not names:
         return []
+    if against == "region":
+        return [
+            f"the rows themselves are far from uniform in {listed(names, most=3)}, as an adaptive sampler "
+            "leaves them: importance is that among the rows there are, not over the space"
+        ]
     return [
         f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
         "measures the sampler as well, and shares are no parts of a variance; baseline='region' is safe"

@@ -219,3 +219,13 @@ def test_a_switch_shows_every_domain_as_a_uniform_draw(random: np.random.Generat
     }
     uniform = pa.analyze(data, "y", space=space).densities("x").uniform
     np.testing.assert_allclose(uniform, [1 / 8] * 4 + [1 / 4] * 2)
+
+
+def test_an_adaptive_sampler_is_told_of_by_default(random: np.random.Generator) -> None:
+    """The usual baseline is the rows there are: whoever reads it must know that they are not the space."""
+    spaces = {"x": pa.Float(0, 1), "z": pa.Float(0, 1)}
+    for shape, expected in ((1.0, False), (6.0, True)):
+        x = random.beta(shape, 1, 6000)
+        data = {"x": x, "z": random.random(6000), "y": random.random(6000)}
+        notes = pa.analyze(data, "y", space=spaces).importance(estimator="counts", draws=0).notes
+        assert any("far from uniform in x, as an adaptive sampler" in note for note in notes) is expected
