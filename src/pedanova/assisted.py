@@ -24,7 +24,8 @@ from pedanova.regions import Direction, Region
 from pedanova.surrogate import Mask, Surrogate
 
 SLOPES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
-DOUBT = 0.2  # a model's shares are taken to be off by so much of themselves, whatever the rows say
+DOUBT = 0.2  # a model's shares are taken to be off by so much of themselves, whatever the rows say,
+DOUBT_INSIDE = 0.4  # and by more inside a region, which is itself a guess of the model
 LIKELY = 1e-4, 1.0 - 1e-4  # chances are kept inside, so that one surprise does not decide alone
 
 
@@ -37,6 +38,12 @@ class Question:
     direction: Direction
     baseline: str
     smoothing: Smoothing
+
+    @property
+    def doubt(self) -> float:
+        """How far a model's share may be off, as a part of it."""
+        whole = self.region.kind == "quantile" and not self.region.low and self.region.high in (None, 1)
+        return DOUBT if whole else DOUBT_INSIDE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +140,7 @@ def assist(
     rows = []
     for contrast, row, sureness in zip(contrasts, counted, found, strict=True):
         samples = [sample for belief in beliefs for sample in over_space(belief, contrast, question)]
-        mixed = blended(row, sureness, samples, weight)
+        mixed = blended(row, sureness, samples, weight, question.doubt)
         rows.append(replace(mixed, high=min(mixed.high or 0.0, top)))
     return rows, weight
 
@@ -170,17 +177,20 @@ def weight_of_counts(
         told = measure(replace(contrast, target=likely), baseline=question.baseline, smoothing=smoothing)
         apart += (row.share - told.raw_share) ** 2
         noise += sureness.deviation**2
-        doubt += (DOUBT * told.raw_share) ** 2
+        doubt += (question.doubt * told.raw_share) ** 2
     wrong = max(apart - noise, doubt)  # how far off the model is, squared
     return wrong / (wrong + noise) if np.isfinite(noise) and wrong > 0 else 0.0
 
 
-def blended(row: Importance, sureness: Sureness, samples: Sequence[Importance], weight: float) -> Importance:
+def blended(
+    row: Importance, sureness: Sureness, samples: Sequence[Importance], weight: float, doubt: float
+) -> Importance:
     """The model's numbers, moved towards the counts by the weight."""
     if not samples:  # the target is too small, or too large, for the points drawn
         return replace(row, low=sureness.low, high=sureness.high)
     shares = np.array([sample.share for sample in samples])
-    low, high = doubted(float(shares.mean()), *np.percentile(shares, [2.5, 97.5]))
+    ends = np.percentile(shares, [2.5, 97.5])
+    low, high = doubted(float(shares.mean()), float(ends[0]), float(ends[1]), doubt)
     share = (1.0 - weight) * float(shares.mean()) + weight * row.share
     # A share cannot be below nothing: flooring each draw, not their mean, has the lower risk for ratios.
     floored = (1.0 - weight) * float(np.maximum(shares, 0.0).mean()) + weight * max(0.0, row.share)
@@ -204,7 +214,7 @@ def blended(row: Importance, sureness: Sureness, samples: Sequence[Importance], 
     )
 
 
-def doubted(share: float, low: float, high: float) -> tuple[float, float]:
+def doubted(share: float, low: float, high: float, doubt: float) -> tuple[float, float]:
     """The interval of the draws, widened by the doubt in the model itself."""
-    doubt = 1.96 * DOUBT * max(0.0, share)
-    return share - math.hypot(share - low, doubt), share + math.hypot(high - share, doubt)
+    off = 1.96 * doubt * max(0.0, share)
+    return share - math.hypot(share - low, off), share + math.hypot(high - share, off)
