@@ -18,9 +18,9 @@ from pedanova.errors import MissingLibraryError, QueryError, UnknownParameterErr
 @pytest.fixture(scope="module")
 def a() -> pa.Analysis:
     random = np.random.default_rng(5)
-    lr, wd = random.random((2, 300))
-    kind = random.choice(["a", "b", "c"], 300)
-    loss = (lr - 0.4) ** 2 + 0.1 * (kind == "b") + 0.02 * wd + 0.01 * random.random(300)
+    lr, wd = random.random((2, 600))
+    kind = random.choice(["a", "b", "c"], 600)
+    loss = (lr - 0.4) ** 2 + 0.1 * (kind == "b") + 0.02 * wd + 0.01 * random.random(600)
     return pa.analyze({"lr": lr, "wd": wd, "kind": kind}, loss)
 
 
@@ -98,7 +98,8 @@ class TestCommand:
             assert main(["compare", str(table), "--objective", "y"]) == 0
             shown.append(capsys.readouterr().out)
         assert shown[0] == shown[1]
-        assert "PED local: what separates the best 1 % from the best 10 %" in shown[0]
+        assert "PED: what separates the best 10 % from all rows" in shown[0]
+        assert "PED local: left out, the target has 1 row" in shown[0]
         assert main(["compare", str(table), "--objective", "y", "--format", "json"]) == 0
         answer = json.loads(capsys.readouterr().out)
         assert set(answer) == {"measures", "meanings", "notes"}

@@ -135,7 +135,7 @@ def asked() -> pa.Analysis:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
-    found = asked.importance(**QUESTIONS[name])  # type: ignore[arg-type]
+    found = asked.importance(**QUESTIONS[name], force=True)  # type: ignore[arg-type]
     assert found.estimator == "surrogate"
     assert_sound(found)
     assert "has 1 rows" not in " ".join(found.notes)
@@ -147,10 +147,10 @@ def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
         (with_loss(np.zeros_like), {}, {}, "nothing can explain a constant"),
         (some(slice(5, None), np.inf), {}, {"target": 0.5}, "hold the same 60 rows"),
         (some(slice(5, None), np.nan), {"nan": "worst"}, {"target": 0.2}, "hold the same 60 rows"),
-        (some(slice(2, None), np.nan), {}, {}, "the target has 1 row, and counts need 5"),
+        (some(slice(2, None), np.nan), {}, {}, "the target has 1 row, and it takes 5"),
         (plain(), {}, {"target": pa.at_most(-1)}, "holds no row"),
         (plain(), {}, {"target": 0.5, "region": 0.2}, "must lie inside"),
-        (plain(30), {}, {"target": 0.1}, "counts need 5 to tell anything"),
+        (plain(30), {}, {"target": 0.1}, "it takes 5 to tell anything"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_one_line(
@@ -188,7 +188,7 @@ class TestThinned:
         monkeypatch.setattr(gaussian, "MOST_ROWS", 45)
         a = pa.analyze(plain(300), "loss", space=FLOATS)
         for seed in range(2):
-            found = a.importance(0.003, 0.007, seed=seed)  # one row of three
+            found = a.importance(0.003, 0.007, seed=seed, force=True)  # one row of three
             assert found.estimator == "surrogate"
             assert_sound(found)
             assert not any(row.significant for row in found.rows)
@@ -199,7 +199,7 @@ class TestThinned:
     ) -> None:
         monkeypatch.setattr(surrogate, "POINTS", 20)
         region = 1.0 if target > 0.5 else 0.05
-        found = pa.analyze(plain(), "loss", space=FLOATS).importance(target, region)
+        found = pa.analyze(plain(), "loss", space=FLOATS).importance(target, region, force=True)
         assert_sound(found)
         assert all(row.high is not None and row.high > 0 for row in found.rows)
 

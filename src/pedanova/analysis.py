@@ -80,7 +80,7 @@ class Analysis(Counted):
         seed
             Of the draws: the same seed gives the same numbers.
         force
-            Answer from fewer than 5 target rows too.
+            Answer from fewer than 5 target rows too; a model or not, they tell next to nothing.
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
         contrasts, words, notes = self.ask(target, region)

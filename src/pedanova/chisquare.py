@@ -67,16 +67,31 @@ def chi2_tail(statistic: float, freedom: float) -> float:
 
 def noncentral_cdf(statistic: float, freedom: float, centre: float) -> float:
     """The chance of a smaller value of a non-central chi-square: central ones mixed by a Poisson law."""
-    half = centre / 2.0
+    if statistic <= 0:
+        return 0.0
+    half, x = centre / 2.0, statistic / 2.0
     middle = int(half)
-    total = 0.0
-    for direction in (range(middle, middle + MOST_TERMS), range(middle - 1, -1, -1)):
-        for n in direction:
-            weight = math.exp(n * math.log(half) - half - math.lgamma(n + 1)) if half > 0 else float(n == 0)
-            total += weight * lower_gamma(freedom / 2.0 + n, statistic / 2.0)
-            if weight < 1e-17:
-                break
+    start = lower_gamma(freedom / 2.0 + middle, x)
+    total, below = 0.0, start
+    for n in range(middle, middle + MOST_TERMS):
+        weight = _poisson(n, half)
+        total += weight * below
+        if weight < 1e-17:
+            break
+        below = max(0.0, below - _poisson(freedom / 2.0 + n, x))  # P(a + 1, x) from P(a, x)
+    below = start
+    for n in range(middle - 1, -1, -1):
+        weight = _poisson(n, half)
+        below = min(1.0, below + _poisson(freedom / 2.0 + n, x))
+        total += weight * below
+        if weight < 1e-17:
+            break
     return min(1.0, total)
+
+
+def _poisson(n: float, mean: float) -> float:
+    """meanⁿ e^(-mean) / Γ(n + 1)"""
+    return math.exp(n * math.log(mean) - mean - math.lgamma(n + 1.0)) if mean > 0 else float(n == 0)
 
 
 def noncentrality(statistic: float, freedom: float, chance: float) -> float:

@@ -27,7 +27,7 @@ Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
 NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
 PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
-LEAST_TARGET = 5  # rows below which counts tell nothing
+LEAST_TARGET = 5  # rows below which nothing is told
 CHECK_DRAWS = 200  # the least for the weight of the counts, however few were asked for
 
 
@@ -99,12 +99,22 @@ def _estimate(asked: Asked, options: Options) -> Estimate:
         measure(contrast, baseline=options.baseline, smoothing=options.smoothing)
         for contrast in asked.contrasts
     ]
+    check_enough(counted[0].n_target, options)
     why_not = reason_against(asked, options)
     if options.estimator == "surrogate" and why_not is not None:
         raise QueryError(f"estimator='surrogate' cannot be used: {why_not}; use estimator='counts'")
     if options.estimator == "counts" or why_not is not None:
         return by_counts(asked, options, counted, advice(asked, options, why_not))
     return by_model(asked, options, counted)
+
+
+def check_enough(inside: int, options: Options) -> None:
+    """A handful of rows tells nothing, and a model learns little of what sets them apart."""
+    if inside < LEAST_TARGET and not options.force:
+        raise QueryError(
+            f"the target has {inside} row{'s' * (inside > 1)}, and it takes {LEAST_TARGET} to tell anything; "
+            "choose a wider target, or pass force=True"
+        )
 
 
 def reason_against(asked: Asked, options: Options) -> str | None:
@@ -147,12 +157,6 @@ def advice(asked: Asked, options: Options, why_not: str | None) -> list[str]:
 
 
 def by_counts(asked: Asked, options: Options, counted: list[Importance], notes: list[str]) -> Estimate:
-    inside = counted[0].n_target
-    if inside < LEAST_TARGET and not options.force:
-        raise QueryError(
-            f"the target has {inside} row{'s' * (inside > 1)}, and counts need {LEAST_TARGET} to tell anything; "
-            "choose a wider target, or pass force=True"
-        )
     if options.draws == 0:
         return Estimate(counted, "counts", notes)
     found = sureness(asked, options, counted, options.draws)
