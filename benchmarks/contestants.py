@@ -180,7 +180,7 @@ def by_pedanova(
     for question in questions:
         try:
             found = a.importance(*question, estimator=estimator, force=True)
-        except QueryError:  # the model was refused
+        except QueryError:  # the model was refused, or ties leave no target inside the region
             return
         in_order = [found[name] for name in table.names]
         yield Answer(
@@ -279,6 +279,9 @@ def false_alarms(
     a = pa.analyze(columns, table.objective[rows], space=space)
     for estimator in ("auto", "counts"):
         for question in QUESTIONS:
-            found = a.importance(*question, estimator=estimator, force=True)
+            try:
+                found = a.importance(*question, estimator=estimator, force=True)
+            except QueryError:  # ties may leave no target inside the region
+                continue
             for kind in NOISE:
                 yield estimator, kind, question, (found[kind].p_value or 0.0) <= 0.05
