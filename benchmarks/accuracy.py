@@ -164,6 +164,8 @@ def print_scores(lines: list[dict[str, str]], key: str) -> None:
     methods = [method for method in METHODS if any(method in found for found in groups.values())]
     print(f"{'table':<28}{'rows':>6}{'seeds':>6}" + "".join(f"{m:>18}" for m in methods))
     for (name, size), found in sorted(groups.items()):
+        if "auto" not in found:  # ties left no target inside the region
+            continue
         rivals = [np.mean(found[m]) for m in ("optuna", "histogram") if m in found]
         mark = " " if not rivals or np.mean(found["auto"]) < min(rivals) else "!"
         mark = "·" if np.mean(few[name, size]) < 5 else mark

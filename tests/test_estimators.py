@@ -11,9 +11,10 @@ import pytest
 import pedanova as pa
 from conftest import refuse
 from pedanova import estimators, gaussian, surrogate
-from pedanova.assisted import Question, assist, believe, weight_of_counts, within
+from pedanova.assisted import UNEVEN, Question, assist, believe, unevenness, weight_of_counts, within
 from pedanova.errors import QueryError
 from pedanova.estimators import Asked, as_options, beliefs_of, fitted
+from pedanova.grid import grid_of
 from pedanova.importance import measure
 from pedanova.inference import Sureness, infer
 from pedanova.regions import as_region
@@ -385,3 +386,18 @@ def test_a_parameter_that_decides_everything_explains_at_most_everything(smooth:
     assert weight == 0
     assert rows[0].share > 0.9
     assert rows[0].high == 1.0
+
+
+def test_rows_of_an_adaptive_sampler_have_no_say_against_the_model() -> None:
+    """Unevenness is near 0 for uniform rows of every kind, and large where a sampler had its likes."""
+    random = np.random.default_rng(3)
+    for parameter in (
+        pa.Float(0, 1),
+        pa.Int(1, 7),
+        pa.Categorical(["a", "b", "c"]),
+        pa.Ordinal([1, 2, 4, 8]),
+    ):
+        grid = grid_of(parameter)
+        even = random.choice(grid.cells, 400, p=grid.prior)
+        assert abs(unevenness(even, grid)) < 0.1
+        assert unevenness(np.where(random.random(400) < 0.8, 0, even), grid) > UNEVEN

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.density import Smoothing
 from pedanova.gaussian import Reals
-from pedanova.grid import Cells
+from pedanova.grid import Cells, Grid
 from pedanova.importance import Contrast, Importance, measure
 from pedanova.inference import Sureness
 from pedanova.regions import Direction, Region
@@ -26,6 +26,8 @@ from pedanova.surrogate import Mask, Surrogate
 SLOPES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
 DOUBT = 0.2  # a model's shares are taken to be off by so much of themselves, whatever the rows say,
 DOUBT_INSIDE = 0.4  # and by more inside a region, which is itself a guess of the model
+GROUPS = 10  # of cells, in which rows are held against a uniform draw
+UNEVEN = 0.5  # divergence beyond which rows were not drawn uniformly
 LIKELY = 1e-4, 1.0 - 1e-4  # chances are kept inside, so that one surprise does not decide alone
 
 
@@ -178,8 +180,21 @@ def weight_of_counts(
         apart += (row.share - told.raw_share) ** 2
         noise += sureness.deviation**2
         doubt += (question.doubt * told.raw_share) ** 2
+    if any(unevenness(belief.model.cells[c.name], c.grid) > UNEVEN for c in contrasts):
+        return 0.0  # the counts are those of a sampler that had its likes, not those of the space
     wrong = max(apart - noise, doubt)  # how far off the model is, squared
     return wrong / (wrong + noise) if np.isfinite(noise) and wrong > 0 else 0.0
+
+
+def unevenness(cells: Cells, grid: Grid) -> float:
+    """How far the rows are from a uniform draw: chi-square divergence over a few groups of cells."""
+    groups = np.minimum((np.cumsum(grid.prior) - grid.prior / 2.0) * GROUPS, GROUPS - 1).astype(np.int64)
+    inside = cells[cells < grid.cells]
+    expected = np.bincount(groups, weights=grid.prior, minlength=GROUPS)
+    met = np.bincount(groups[inside], minlength=GROUPS) / max(1, len(inside))
+    held = expected > 0
+    chance = (int(held.sum()) - 1) / max(1, len(inside))
+    return float(np.sum(met[held] ** 2 / expected[held])) - 1.0 - chance
 
 
 def blended(
