@@ -28,7 +28,7 @@ from pedanova.space import Space
 NOT_FOR_SAVED = {  # option → its value when it was not given
     "objective": None, "direction": None, "space": None, "params": None, "exclude": None, "where": None,
     "feasible": None, "state": None, "nan": "drop", "outside": "error", "infeasible": "drop", "failed": "drop",
-    "pruned": "drop", "repeats": "all",
+    "pruned": "drop", "repeats": None, "study": None,
 }  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def open_analysis(options: argparse.Namespace) -> Analysis:
             )
         return load(options.file)
     objectives = options.objective or [None]
-    directions = options.direction or ["minimize"]
+    directions = options.direction or [None]
     return analyze(
         options.file,
         objectives if len(objectives) > 1 else objectives[0],
@@ -147,6 +147,7 @@ def open_analysis(options: argparse.Namespace) -> Analysis:
         pruned=options.pruned,
         nan=options.nan,
         repeats=options.repeats,
+        study=options.study,
         outside=options.outside,
         threads=options.threads,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from pedanova.infer import infer_space, note_on_states
 from pedanova.regions import Direction
 from pedanova.repeats import take
 from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch, as_space
+from pedanova.told import Told
 
 OutsidePolicy = Literal["error", "count"]
 MARKS = (
@@ -38,6 +39,7 @@ class Records:
 
     columns: Mapping[str, Column]
     notes: tuple[str, ...] = ()
+    told: Told = field(default_factory=Told)
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.columns.items()}
@@ -104,14 +106,21 @@ def choose_columns(
     params: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     keep: Mask | None = None,
+    conditions: bool = True,
 ) -> Chosen:
-    """Tell the parameters from the rest, and find or check the space; `keep`: the rows to guess from."""
+    """Tell the parameters from the rest, and find or check the space; `keep`: the rows to guess from.
+
+    A space without its `conditions` has them inferred.
+    """
     own = {goal.column for goal in goals if goal.column is not None}
     names = _choose(records, own, space=space, params=params, exclude=exclude)
     if space is not None:
         found, notes = _given_space(
             records, names, own, as_space(space), all_used=params is None and exclude is None
         )
+        if not conditions:
+            found, more = infer_conditions(found, _kept(records, names, keep))
+            notes += more
     elif params is not None:
         found, notes = _guessed_space(records, names, keep, asked=frozenset(names))
     else:
@@ -136,11 +145,16 @@ def _given_space(
 def _guessed_space(
     records: Records, names: list[str], keep: Mask | None, *, asked: frozenset[str] = frozenset()
 ) -> tuple[Space, list[str]]:
-    columns = {name: records.columns[name] for name in names}
-    known = columns if keep is None or keep.all() else take(columns, np.flatnonzero(keep))
+    known = _kept(records, names, keep)
     space, notes = infer_space(known, asked=asked)
     space, conditions = infer_conditions(space, known)
     return space, [*notes, *conditions]
+
+
+def _kept(records: Records, names: list[str], keep: Mask | None) -> Mapping[str, Column]:
+    """These columns, the rows to guess from alone."""
+    columns = {name: records.columns[name] for name in names}
+    return columns if keep is None or keep.all() else take(columns, np.flatnonzero(keep))
 
 
 def _likely(records: Records, names: list[str], goals: tuple[Goal, ...]) -> tuple[list[str], list[str]]:

@@ -142,6 +142,7 @@ def add_columns(group: Any) -> None:
 
 def add_rows(group: Any) -> None:
     add = group.add_argument
+    add("--study", metavar="NAME", help="which study or experiment, where a store holds several")
     add(
         "--where",
         metavar="CONDITION",
@@ -158,7 +159,7 @@ def add_rows(group: Any) -> None:
     add("--failed", choices=("drop", "worst"), default="drop", help="rows that failed")
     add("--pruned", choices=("drop", "worst", "last"), default="drop", help="rows that were pruned")
     add("--nan", choices=("drop", "worst"), default="drop", help="rows whose objective is NaN")
-    add("--repeats", choices=("all", "mean", "median"), default="all", help="rows of the same configuration")
+    add("--repeats", choices=("all", "mean", "median"), help="rows of the same configuration")
 
 
 def add_output(group: Any) -> None:

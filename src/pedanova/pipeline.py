@@ -11,8 +11,9 @@ from pedanova.errors import QueryError
 from pedanova.fates import Ending, NanPolicy, Policies, PrunedEnding
 from pedanova.levels import Levels
 from pedanova.observations import OutsidePolicy
-from pedanova.preparation import Request, prepare
+from pedanova.preparation import prepare
 from pedanova.repeats import RepeatPolicy
+from pedanova.request import Request
 from pedanova.space import Parameter, Space
 from pedanova.workers import as_threads
 
@@ -21,7 +22,7 @@ def analyze(
     data: object,
     objective: object = None,
     *,
-    direction: str | Sequence[str] = "minimize",
+    direction: str | Sequence[str] | None = None,
     space: Space | Mapping[str, Parameter] | None = None,
     levels: Levels | Iterable[float] | None = None,
     nan: str = "drop",
@@ -34,7 +35,8 @@ def analyze(
     state: object = None,
     failed: str = "drop",
     pruned: str = "drop",
-    repeats: str = "all",
+    repeats: str | None = None,
+    study: str | None = None,
     names: Sequence[str] | None = None,
     threads: int | None = None,
 ) -> Analysis:
@@ -107,10 +109,10 @@ def analyze(
         where=where,
         feasible=feasible,
         state=state,
-        repeats=as_choice("repeats", repeats, RepeatPolicy),
+        repeats=None if repeats is None else as_choice("repeats", repeats, RepeatPolicy),
         policies=policies,
     )
-    observed = prepare(read_records(data, names=names), request)
+    observed = prepare(read_records(data, names=names, study=study), request)
     cut = levels_for(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
     a = Analysis.of(observed, cut, workers)
     if space is not None and fate == "error":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,41 +18,26 @@ from pedanova.levels import cut_at
 from pedanova.observations import Chosen, Observations, Records, choose_columns
 from pedanova.pareto import order_rows
 from pedanova.regions import Region
-from pedanova.repeats import RepeatPolicy, average, configurations, first_rows, take
+from pedanova.repeats import average, configurations, first_rows, take
+from pedanova.request import Request, complete
 from pedanova.rowsets import RowSet, as_rows
-from pedanova.space import Moving, Parameter, Space, Switch
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What the user asked of `analyze`, as far as it concerns rows and columns."""
-
-    objective: object
-    direction: object = "minimize"
-    space: Space | Mapping[str, Parameter] | None = None
-    params: Iterable[str] | None = None
-    exclude: Iterable[str] | None = None
-    where: object = None
-    feasible: object = None
-    state: object = None
-    repeats: RepeatPolicy = "all"
-    policies: Policies = field(default_factory=Policies)
-
-    @property
-    def is_plain(self) -> bool:
-        """Nothing but one objective: the columns are then counted as they lie."""
-        given = (self.where, self.feasible, self.state)
-        # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
-        told_by_nan = self.policies.may_be_worst == (self.policies.nan == "worst")
-        return told_by_nan and all(option is None for option in given) and self.repeats == "all"
+from pedanova.space import Moving, Switch
 
 
 def prepare(records: Records, request: Request) -> Observations:
     """Observations with rows kept, dropped, ordered and averaged as asked."""
+    records, request = complete(records, request)
     goals = read_goals(records.columns, records.rows, request.objective, request.direction)
     exclude = _spoken_for(records, request, goals)
     if request.is_plain and len(goals) == 1:
-        chosen = choose_columns(records, goals, space=request.space, params=request.params, exclude=exclude)
+        chosen = choose_columns(
+            records,
+            goals,
+            space=request.space,
+            params=request.params,
+            exclude=exclude,
+            conditions=request.conditions,
+        )
         notes = (*plain_notes(goals[0], request.policies), *chosen.notes)
         return Observations(chosen.columns, goals, chosen.space, records.columns, notes)
     fates = decide_fates(
@@ -66,7 +51,13 @@ def prepare(records: Records, request: Request) -> Observations:
     check_some_left(fates)
     # The space is guessed from the rows that count, not from those that were sent away.
     chosen = choose_columns(
-        records, goals, space=request.space, params=request.params, exclude=exclude, keep=fates.keep
+        records,
+        goals,
+        space=request.space,
+        params=request.params,
+        exclude=exclude,
+        keep=fates.keep,
+        conditions=request.conditions,
     )
     if request.repeats != "all":
         records, goals, fates, chosen = _collapse(records, goals, fates, chosen, request)
@@ -132,7 +123,7 @@ def _collapse(
     records: Records, goals: tuple[Goal, ...], fates: Fates, chosen: Chosen, request: Request
 ) -> Collapsed:
     """One row for each configuration that has a row that counts; the space is guessed anew from those."""
-    groups, how = configurations(_settings(records, chosen)), request.repeats
+    groups, how = configurations(_settings(records, chosen)), request.repeats or "all"
     goals = average(goals, fates, groups, how)
     firsts = first_rows(groups)
     keep = np.bincount(groups[fates.keep], minlength=len(firsts)) > 0
@@ -140,14 +131,16 @@ def _collapse(
     worst = keep & hit & np.logical_or.reduce([np.isinf(g.values) | np.isnan(g.values) for g in goals])
     goals = tuple(replace(goal, values=np.where(worst, np.nan, goal.values)) for goal in goals)
     averages = {goal.column: Column(goal.column, goal.values) for goal in goals if goal.column is not None}
-    fewer = Records(take(records.columns, firsts) | averages, records.notes)
+    fewer = Records(take(records.columns, firsts) | averages, records.notes, records.told)
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
     note = _repeats_note(int(fates.keep.sum()), int(keep.sum()), how)
     ends = Fates(keep, worst, (*fates.notes, note)).end(
         unknown, request.policies.nan, "have no number as objective"
     )
     names = list(chosen.space)
-    again = choose_columns(fewer, goals, space=request.space, params=names, keep=ends.keep)
+    again = choose_columns(
+        fewer, goals, space=request.space, params=names, keep=ends.keep, conditions=request.conditions
+    )
     gone = tuple(n for n in chosen.notes if n not in again.notes and "left out" in n)
     return fewer, goals, ends, replace(again, notes=(*gone, *again.notes))
 

@@ -1,4 +1,4 @@
-"""Sources: whatever a user has → `Records`. One file for each kind, picked by type or suffix."""
+"""Sources: whatever a user has → `Records`. One file for each kind, picked by type, suffix, shape or URL."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 from pedanova.column import Column, as_column
 from pedanova.errors import DataError
 from pedanova.observations import Records
-from pedanova.sources import arrays, files, frames
+from pedanova.sources import arrays, frames
 from pedanova.sources.names import as_names
+from pedanova.sources.registry import find_kind, is_url, read_as, read_place, read_url
 
 
-def read_records(data: object, *, names: Sequence[str] | None = None) -> Records:
-    """The columns of a file, a data frame, a dict of arrays or a NumPy array."""
+def read_records(data: object, *, names: Sequence[str] | None = None, study: str | None = None) -> Records:
+    """The columns of a file, a folder, a URL, a study, a data frame, a dict of arrays or a NumPy array."""
     if isinstance(data, Records):
         return data
     if isinstance(data, np.ndarray):
@@ -23,15 +24,20 @@ def read_records(data: object, *, names: Sequence[str] | None = None) -> Records
     if names is not None:
         raise DataError(f"names={names!r} is for 2-D NumPy arrays; this source names its own columns")
     if isinstance(data, str | os.PathLike):
-        return files.read_file(os.fspath(data))
+        place = os.fspath(data)
+        return read_url(place, study) if is_url(place) else read_place(place, study)
+    kind = find_kind("object", data)
+    if kind is not None:
+        return read_as(kind, data, study)
     if isinstance(data, Mapping):
         named = zip(as_names(data), data.values(), strict=True)
         return Records({name: read_series(name, values) for name, values in named})
     if frames.is_frame(data):
         return frames.read_frame(data)
     raise DataError(
-        f"a {type(data).__module__}.{type(data).__name__} cannot be read; give a path, a pandas, Polars or "
-        "pyarrow table, a dict of arrays, or a NumPy array with names="
+        f"a {type(data).__module__}.{type(data).__name__} cannot be read; give a path, a study, a pandas, "
+        "Polars or pyarrow table, a dict of arrays, or a NumPy array with names=; "
+        "`pedanova formats` lists everything"
     )
 
 

@@ -1,0 +1,48 @@
+"""How far a long read has come: one line on the error stream, and only where somebody is watching."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+PATIENCE = 1.0  # seconds before the first word
+PAUSE = 0.2  # seconds between two words
+
+Item = TypeVar("Item")
+
+
+def watched(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+    """The items themselves, counted on a terminal once they take longer than a second."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    begin = time.monotonic()
+    said = begin + PATIENCE - PAUSE
+    spoken = False
+    try:
+        for count, item in enumerate(items):
+            now = time.monotonic()
+            if now - said > PAUSE:
+                said, spoken = now, True
+                sys.stderr.write(f"\r{describe(what, count, total, now - begin)}\x1b[K")
+                sys.stderr.flush()
+            yield item
+    finally:
+        if spoken:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def describe(what: str, count: int, total: int | None, seconds: float) -> str:
+    """
+    Examples
+    --------
+    >>> describe("runs", 500, 2000, 2.0)
+    'reading runs: 500 of 2,000, 250 a second, 6 s left'
+    """
+    rate = count / seconds if seconds > 0 else 0.0
+    whole = "" if total is None else f" of {total:,}"
+    left = "" if not total or not rate else f", {max(0, total - count) / rate:.0f} s left"
+    return f"reading {what}: {count:,}{whole}, {rate:,.0f} a second{left}"

@@ -1,0 +1,114 @@
+"""What a user asked of `analyze`, completed by what the source tells of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pedanova.errors import QueryError, listed
+from pedanova.expressions import columns_in, rows_where
+from pedanova.fates import Policies
+from pedanova.observations import Records
+from pedanova.repeats import RepeatPolicy, take
+from pedanova.space import Parameter, Space
+from pedanova.told import Told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """As far as it concerns rows and columns."""
+
+    objective: object
+    direction: object = None  # minimize
+    space: Space | Mapping[str, Parameter] | None = None
+    conditions: bool = True  # the space says when a parameter exists
+    params: Iterable[str] | None = None
+    exclude: Iterable[str] | None = None
+    where: object = None
+    feasible: object = None
+    state: object = None
+    repeats: RepeatPolicy | None = None  # all
+    policies: Policies = field(default_factory=Policies)
+
+    @property
+    def is_plain(self) -> bool:
+        """Nothing but one objective: the columns are then counted as they lie."""
+        given = (self.where, self.feasible, self.state)
+        # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
+        told_by_nan = self.policies.may_be_worst == (self.policies.nan == "worst")
+        return told_by_nan and all(option is None for option in given) and self.repeats == "all"
+
+
+def complete(records: Records, request: Request) -> tuple[Records, Request]:
+    """The user's word first, then the source's, then the defaults."""
+    told = records.told
+    records = _narrowed(records, request.where)
+    objective = request.objective if request.objective is not None else _objective_of(told)
+    own_space = request.space is not None
+    return records, replace(
+        request,
+        objective=objective,
+        direction=request.direction if request.direction is not None else _directions_of(told, objective),
+        space=request.space if own_space else told.space,
+        conditions=own_space or told.space is None or told.conditions,
+        params=request.params if own_space or request.params is not None else _params_of(told, request),
+        exclude=request.exclude if own_space or request.params is not None or not told.params else None,
+        feasible=request.feasible if request.feasible is not None else told.feasible,
+        state=request.state if request.state is not None else told.state,
+        repeats=request.repeats or told.repeats,
+    )
+
+
+def _objective_of(told: Told) -> object:
+    if told.objectives:
+        return told.objectives[0] if len(told.objectives) == 1 else list(told.objectives)
+    if told.metrics:
+        raise QueryError(
+            f"objective= is missing, and {told.source or 'the source'} does not tell; "
+            f"name one of: {listed(list(told.metrics), most=40)}"
+        )
+    return None
+
+
+def _directions_of(told: Told, objective: object) -> object:
+    """What the source says of these objectives; minimize where it says nothing."""
+    known = dict(zip(told.objectives, told.directions, strict=False))
+    if isinstance(objective, list | tuple):
+        return [known.get(one, "minimize") if isinstance(one, str) else "minimize" for one in objective]
+    return known.get(objective, "minimize") if isinstance(objective, str) else "minimize"
+
+
+def _params_of(told: Told, request: Request) -> list[str] | None:
+    """The settings that a source names, less those that the user excludes or optimises."""
+    if not told.params:
+        return None
+    exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
+    goals = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
+    for name in exclude:
+        if name not in told.params:
+            raise QueryError(
+                f"exclude= names {name!r}, no setting here: {listed(list(told.params), most=40)}"
+            )
+    left = [name for name in told.params if name not in exclude and name not in goals]
+    if not left:
+        raise QueryError(f"exclude= leaves none of {listed(list(told.params))}; keep one at least")
+    return left
+
+
+def _narrowed(records: Records, where: object) -> Records:
+    """Only the rows that a source means to be compared, unless the user chooses rows by those columns."""
+    rule = records.told.where
+    if rule is None:
+        return records
+    if isinstance(where, str) and where not in records.columns:
+        ruling = set(columns_in(rule, records.columns))
+        if ruling & set(columns_in(where, records.columns)):
+            return records
+    mask = rows_where(rule, records.columns)
+    left = int(mask.sum())
+    if left == len(mask):
+        return records
+    note = f'only rows with {rule} are used, {left:,} of {len(mask):,}; pass where="…" on it for others'
+    return replace(records, columns=take(records.columns, np.flatnonzero(mask)), notes=(*records.notes, note))

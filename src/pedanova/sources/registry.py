@@ -1,0 +1,78 @@
+"""All kinds of sources, in the order in which they are tried."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pedanova.errors import DataError
+from pedanova.observations import Records
+from pedanova.sources import files
+from pedanova.sources.kinds import Kind
+
+PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
+
+TABLES = tuple(
+    Kind(name, mark, example, "path", lambda _: False, lambda path, _: files.read_file(str(path)))
+    for name, mark, example in (
+        ("CSV, TSV", "suffix .csv, .tsv", "pedanova analyze trials.csv --objective error"),
+        ("JSON lines", "suffix .jsonl, .ndjson", "pedanova analyze trials.jsonl --objective error"),
+        ("Parquet, Arrow IPC", "suffix .parquet, .arrow, .feather", "pedanova analyze trials.parquet --objective f1"),
+    )
+)  # fmt: skip
+LOGS: tuple[Kind, ...] = ()
+KINDS = (*TABLES, *LOGS)
+
+
+def read_place(path: str, study: str | None) -> Records:
+    """A file or a folder: a log of some tool by its shape, or else a table by its suffix."""
+    place = Path(path)
+    if place.suffix.lower() in PICKLES:
+        raise DataError(
+            f"{path}: a pickle can run any program when it is loaded, so none is; export the trials as CSV or JSON"
+        )
+    if _exists(place):
+        kind = find_kind("path", place)
+        if kind is not None:
+            return read_as(kind, place, study)
+        if place.is_dir():
+            raise DataError(
+                f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it"
+            )
+    if study is not None:
+        raise DataError(f"study={study!r} is for stores of several studies; {path} is a table")
+    return files.read_file(path)
+
+
+def read_url(url: str, study: str | None) -> Records:
+    kind = find_kind("url", url)
+    if kind is None:
+        raise DataError(
+            f"{url.partition('://')[0]}://… is no URL that can be read; use sqlite:///, postgresql:// or mysql://"
+        )
+    return read_as(kind, url, study)
+
+
+def find_kind(takes: str, source: object) -> Kind | None:
+    return next((kind for kind in LOGS if kind.takes == takes and kind.fits(source)), None)
+
+
+def read_as(kind: Kind, source: object, study: str | None) -> Records:
+    try:
+        return kind.read(source, study)
+    except PermissionError as error:
+        raise DataError(f"{error.filename or source}: no permission to read it") from None
+    except OSError as error:
+        raise DataError(f"{error.filename or source}: {error.strerror or error}") from None
+
+
+def _exists(place: Path) -> bool:
+    """Whether there is such a place; a name that the system cannot take is left to the reader of files."""
+    try:
+        return place.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_url(text: str | os.PathLike[str]) -> bool:
+    return isinstance(text, str) and "://" in text and not _exists(Path(text))
