@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pedanova.errors import DataError
 from pedanova.observations import Records
-from pedanova.sources import files
+from pedanova.sources import files, optuna_journal, optuna_study, optuna_tables
 from pedanova.sources.kinds import Kind
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
@@ -20,7 +20,12 @@ TABLES = tuple(
         ("Parquet, Arrow IPC", "suffix .parquet, .arrow, .feather", "pedanova analyze trials.parquet --objective f1"),
     )
 )  # fmt: skip
-LOGS: tuple[Kind, ...] = ()
+LOGS: tuple[Kind, ...] = (
+    optuna_study.KIND,
+    optuna_tables.FILE,
+    optuna_tables.URL,
+    optuna_journal.KIND,
+)
 KINDS = (*TABLES, *LOGS)
 
 
