@@ -55,7 +55,8 @@ FLOORS = {
     "analysis": 85,
     "pipeline": 86,
     "options": 89,
-    "cli": 90,
+    "cli": 90, "integrations": 90,
+    "integrations.optuna": 91,
     "__init__": 99, "__main__": 99,
 }  # fmt: skip
 OPTIONAL = {  # library → the only modules that may import it
@@ -66,6 +67,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "sklearn": {"forest"},
     "scipy": {"gaussian"},
     "threadpoolctl": {"workers"},
+    "optuna": {"integrations.optuna"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

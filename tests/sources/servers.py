@@ -77,7 +77,7 @@ def running(command: list[str], port: int, folder: Path) -> Iterator[None]:
 @contextmanager
 def own_folder(user: str) -> Iterator[Path]:
     """A short path (sockets have a limit) that the server's user may write to."""
-    folder = Path(f"/tmp/pedanova-{user}-{os.getpid()}")  # noqa: S108
+    folder = Path(f"/tmp/pedanova-{user}-{os.getpid()}")
     folder.mkdir(mode=0o755)
     if os.geteuid() == 0:
         shutil.chown(folder, user)
@@ -109,7 +109,9 @@ def postgresql() -> Iterator[str]:
             environment = {**os.environ, "PGPASSWORD": PASSWORD}
             create = [str(bin_folder / "createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "ann", "trials"]
             for _ in range(100):
-                done = subprocess.run(create, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+                done = subprocess.run(
+                    create, env=environment, capture_output=True, text=True, timeout=PATIENCE
+                )
                 if done.returncode == 0:
                     break
                 time.sleep(0.2)
@@ -129,7 +131,12 @@ def mariadb() -> Iterator[str]:
     with own_folder("mysql") as folder:
         data, start = folder / "data", folder / "start.sql"
         own = ["--no-defaults", f"--datadir={data}"]
-        run(as_user("mysql", [str(install), *own, "--auth-root-authentication-method=normal", "--skip-test-db"]), cwd="/")
+        run(
+            as_user(
+                "mysql", [str(install), *own, "--auth-root-authentication-method=normal", "--skip-test-db"]
+            ),
+            cwd="/",
+        )
         start.write_text(
             "CREATE DATABASE trials CHARACTER SET utf8mb4;\n"
             f"CREATE USER 'ann'@'%' IDENTIFIED BY '{PASSWORD}';\nGRANT ALL ON *.* TO 'ann'@'%';\n",

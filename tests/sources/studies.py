@@ -8,7 +8,7 @@ import optuna
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import Trial, TrialState, create_trial
 
-ODD_NAME = "ann's; DROP TABLE \"trials\" -- ünï 100% ? {study}"
+ODD_NAME = 'ann\'s; DROP TABLE "trials" -- ünï 100% ? {study}'
 
 
 def conditional(trial: Trial) -> float:

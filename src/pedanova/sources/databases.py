@@ -232,7 +232,9 @@ def complaints(shown: str, family: str) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         raise _sqlite_error(shown, error) from None
     except UnicodeDecodeError:
-        raise FormatError(f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup") from None
+        raise FormatError(
+            f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup"
+        ) from None
     except OSError as error:
         raise DataError(
             f"{shown}: {error.strerror or error}; is the server up and the address right?"
