@@ -25,7 +25,6 @@ DRIVERS = {
     "mysql": ("pymysql", "MySQLdb", "mysql.connector"),
 }
 EXTRAS = {"postgresql": "psycopg", "mysql": "PyMySQL"}
-BATCH = 20_000
 
 
 @dataclass(slots=True)
@@ -51,11 +50,6 @@ class Database:
 
     def _dialect(self, query: str) -> str:
         return query if self.family == "sqlite" else query.replace("?", "%s")
-
-    def in_parts(self, query: str, low: int, high: int, size: int = BATCH) -> Iterator[Sequence[Any]]:
-        """Rows of a query that ends in ``BETWEEN ? AND ?``, a range at a time, so that nobody waits long."""
-        for start in range(low, high + 1, size):
-            yield from self.rows(query, (start, min(start + size - 1, high)))
 
     def tables(self) -> set[str]:
         query = {
@@ -145,6 +139,7 @@ def _open_sqlite(path: Path, shown: str) -> Any:
     place = f"file:{quote(str(path.resolve()))}?mode=ro"
     connection = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None)
     connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA cache_size = -32000")  # kilobytes: neighbours stay at hand
     return connection
 
 

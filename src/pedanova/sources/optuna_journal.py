@@ -29,9 +29,9 @@ from pedanova.sources.optuna_log import (
     as_records,
     constraints_in,
     is_plain,
+    pick_study,
     seconds_between,
 )
-from pedanova.sources.optuna_tables import pick_study
 
 CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations
 CHANGES = PARAM, STATE, REPORT, USER_ATTRIBUTE, SYSTEM_ATTRIBUTE = 5, 6, 7, 8, 9
@@ -213,9 +213,7 @@ def log_of(study: Study, notes: list[str]) -> StudyLog:
                 if distribution not in setting.distributions:
                     setting.distributions.append(distribution)
                 known[name, text] = setting.distributions.index(distribution)
-            setting.rows.append(row)
-            setting.values.append(value)
-            setting.which.append(known[name, text])
+            setting.add(row, value, known[name, text])
     keys = sorted({key for trial in study.trials for key, value in trial.user.items() if is_plain(value)})
     constraints = [constraints_in(trial.system) for trial in study.trials]
     return StudyLog(

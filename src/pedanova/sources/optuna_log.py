@@ -30,10 +30,15 @@ Rows = NDArray[np.int64]
 class Setting:
     """One parameter over the trials, in Optuna's own numbers: a category is its place in the choices."""
 
-    rows: list[int] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
-    which: list[int] = field(default_factory=list)  # of the distributions, for each value
+    rows: Any = field(default_factory=list)  # whole numbers, as a list or an array
+    values: Any = field(default_factory=list)
+    which: Any = field(default_factory=list)  # of the distributions, for each value
     distributions: list[Distribution] = field(default_factory=list)
+
+    def add(self, row: int, value: float, which: int) -> None:
+        self.rows.append(row)
+        self.values.append(value)
+        self.which.append(which)
 
 
 @dataclass(slots=True)
@@ -66,6 +71,14 @@ class Sheet:
         self.columns[name] = as_column(name, values)
         return name
 
+    def add_words(self, name: str, words: Sequence[str]) -> str:
+        """Many rows of few words."""
+        name = free_name(name, self.columns)
+        labels = tuple(sorted(set(words)))
+        code = {label: i for i, label in enumerate(labels)}
+        self.columns[name] = Column(name, np.array([code[word] for word in words], dtype=np.int32), labels)
+        return name
+
 
 def as_records(log: StudyLog) -> Records:
     """Settings under their own names; `value`, `state`, `user_attrs_…` as in Optuna's data frames."""
@@ -75,7 +88,7 @@ def as_records(log: StudyLog) -> Records:
     if not log.settings:
         raise DataError(f"{source} has {len(log.states):,} trials, but none has a parameter")
     # Storages keep parameters in different orders; the same study must give the same table.
-    ordered = sorted(log.settings, key=lambda name: (min(log.settings[name].rows), name))
+    ordered = sorted(log.settings, key=lambda name: (int(np.min(log.settings[name].rows)), name))
     log = replace(log, settings={name: log.settings[name] for name in ordered})
     sheet = Sheet(len(log.states), notes=list(log.notes))
     sheet.columns.update(
@@ -83,7 +96,7 @@ def as_records(log: StudyLog) -> Records:
     )
     space = {name: parameter_of(name, setting, log, sheet) for name, setting in log.settings.items()}
     goals = add_objectives(log, sheet)
-    state = sheet.add("state", list(log.states))
+    state = sheet.add_words("state", log.states)
     feasible = add_constraints(log, sheet)
     if log.seconds is not None and not np.isnan(log.seconds).all():
         sheet.add("duration", log.seconds)
@@ -250,3 +263,15 @@ def seconds_between(begin: Iterable[Any], end: Iterable[Any]) -> Reals:
 def is_plain(value: object) -> bool:
     """What can be a column of attributes: numbers, text, booleans, nothing."""
     return value is None or isinstance(value, str | int | float | bool)
+
+
+def pick_study(found: dict[str, tuple[int, int]], wanted: str | None, shown: str) -> tuple[int, str]:
+    """The study of a name, or the only one there is."""
+    names = [f"{name} ({count:,} trials)" for name, (_, count) in found.items()]
+    counted = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    if wanted is not None and wanted not in found:
+        raise DataError(f"{shown} holds no study called {wanted!r}; there are: {counted}")
+    if wanted is None and len(found) > 1:
+        raise DataError(f"{shown} holds {len(found)} studies; choose one by study=: {counted}")
+    name = wanted if wanted is not None else next(iter(found))
+    return found[name][0], name

@@ -46,9 +46,11 @@ def log_of(study: Any, trials: Any) -> StudyLog:
             values[row] = trial.values
         for key, distribution in trial.distributions.items():
             setting = settings.setdefault(key, Setting())
-            setting.rows.append(row)
-            setting.values.append(distribution.to_internal_repr(trial.params[key]))
-            setting.which.append(_place(key, distribution, setting, known))
+            setting.add(
+                row,
+                distribution.to_internal_repr(trial.params[key]),
+                _place(key, distribution, setting, known),
+            )
     attributes = {key for trial in trials for key, value in trial.user_attrs.items() if is_plain(value)}
     return StudyLog(
         name=study.study_name,
