@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pedanova.errors import DataError
 from pedanova.observations import Records
-from pedanova.sources import files
+from pedanova.sources import amltk, bohb, deepcave, files, smac
 from pedanova.sources.kinds import Kind
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
@@ -20,7 +20,13 @@ TABLES = tuple(
         ("Parquet, Arrow IPC", "suffix .parquet, .arrow, .feather", "pedanova analyze trials.parquet --objective f1"),
     )
 )  # fmt: skip
-LOGS: tuple[Kind, ...] = ()
+LOGS: tuple[Kind, ...] = (
+    smac.KIND,
+    bohb.KIND,
+    deepcave.KIND,
+    deepcave.TABLE_KIND,
+    amltk.KIND,
+)
 KINDS = (*TABLES, *LOGS)
 
 
