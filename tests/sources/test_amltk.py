@@ -12,7 +12,7 @@ from tools import cut_short, tame
 
 import pedanova
 from conftest import refuse
-from pedanova.errors import FormatError
+from pedanova.errors import DataError, FormatError
 from pedanova.sources import read_records
 from pedanova.sources.headings import metrics_among
 from pedanova.space import Categorical, Float, Space
@@ -100,6 +100,12 @@ def test_without_a_space(tmp_path: Path) -> None:
     records = read_records(write(tmp_path, table(), space=None))
     assert records.told.space is None
     assert records.told.params == ("forest:max_samples", "forest:criterion")
+
+
+def test_a_table_called_history_is_no_log_by_itself(tmp_path: Path) -> None:
+    write(tmp_path, table(), name="history.csv", space=None)
+    refuse(DataError, "folder of no known tool", of=lambda: read_records(tmp_path))
+    assert read_records(tmp_path / "history.csv").told.source == ""
 
 
 @pytest.mark.parametrize("gone", [METRIC, "config:"])

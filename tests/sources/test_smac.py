@@ -313,6 +313,30 @@ def test_without_any_space(tmp_path: Path) -> None:
     assert pedanova.analyze(tmp_path, threads=1).rows == 30
 
 
+def test_a_condition_in_words_is_found_in_the_rows_and_the_others_stay(tmp_path: Path) -> None:
+    """`lr` decides over `x` in a way that no list of values can say; `twin` is what `solver` is."""
+    more = [
+        {"type": "categorical", "name": "twin", "choices": [0, 1], "weights": None},
+        {"type": "uniform_float", "name": "x", "lower": 0.0, "upper": 1.0, "log": False},
+    ]
+    condition = {"type": "GT", "child": "x", "parent": "lr", "value": 0.01}
+    space = {
+        **SPACE,
+        "hyperparameters": [*more, *SPACE["hyperparameters"]],
+        "conditions": [*SPACE["conditions"], condition],
+    }
+    write(tmp_path, [new_row(number, float(number)) for number in range(1, 31)], space=space)
+    history = json.loads((tmp_path / "runhistory.json").read_text())
+    for name, plain in history["configs"].items():
+        plain |= {"twin": int(name) % 2} | ({"x": int(name) / 30} if plain["lr"] > 0.01 else {})
+    (tmp_path / "runhistory.json").write_text(json.dumps(history))
+    a = pedanova.analyze(tmp_path, threads=1)
+    assert a.observations is not None
+    assert a.observations.space["momentum"].when == (("solver", ("sgd",)),)
+    assert any("x: exists only if lr is above 0.01" in note for note in a.notes)
+    assert any("x: 12 of 30 rows have no value" in note for note in a.notes)
+
+
 def test_rows_without_a_configuration(tmp_path: Path) -> None:
     records = read_records(write(tmp_path, [new_row(number, 1.0) for number in (1, 2, 99)]))
     assert records.rows == 2

@@ -21,9 +21,10 @@ BUDGET = re.compile(r"budget=([0-9.eE+-]+)")
 
 
 def fits(place: Path) -> bool:
-    if place.name in NAMES and place.is_file():
-        return (place.parent / "configspace.json").is_file()
-    return place.is_dir() and any((place / name).is_file() for name in NAMES)
+    """A history beside its space; a Parquet file of that name in a folder may be alone."""
+    folder = place.parent if place.name in NAMES and place.is_file() else place
+    beside = (folder / "configspace.json").is_file() and any((folder / name).is_file() for name in NAMES)
+    return beside or (place.is_dir() and (place / NAMES[0]).is_file())
 
 
 def read(place: Path, _: str | None) -> Records:
