@@ -187,9 +187,12 @@ def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], note
 
 
 def infer_conditions(space: Space, columns: Mapping[str, Column]) -> tuple[Space, list[str]]:
-    """Conditions read off the rows: a column that is missing exactly where a parent has certain values."""
+    """Conditions read off the rows: a column that is missing exactly where a parent has certain values.
+
+    Parameters that have a condition keep it.
+    """
     absent = {name: columns[name].absent() for name in space}
-    gappy = [name for name in space if absent[name].any()]
+    gappy = [name for name in space if absent[name].any() and not space[name].when]
     if not gappy:
         return space, []
     candidates = {name: _as_parent(columns[name], space[name]) for name in space}

@@ -43,8 +43,8 @@ class Request:
 
 def complete(records: Records, request: Request) -> tuple[Records, Request]:
     """The user's word first, then the source's, then the defaults."""
+    records = _without_idle(_narrowed(records, request.where))
     told = records.told
-    records = _narrowed(records, request.where)
     objective = request.objective if request.objective is not None else _objective_of(told)
     own_space = request.space is not None
     return records, replace(
@@ -95,6 +95,18 @@ def _params_of(told: Told, request: Request) -> list[str] | None:
     if not left:
         raise QueryError(f"exclude= leaves none of {listed(list(told.params))}; keep one at least")
     return left
+
+
+def _without_idle(records: Records) -> Records:
+    """A space that the source tells may hold settings that have no value in these rows: those say nothing."""
+    told = records.told
+    idle = [name for name in told.space or () if records.columns[name].absent().all()]
+    if not idle or told.space is None or len(idle) == len(told.space):
+        return records
+    space = Space({name: told.space[name] for name in told.space if name not in idle})
+    params = tuple(name for name in told.params if name not in idle)
+    note = f"without a value in these rows and left out: {listed(idle)}"
+    return replace(records, notes=(*records.notes, note), told=replace(told, space=space, params=params))
 
 
 def _narrowed(records: Records, where: object) -> Records:

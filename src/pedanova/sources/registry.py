@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pedanova.errors import DataError
 from pedanova.observations import Records
-from pedanova.sources import files, optuna_journal, optuna_study, optuna_tables
+from pedanova.sources import amltk, bohb, deepcave, files, optuna_journal, optuna_study, optuna_tables, smac
 from pedanova.sources.kinds import Kind
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
@@ -25,6 +25,11 @@ LOGS: tuple[Kind, ...] = (
     optuna_tables.FILE,
     optuna_tables.URL,
     optuna_journal.KIND,
+    smac.KIND,
+    bohb.KIND,
+    deepcave.KIND,
+    deepcave.TABLE_KIND,
+    amltk.KIND,
 )
 KINDS = (*TABLES, *LOGS)
 
