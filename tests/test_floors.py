@@ -28,6 +28,9 @@ FLOORS = {
     "sources.arrays": 31, "sources.frames": 31,
     "sources.text": 32, "sources.binary": 32,
     "sources.files": 33, "sources.kinds": 33, "sources.trials": 33,
+    "sources.yaml_text": 34, "sources.cells": 34,
+    "sources.raytune": 35, "sources.mlflow": 35, "sources.wandb": 35,
+    "sources.sklearn_search": 35, "sources.kerastuner": 35, "sources.hyperopt": 35,
     "sources.registry": 37,
     "sources": 38,
     "request": 39,
@@ -62,6 +65,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "sklearn": {"forest"},
     "scipy": {"gaussian"},
     "threadpoolctl": {"workers"},
+    "yaml": {"sources.yaml_text"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

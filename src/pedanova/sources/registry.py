@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pedanova.errors import DataError
 from pedanova.observations import Records
-from pedanova.sources import files
+from pedanova.sources import files, hyperopt, kerastuner, mlflow, raytune, sklearn_search, wandb
 from pedanova.sources.kinds import Kind
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
@@ -20,7 +20,14 @@ TABLES = tuple(
         ("Parquet, Arrow IPC", "suffix .parquet, .arrow, .feather", "pedanova analyze trials.parquet --objective f1"),
     )
 )  # fmt: skip
-LOGS: tuple[Kind, ...] = ()
+LOGS: tuple[Kind, ...] = (
+    raytune.KIND,
+    *mlflow.KINDS,
+    *wandb.KINDS,
+    *sklearn_search.KINDS,
+    kerastuner.KIND,
+    *hyperopt.KINDS,
+)
 KINDS = (*TABLES, *LOGS)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +16,8 @@ from pedanova.observations import Records
 from pedanova.sources.text import flatten, parse_text
 from pedanova.space import Space
 from pedanova.told import Told
+
+ENOUGH = 50  # rows whose best tenth can be counted
 
 
 @dataclass(slots=True)
@@ -122,6 +126,19 @@ def _is_constant(column: Column) -> bool:
 def _state(word: str) -> str:
     """A word that `fates` knows; what nobody knows has not ended well."""
     return word if word_of(word) in STATES else "FAIL"
+
+
+def budget_rule(name: str, budgets: Iterable[object]) -> str | None:
+    """Which rows to compare where trials ran on different budgets; None where all ran on one.
+
+    The largest budget that enough rows reached to be counted, or else the one with the most rows.
+    """
+    rows = Counter(one for one in budgets if isinstance(one, int | float) and math.isfinite(one))
+    if len(rows) < 2:
+        return None
+    enough = [budget for budget, count in rows.items() if count >= ENOUGH]
+    chosen = max(enough) if enough else max(rows, key=lambda budget: (rows[budget], budget))
+    return f"{name if name.isidentifier() else f'`{name}`'} == {chosen!r}"
 
 
 def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
