@@ -14,7 +14,7 @@ from pedanova.column import Column
 from pedanova.observations import Records
 from pedanova.sources import files
 
-BARE = re.compile(r"(?<=[:\[,(] )(-?)(nan|inf)\b")  # as Python writes them outside of quotes
+BARE = re.compile(r"([:,] |[\[(])(-?)(nan|inf)(?=[,\])}])")  # as Python writes them outside of quotes
 WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -36,7 +36,7 @@ def as_dict(cell: object) -> dict[str, Any] | None:
 
 def _literal(text: str) -> object:
     """A dict as Python prints it; nothing is run."""
-    bare = BARE.sub(lambda match: "None" if match[2] == "nan" else f"{match[1]}1e999", text)
+    bare = BARE.sub(lambda m: m[1] + ("None" if m[3] == "nan" else f"{m[2]}1e999"), text)
     return ast.literal_eval(bare)
 
 
