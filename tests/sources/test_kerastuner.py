@@ -157,7 +157,7 @@ def test_domains(tmp_path: Path, space: Any, expected: Any) -> None:
     "space",
     [
         [number("Int", "lr", 1, 9), number("Int", "lr", 1, 8)],
-        [field("Boolean", "a", ("m", [1])), field("Boolean", "a", ("n", [2])), field("Boolean", "m"), field("Boolean", "n")],
+        [field("Boolean", "a", ("m", [1])), field("Boolean", "a", ("n", [2])), field("Boolean", "m")],
         [{"class_name": "Strange", "config": {"name": "lr"}}],
         [{"class_name": "Float", "config": {"name": "lr"}}],
         [number("Float", "lr", 2.0, 1.0)],
