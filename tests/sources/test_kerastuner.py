@@ -126,8 +126,10 @@ def test_hyperband(tmp_path: Path) -> None:
     entries = [entry(n) for n in range(8)]
     for n, one in enumerate(entries):
         one["hyperparameters"]["values"] |= {"tuner/epochs": 2 if n < 6 else 10, "tuner/bracket": 1}
-    records = read_records(project(tmp_path / "p", entries))
-    assert records.told.where == "epochs == 2"
+    folder = project(tmp_path / "p", entries)
+    records = read_records(folder)
+    assert any("6 of 8" in note for note in pedanova.analyze(folder, threads=1).notes)
+    assert records.told.where == "`tuner/epochs` == 2"
     assert "tuner/bracket" not in records.columns
 
 

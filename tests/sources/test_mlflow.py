@@ -233,6 +233,15 @@ def test_odd_files(tmp_path: Path) -> None:
     refuse(FormatError, "lr", "UTF-8", of=lambda: read_records(tmp_path))
 
 
+def test_runs_that_lost_their_empty_folders(tmp_path: Path) -> None:
+    """git keeps no empty folders; an experiment may have tags as well."""
+    store = write_files(tmp_path, {"one": [*RUNS, run("bare", {}, {})]})
+    (store / "1" / "bare" / "params").rmdir()
+    (store / "1" / "bare" / "metrics").rmdir()
+    write(store / "1" / "tags" / "mlflow.note.content", "text")
+    assert "1 runs have no parameters; left out" in read_records(store).notes
+
+
 def test_meta_yaml() -> None:
     text = "a: 'it''s'\nb: \"x \\u00fc\"\nc: \"\\q\"\nd: plain: text\ne: null\nf: long\n  text\nno colon\n"
     assert mlflow._parse_meta(text) == {

@@ -181,6 +181,15 @@ def test_results(tmp_path: Path) -> None:
     refuse(QueryError, "objective=", "eval/acc", of=lambda: pedanova.analyze(tmp_path))
 
 
+def test_nested_too_deeply(tmp_path: Path) -> None:
+    for depth in range(700, 1000, 10):
+        folder = tmp_path / str(depth)
+        trial(folder, 1)
+        name = trial(folder, 2)
+        write(folder / name / "params.json", '{"a":' * depth + "1" + "}" * depth)
+        tolerate(lambda folder=folder: read_records(folder))  # type: ignore[misc]
+
+
 def test_one_level_up(experiment: Path) -> None:
     assert read_records(experiment.parent).rows == 8
     for number in range(3):

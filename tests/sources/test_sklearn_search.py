@@ -142,6 +142,17 @@ def test_halving() -> None:
     assert any("only rows with iter == 0 are used" in note for note in a.notes)
 
 
+def test_a_setting_called_iter() -> None:
+    results = {
+        "params": [{"iter": n} for n in range(6)],
+        "mean_test_score": [0.1] * 6,
+        "iter": [0, 0, 0, 0, 1, 1],
+    }
+    records = read_records(results)
+    assert records.told.where == "iter_ == 0"
+    assert cells(records, "iter_") == [0, 0, 0, 0, 1, 1]
+
+
 def test_estimators_as_values() -> None:
     pipe = Pipeline([("model", Ridge())])
     grids = [{"model": [Ridge(), KNeighborsRegressor()]}, {"model": [Ridge()], "model__alpha": [1.0, 2.0]}]

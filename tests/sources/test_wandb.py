@@ -79,6 +79,11 @@ def test_states_that_are_no_words(tmp_path: Path) -> None:
     tolerate(lambda: pedanova.analyze(path, threads=1))
 
 
+def test_states_that_nobody_knows(tmp_path: Path) -> None:
+    text = export("config.").replace('"crashed"', '"preempted"')
+    assert cells(read_records(write(tmp_path / "export.csv", text)), "State")[:2] == ["finished", "FAIL"]
+
+
 def test_other_tables_are_left_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "Name,lr,loss\na,1,2\nb,2,3\n")
     assert read_records(path).told.source == ""

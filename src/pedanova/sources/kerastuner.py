@@ -75,7 +75,7 @@ def _read_project(folder: Path) -> Records:
         conditions=space is not None,
         objectives=(objective,),
         directions=(direction,) if direction else (),
-        where=budget_rule("epochs", [trial.other.get("epochs") for trial in trials]),
+        where=budget_rule(EPOCHS, [trial.other.get(EPOCHS) for trial in trials]),
     )
     return tabulate(trials, told, notes=notes)
 
@@ -110,7 +110,7 @@ def _trial(entry: Dict, values: Dict, space: Space | None) -> Trial:
     }
     score = entry.get("score")
     results["score"] = score if _is_number(score) else math.nan
-    epochs = {"epochs": values[EPOCHS]} if EPOCHS in values else {}
+    epochs = {EPOCHS: values[EPOCHS]} if EPOCHS in values else {}
     state = STATES.get(str(entry.get("status")), "RUNNING")
     return Trial(params, results, state, {"trial": str(entry.get("trial_id", ""))} | epochs)
 

@@ -148,8 +148,12 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 
 def _is_run(folder: Path) -> bool:
-    parts = ("params", "metrics", "tags")
-    return (folder / "meta.yaml").is_file() and sum((folder / part).is_dir() for part in parts) >= 2
+    """By what it holds, or by its own description: an experiment has tags and a meta.yaml too."""
+    if not (folder / "meta.yaml").is_file():
+        return False
+    if (folder / "params").is_dir() or (folder / "metrics").is_dir():
+        return True
+    return not {"run_id", "run_uuid"}.isdisjoint(_meta(folder, {}))
 
 
 def _is_experiment(folder: Path) -> bool:

@@ -67,6 +67,8 @@ def find_kind(takes: str, source: object) -> Kind | None:
 def read_as(kind: Kind, source: object, study: str | None) -> Records:
     try:
         return kind.read(source, study)
+    except RecursionError:
+        raise DataError(f"{kind.name}: values are nested too deeply to be read; flatten them") from None
     except PermissionError as error:
         raise DataError(f"{error.filename or source}: no permission to read it") from None
     except OSError as error:

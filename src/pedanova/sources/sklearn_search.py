@@ -17,7 +17,7 @@ from pedanova.regions import Direction
 from pedanova.sources.cells import as_dict, file_cells, frame_cells, frame_columns
 from pedanova.sources.kinds import Kind
 from pedanova.sources.text import peek_header
-from pedanova.sources.trials import Trial, budget_rule, tabulate
+from pedanova.sources.trials import Trial, budget_rule, free_name, tabulate
 from pedanova.space import Categorical, Domain, Float, Int, Ordinal, Space
 from pedanova.told import Told
 
@@ -101,13 +101,14 @@ def _records(
     if space is not None and any(name not in space for row in settings for name in row):
         space = None
     trials = [_trial(cells, row, settings[row], scores, chosen) for row in range(rows)]
+    step = free_name("iter", [*(name for row in settings for name in row), *scores])
     told = Told(
         source=source,
         space=space,
         objectives=tuple(chosen),
         directions=(UPWARD,) * len(scores),
         metrics=tuple(scores),
-        where=budget_rule("iter", cells["iter"]) if "iter" in cells else None,
+        where=budget_rule(step, cells["iter"]) if "iter" in cells else None,
     )
     return tabulate(trials, told)
 

@@ -49,7 +49,7 @@ def tabulate(
     others, _ = _rest([_flat(trial.other) for trial in trials], {**columns, **results})
     columns |= results | others
     state = free_name("state", columns)
-    columns[state] = as_column(state, [_state(trial.state) for trial in trials])
+    columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
     missing = {
         name: Column(name, np.full(len(trials), np.nan)) for name in told.space or () if name not in columns
     }
@@ -123,7 +123,7 @@ def _is_constant(column: Column) -> bool:
     return bool((column.values == column.values[0]).all())
 
 
-def _state(word: str) -> str:
+def known_state(word: str) -> str:
     """A word that `fates` knows; what nobody knows has not ended well."""
     return word if word_of(word) in STATES else "FAIL"
 

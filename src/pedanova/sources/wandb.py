@@ -10,16 +10,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pedanova.column import plain_value, shorten
+from pedanova.column import as_column, plain_value, shorten
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.observations import Records
 from pedanova.progress import watched
 from pedanova.sources import files
-from pedanova.sources.cells import as_dict, as_number, frame_cells, frame_columns, record_cells
+from pedanova.sources.cells import as_dict, as_number, column_cells, frame_cells, frame_columns, record_cells
 from pedanova.sources.frames import read_frame
 from pedanova.sources.kinds import Kind, read_json
 from pedanova.sources.text import peek_header
-from pedanova.sources.trials import Trial, only_numbers, tabulate
+from pedanova.sources.trials import Trial, known_state, only_numbers, tabulate
 from pedanova.sources.yaml_text import read_yaml
 from pedanova.told import Told
 
@@ -74,6 +74,9 @@ def _read_flat(records: Records, study: str | None, source: str) -> Records:
     results = [name for name in columns if name not in marked and name != "State"]
     numbers = tuple(name for name in results if columns[name].labels is None and not columns[name].is_time)
     notes = list(records.notes)
+    if columns["State"].labels is not None:
+        states = [None if word is None else known_state(str(word)) for word in column_cells(columns["State"])]
+        columns["State"] = as_column("State", states)
     if not marked:
         notes.append(
             f"{source} does not tell settings from results; name results other than the objective in exclude="
