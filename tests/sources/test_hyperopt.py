@@ -97,7 +97,7 @@ def test_experiments_by_key() -> None:
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     refuse(DataError, "no trials", of=lambda: read_records(Trials([])))
     refuse(FormatError, "trial 1", "misc.vals", of=lambda: read_records([TRIALS[0], {"tid": 1}]))
-    refuse(FormatError, "lr has 2 values", of=lambda: read_records([trial(0, lr=[1, 2])]))
+    refuse(FormatError, "'lr' has 2 values", of=lambda: read_records([trial(0, lr=[1, 2])]))
     text = json.dumps(TRIALS, default=plain)
     refuse(FormatError, "t.json", "no JSON", of=lambda: read_records(write(tmp_path / "t.json", text[:-40])))
     marks = {"tid": 1, "misc": {"vals": {}}}

@@ -91,7 +91,7 @@ def _value(number: int, name: object, values: object) -> object:
     many = values if isinstance(values, list | tuple) else [values]
     if len(many) > 1:
         raise FormatError(
-            f"trial {number}: {name} has {len(many)} values, {shorten(values)}; it must have one"
+            f"trial {number}: {name!r} has {len(many)} values, {shorten(values)}; it must have one"
         )
     return plain_value(many[0]) if many else None
 

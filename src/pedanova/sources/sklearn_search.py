@@ -94,7 +94,7 @@ def _records(
     short = next((name for name, values in cells.items() if len(values) != rows), None)
     if short is not None:
         raise DataError(
-            f"{source}: {short} has {len(cells[short])} rows but {scores[0]} has {rows}; they must match"
+            f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}; they must match"
         )
     chosen = [f"{SCORE}{refit}"] if f"{SCORE}{refit}" in scores else scores
     settings = _settings(cells, rows)
@@ -123,7 +123,7 @@ def _listed(name: str, values: Any) -> list[Any]:
         values = values.tolist()
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise DataError(
-            f"cv_results_: {name} is {shorten(values)}; it must have one value for each candidate"
+            f"cv_results_: {name!r} is {shorten(values)}; it must have one value for each candidate"
         )
     return list(values)
 
