@@ -39,14 +39,15 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> None:
-    """`of()` must raise this kind, in one line that holds every part."""
+def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> str:
+    """`of()` must raise this kind, in one line that holds every part; the line itself."""
     with pytest.raises(kind) as caught:
         of()
     message = str(caught.value)
     assert len(message.splitlines()) == 1, message
     for part in parts:
         assert part in message, message
+    return message
 
 
 def four_dimensional(x: np.ndarray, *, inside_shift: int = 3) -> np.ndarray:

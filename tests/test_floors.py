@@ -31,6 +31,10 @@ FLOORS = {
     "sources.yaml_text": 34, "sources.cells": 34,
     "sources.raytune": 35, "sources.mlflow": 35, "sources.wandb": 35,
     "sources.sklearn_search": 35, "sources.kerastuner": 35, "sources.hyperopt": 35,
+    "sources.databases": 33, "sources.distributions": 33,
+    "sources.optuna_log": 34,
+    "sources.optuna_study": 35, "sources.optuna_tables": 35,
+    "sources.optuna_journal": 36,
     "sources.registry": 37,
     "sources": 38,
     "request": 39,
@@ -54,7 +58,8 @@ FLOORS = {
     "analysis": 85,
     "pipeline": 86,
     "options": 89,
-    "cli": 90,
+    "cli": 90, "integrations": 90,
+    "integrations.optuna": 91,
     "__init__": 99, "__main__": 99,
 }  # fmt: skip
 OPTIONAL = {  # library → the only modules that may import it
@@ -66,6 +71,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "scipy": {"gaussian"},
     "threadpoolctl": {"workers"},
     "yaml": {"sources.yaml_text"},
+    "optuna": {"integrations.optuna"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

@@ -7,7 +7,18 @@ from pathlib import Path
 
 from pedanova.errors import DataError
 from pedanova.observations import Records
-from pedanova.sources import files, hyperopt, kerastuner, mlflow, raytune, sklearn_search, wandb
+from pedanova.sources import (
+    files,
+    hyperopt,
+    kerastuner,
+    mlflow,
+    optuna_journal,
+    optuna_study,
+    optuna_tables,
+    raytune,
+    sklearn_search,
+    wandb,
+)
 from pedanova.sources.kinds import Kind
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
@@ -22,11 +33,15 @@ TABLES = tuple(
 )  # fmt: skip
 LOGS: tuple[Kind, ...] = (
     raytune.KIND,
-    *mlflow.KINDS,
+    *mlflow.KINDS,  # before Optuna's, which takes the URL of any database
     *wandb.KINDS,
     *sklearn_search.KINDS,
     kerastuner.KIND,
     *hyperopt.KINDS,
+    optuna_study.KIND,
+    optuna_tables.FILE,
+    optuna_tables.URL,
+    optuna_journal.KIND,
 )
 KINDS = (*TABLES, *LOGS)
 

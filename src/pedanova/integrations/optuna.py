@@ -1,0 +1,154 @@
+"""An importance evaluator for Optuna: its plots and `get_param_importances` with pedanova's numbers.
+
+Examples
+--------
+>>> import optuna
+>>> from pedanova.integrations.optuna import PedAnovaEvaluator
+>>> study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+>>> study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + 0 * trial.suggest_float("y", 0, 1), 50)
+>>> list(optuna.importance.get_param_importances(study, evaluator=PedAnovaEvaluator()))
+['x', 'y']
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pedanova.analysis import Analysis
+from pedanova.errors import MissingLibraryError, PedanovaError
+from pedanova.pipeline import analyze
+from pedanova.regions import as_region
+from pedanova.sources.optuna_log import as_records
+from pedanova.sources.optuna_study import log_of
+
+try:
+    from optuna.importance import BaseImportanceEvaluator
+    from optuna.trial import TrialState
+except ImportError as error:
+    raise MissingLibraryError("the evaluator needs Optuna; pip install 'pedanova[optuna]'") from error
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+    from optuna.trial import FrozenTrial
+
+FEWEST = 2  # trials that can be told apart
+WIDE = 100.0  # cells: a tenth of the range on either side of a lone row
+
+
+class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-ignore]
+    """Which parameters separate the target from the region.
+
+    Values are shares: the part of "in the target or not?" that a parameter explains alone. Completed
+    trials count, feasible ones where there are constraints; diverged ones are left out, as Optuna's
+    own evaluators do. Conditional parameters are included.
+
+    Parameters
+    ----------
+    target, region
+        Quantiles of the objective (0.1 is the best tenth), or regions such as ``pa.at_most(0.05)``.
+    baseline
+        ``"region"`` or ``"uniform"``.
+    estimator
+        ``"auto"``, ``"counts"`` or ``"surrogate"``, as in `Analysis.importance`.
+    seed
+        Of everything random; the same study gives the same answer at every call.
+    """
+
+    def __init__(
+        self,
+        *,
+        target: Any = 0.1,
+        region: Any = 1.0,
+        baseline: str = "region",
+        estimator: str = "auto",
+        seed: int = 0,
+    ) -> None:
+        as_region(target, "target")
+        as_region(region, "region")
+        self._question = {"target": target, "region": region}
+        self._options = {"baseline": baseline, "estimator": estimator, "seed": seed}
+
+    def evaluate(
+        self,
+        study: Study,
+        params: list[str] | None = None,
+        *,
+        target: Callable[[FrozenTrial], float] | None = None,
+    ) -> dict[str, float]:
+        """Shares by parameter, largest first; `target` is what Optuna calls the value to explain."""
+        trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        names = check_params(params, trials)
+        if not names:
+            return {}
+        goals, directions = goals_of(study, trials, target)
+        usable = np.isfinite(goals).all(axis=1)
+        kept = [trial for trial, ok in zip(trials, usable, strict=True) if ok]
+        zeros = dict.fromkeys(names, 0.0)
+        if len(kept) < FEWEST:
+            return zeros
+        try:
+            shares = self._shares(log_of(study, kept), goals[usable], directions, names)
+        except PedanovaError as error:
+            warnings.warn(f"importances cannot be told: {error}", stacklevel=2)
+            return zeros
+        known = zeros | shares
+        return dict(sorted(known.items(), key=lambda pair: -pair[1]))
+
+    def _shares(
+        self, log: Any, goals: Any, directions: tuple[str, ...], names: list[str]
+    ) -> dict[str, float]:
+        log = replace(log, values=goals, directions=directions, metrics=(), reports={})
+        held = {name: setting for name, setting in log.settings.items() if name in names}
+        records = as_records(log)
+        told = replace(records.told, params=tuple(name for name in records.told.params if name in held))
+        a = analyze(replace(records, told=told))
+        return shares_of(a, self._question, self._options)
+
+
+def shares_of(a: Analysis, question: dict[str, Any], options: dict[str, Any]) -> dict[str, float]:
+    """Corrected shares; where rows are so few that none is left, those of the counts, widely smoothed.
+
+    Optuna promises an answer from three trials on.
+    """
+    found = a.importance(**question, **options, draws=0, force=True)
+    shares = {name: max(0.0, float(found[name].share)) for name in found}
+    if any(shares.values()):
+        return shares
+    rough = a.importance(**question, **options | {"estimator": "counts"}, smoothing=WIDE, draws=0, force=True)
+    return {name: max(0.0, float(rough[name].raw_share)) for name in rough}
+
+
+def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
+    """The names asked for, or all that completed trials have."""
+    known = list(dict.fromkeys(name for trial in trials for name in trial.distributions))
+    if params is None:
+        return known
+    if not isinstance(params, list | tuple) or not all(isinstance(name, str) for name in params):
+        raise TypeError(f"params={params!r} must be a list of names")
+    strangers = [name for name in params if name not in known]
+    if strangers:
+        raise ValueError(f"no completed trial has a parameter called {strangers[0]!r}; there are: {known}")
+    return list(params)
+
+
+def goals_of(
+    study: Study, trials: list[FrozenTrial], target: Callable[[FrozenTrial], float] | None
+) -> tuple[Any, tuple[str, ...]]:
+    """(trials, objectives) What is to be explained, and which way is better.
+
+    A target that is one of the objectives has its direction; any other is to be low.
+    """
+    directions = tuple(direction.name.lower() for direction in study.directions)
+    values = np.array([trial.values for trial in trials], dtype=np.float64).reshape(len(trials), -1)
+    if target is None:
+        return values, directions
+    asked = np.array([target(trial) for trial in trials], dtype=np.float64).reshape(-1, 1)
+    for i, direction in enumerate(directions):
+        if np.array_equal(values[:, i], asked[:, 0], equal_nan=True):
+            return asked, (direction,)
+    return asked, ("minimize",)

@@ -1,0 +1,257 @@
+"""Databases, read-only: SQLite by Python's own module, PostgreSQL and MySQL by whichever driver is there.
+
+Nothing is ever written, migrated or locked for long: every query is its own short transaction.
+Passwords stay in the URL; messages show it without.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
+
+from pedanova.errors import DataError, FormatError, MissingLibraryError
+
+PATIENCE = 10  # seconds to wait for a server, or for a lock
+FAMILIES = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql",
+            "mysql": "mysql", "mariadb": "mysql"}  # fmt: skip
+DRIVERS = {
+    "postgresql": ("psycopg", "psycopg2", "pg8000.dbapi"),
+    "mysql": ("pymysql", "MySQLdb", "mysql.connector"),
+}
+EXTRAS = {"postgresql": "psycopg", "mysql": "PyMySQL"}
+BATCH = 20_000
+
+
+@dataclass(slots=True)
+class Database:
+    """An open connection; `shown` is what may be printed of its URL."""
+
+    connection: Any
+    shown: str
+    family: str
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[Sequence[Any]]:
+        """All rows of one query, whose values stand where it has question marks."""
+        with complaints(self.shown, self.family):
+            cursor = self.connection.cursor()
+            try:
+                cursor.execute(self._dialect(query), tuple(values))
+                found: list[Sequence[Any]] = cursor.fetchall()
+            finally:
+                cursor.close()
+                if self.family != "sqlite":
+                    self.connection.rollback()
+            return found
+
+    def _dialect(self, query: str) -> str:
+        return query if self.family == "sqlite" else query.replace("?", "%s")
+
+    def in_parts(self, query: str, low: int, high: int, size: int = BATCH) -> Iterator[Sequence[Any]]:
+        """Rows of a query that ends in ``BETWEEN ? AND ?``, a range at a time, so that nobody waits long."""
+        for start in range(low, high + 1, size):
+            yield from self.rows(query, (start, min(start + size - 1, high)))
+
+    def tables(self) -> set[str]:
+        query = {
+            "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table'",
+            "postgresql": "SELECT tablename FROM pg_tables WHERE schemaname = ANY(current_schemas(false))",
+            "mysql": "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()",
+        }[self.family]
+        return {str(name) for (name, *_) in self.rows(query)}
+
+    def columns(self, table: str) -> set[str]:
+        """The columns of a table whose name is one of ours, never a user's."""
+        if self.family == "sqlite":
+            return {str(row[1]) for row in self.rows(f"PRAGMA table_info({table})")}
+        query = "SELECT column_name FROM information_schema.columns WHERE table_name = ?"
+        return {str(name) for (name, *_) in self.rows(query, (table,))}
+
+
+def is_database_url(url: str) -> bool:
+    return family_of(url) is not None
+
+
+def family_of(url: str) -> str | None:
+    """Of a URL such as postgresql+psycopg2://…; the driver named in it is not needed."""
+    return FAMILIES.get(url.partition("://")[0].partition("+")[0].lower())
+
+
+def without_password(url: str) -> str:
+    """The URL as it may be shown.
+
+    Examples
+    --------
+    >>> without_password("postgresql://ann:se@cr:et@db.example/trials?password=x")
+    'postgresql://ann:***@db.example/trials'
+    """
+    scheme, _, rest = url.partition("://")
+    place = rest.partition("?")[0].partition("#")[0]
+    login, at, host = place.rpartition("@")
+    user, colon, _ = login.partition(":")
+    return f"{scheme}://{user}{':***' if colon else ''}{at}{host}"
+
+
+@contextmanager
+def open_database(url: str) -> Iterator[Database]:
+    """A connection for reading alone, closed at the end."""
+    family = family_of(url) or "sqlite"
+    shown = without_password(url)
+    connect: Mapping[str, Callable[[str, str], Any]] = {
+        "sqlite": lambda url, shown: _open_sqlite(sqlite_path(url), shown),
+        "postgresql": _open_postgresql,
+        "mysql": _open_mysql,
+    }
+    with complaints(shown, family):
+        connection = connect[family](url, shown)
+    try:
+        yield Database(connection, shown, family)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def open_sqlite(path: Path) -> Iterator[Database]:
+    with complaints(str(path), "sqlite"):
+        connection = _open_sqlite(path, str(path))
+    try:
+        yield Database(connection, str(path), "sqlite")
+    finally:
+        connection.close()
+
+
+def sqlite_path(url: str) -> Path:
+    """As SQLAlchemy reads it: three slashes before a relative path, four before an absolute one."""
+    rest = url.partition("://")[2].partition("?")[0]
+    path = rest.removeprefix("/")
+    if not path or path == ":memory:":
+        raise DataError(f"{url} names no file; write sqlite:///trials.db")
+    return Path(path)
+
+
+def _open_sqlite(path: Path, shown: str) -> Any:
+    if not path.is_file():
+        raise DataError(
+            f"{shown}: {'is a folder, not a file' if path.is_dir() else 'no such file'}; check the path"
+        )
+    with path.open("rb") as start:
+        if start.read(16) not in (b"SQLite format 3\x00", b""):
+            raise FormatError(f"{shown} is no SQLite database; check the path")
+    place = f"file:{quote(str(path.resolve()))}?mode=ro"
+    connection = sqlite3.connect(place, uri=True, timeout=PATIENCE, isolation_level=None)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _parts(url: str, shown: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise DataError(
+            f"{shown} is no URL: {error}; write scheme://user:password@host:port/database"
+        ) from None
+    if not parts.path.strip("/"):
+        raise DataError(f"{shown} names no database; write scheme://user:password@host:port/database")
+    return parts
+
+
+def _login(url: str, shown: str) -> dict[str, Any]:
+    """What a driver needs to know; the password may hold any letter, also @ and :."""
+    scheme, _, rest = url.partition("://")
+    place, _, query = rest.partition("?")
+    login, _, host = place.rpartition("@")
+    user, _, password = login.partition(":")
+    parts = _parts(f"{scheme}://{host}", shown)
+    given = dict(parse_qsl(query))
+    return {
+        "user": unquote(user) or None,
+        "password": unquote(password) or None,
+        "host": parts.hostname or given.get("host"),
+        "port": parts.port or (int(given["port"]) if given.get("port", "").isdigit() else None),
+        "database": parts.path.strip("/"),
+        "socket": given.get("unix_socket") or (given.get("host") if not parts.hostname else None),
+    }
+
+
+def _driver(family: str, shown: str) -> Any:
+    for name in DRIVERS[family]:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    raise MissingLibraryError(
+        f"{shown}: {family} needs a driver such as {EXTRAS[family]}; pip install 'pedanova[{family}]'"
+    )
+
+
+def _open_postgresql(url: str, shown: str) -> Any:
+    driver, login = _driver("postgresql", shown), _login(url, shown)
+    known = {key: value for key, value in login.items() if value is not None and key != "socket"}
+    if driver.__name__ == "pg8000.dbapi":
+        connection = driver.connect(**known, timeout=PATIENCE)
+    else:
+        known["dbname"] = known.pop("database")
+        connection = driver.connect(**known, connect_timeout=PATIENCE)
+    cursor = connection.cursor()
+    cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+    cursor.execute(f"SET lock_timeout = '{PATIENCE}s'")
+    connection.commit()
+    return connection
+
+
+def _open_mysql(url: str, shown: str) -> Any:
+    driver, login = _driver("mysql", shown), _login(url, shown)
+    known = {key: value for key, value in login.items() if value is not None and key != "socket"}
+    if login["socket"]:
+        known["unix_socket"] = login["socket"]
+        known.pop("host", None)
+    if driver.__name__ == "mysql.connector":
+        connection = driver.connect(**known, connection_timeout=PATIENCE)
+    else:
+        connection = driver.connect(**known, connect_timeout=PATIENCE, charset="utf8mb4")
+    cursor = connection.cursor()
+    cursor.execute("SET SESSION TRANSACTION READ ONLY")
+    cursor.execute(f"SET SESSION lock_wait_timeout = {PATIENCE}")
+    connection.rollback()
+    return connection
+
+
+@contextmanager
+def complaints(shown: str, family: str) -> Iterator[None]:
+    """What a database complains of, in one line, and never with the password."""
+    try:
+        yield
+    except (DataError, FormatError, MissingLibraryError):
+        raise
+    except sqlite3.DatabaseError as error:
+        raise _sqlite_error(shown, error) from None
+    except UnicodeDecodeError:
+        raise FormatError(
+            f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup"
+        ) from None
+    except OSError as error:
+        raise DataError(
+            f"{shown}: {error.strerror or error}; is the server up and the address right?"
+        ) from None
+    except Exception as error:
+        if not type(error).__module__.startswith(("psycopg", "pg8000", "pymysql", "MySQLdb", "mysql")):
+            raise
+        reason = " ".join(" ".join(map(str, error.args)).split())
+        raise DataError(f"{shown} ({family}) refuses: {reason[:300]}") from None
+
+
+def _sqlite_error(shown: str, error: sqlite3.DatabaseError) -> DataError | FormatError:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return DataError(f"{shown} is locked by another process for {PATIENCE} s; try again when it is done")
+    if "readonly" in text or "unable to open" in text:
+        return DataError(f"{shown} cannot be opened for reading ({text}); copy the file and read the copy")
+    if "no such" in text:
+        return FormatError(f"{shown}: {text}; this is no storage of a known version")
+    return FormatError(f"{shown} is damaged: {text}; restore it from a backup")
