@@ -28,6 +28,9 @@ FLOORS = {
     "sources.arrays": 31, "sources.frames": 31,
     "sources.text": 32, "sources.binary": 32, "sources.described": 32, "sources.headings": 32,
     "sources.files": 33, "sources.kinds": 33, "sources.trials": 33, "sources.clauses": 33, "sources.pcs": 33,
+    "sources.yaml_text": 34, "sources.cells": 34,
+    "sources.raytune": 35, "sources.mlflow": 35, "sources.wandb": 35,
+    "sources.sklearn_search": 35, "sources.kerastuner": 35, "sources.hyperopt": 35,
     "sources.databases": 33, "sources.distributions": 33,
     "sources.configspace": 34, "sources.runs": 34, "sources.optuna_log": 34,
     "sources.smac": 35, "sources.bohb": 35, "sources.deepcave": 35, "sources.amltk": 35,
@@ -68,6 +71,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "sklearn": {"forest"},
     "scipy": {"gaussian"},
     "threadpoolctl": {"workers"},
+    "yaml": {"sources.yaml_text"},
     "optuna": {"integrations.optuna"},
 }
 ALLOWED = {"numpy", "narwhals"}

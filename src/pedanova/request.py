@@ -11,6 +11,7 @@ from pedanova.errors import QueryError, listed
 from pedanova.expressions import columns_in, rows_where
 from pedanova.fates import Policies
 from pedanova.observations import Records
+from pedanova.regions import Direction
 from pedanova.repeats import RepeatPolicy, take
 from pedanova.space import Parameter, Space
 from pedanova.told import Told
@@ -47,6 +48,8 @@ def complete(records: Records, request: Request) -> tuple[Records, Request]:
     told = records.told
     objective = request.objective if request.objective is not None else _objective_of(told)
     own_space = request.space is not None
+    if request.direction is None:
+        records = replace(records, notes=(*records.notes, *_direction_notes(told, objective)))
     return records, replace(
         request,
         objective=objective,
@@ -74,10 +77,27 @@ def _objective_of(told: Told) -> object:
 
 def _directions_of(told: Told, objective: object) -> object:
     """What the source says of these objectives; minimize where it says nothing."""
-    known = dict(zip(told.objectives, told.directions, strict=False))
+    known = _known_directions(told)
     if isinstance(objective, list | tuple):
         return [known.get(one, "minimize") if isinstance(one, str) else "minimize" for one in objective]
     return known.get(objective, "minimize") if isinstance(objective, str) else "minimize"
+
+
+def _known_directions(told: Told) -> dict[str, Direction]:
+    """By name: of the objectives, then of the other metrics."""
+    names = dict.fromkeys((*told.objectives, *told.metrics))
+    return dict(zip(names, told.directions, strict=False))
+
+
+def _direction_notes(told: Told, objective: object) -> list[str]:
+    """A log that leaves the direction open must not have it guessed in silence."""
+    names = objective if isinstance(objective, list | tuple) else [objective]
+    known = _known_directions(told)
+    return [
+        f"{told.source} does not say whether {name} is to be minimised; it is: pass direction='maximize' otherwise"
+        for name in names
+        if told.source and isinstance(name, str) and name not in known
+    ]
 
 
 def _params_of(told: Told, request: Request) -> list[str] | None:

@@ -18,7 +18,7 @@ class Told:
     space: Space | None = None  # of all of them, where the log holds their domains
     conditions: bool = False  # the space says when each setting exists; otherwise that is inferred
     objectives: tuple[str, ...] = ()  # columns that were optimised
-    directions: tuple[Direction, ...] = ()  # one for each objective; none where the log does not tell
+    directions: tuple[Direction, ...] = ()  # of the objectives, then of the other metrics, as far as it tells
     metrics: tuple[str, ...] = ()  # columns that might be the objective
     state: str | None = None  # the column of states
     feasible: str | None = None  # a boolean column

@@ -7,7 +7,22 @@ from pathlib import Path
 
 from pedanova.errors import DataError
 from pedanova.observations import Records
-from pedanova.sources import amltk, bohb, deepcave, files, optuna_journal, optuna_study, optuna_tables, smac
+from pedanova.sources import (
+    amltk,
+    bohb,
+    deepcave,
+    files,
+    hyperopt,
+    kerastuner,
+    mlflow,
+    optuna_journal,
+    optuna_study,
+    optuna_tables,
+    raytune,
+    sklearn_search,
+    smac,
+    wandb,
+)
 from pedanova.sources.kinds import Kind
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
@@ -21,6 +36,12 @@ TABLES = tuple(
     )
 )  # fmt: skip
 LOGS: tuple[Kind, ...] = (
+    raytune.KIND,
+    *mlflow.KINDS,  # before Optuna's, which takes the URL of any database
+    *wandb.KINDS,
+    *sklearn_search.KINDS,
+    kerastuner.KIND,
+    *hyperopt.KINDS,
     optuna_study.KIND,
     optuna_tables.FILE,
     optuna_tables.URL,
@@ -70,6 +91,8 @@ def find_kind(takes: str, source: object) -> Kind | None:
 def read_as(kind: Kind, source: object, study: str | None) -> Records:
     try:
         return kind.read(source, study)
+    except RecursionError:
+        raise DataError(f"{kind.name}: values are nested too deeply to be read; flatten them") from None
     except PermissionError as error:
         raise DataError(f"{error.filename or source}: no permission to read it") from None
     except OSError as error:

@@ -10,11 +10,10 @@ from pedanova.column import shorten
 from pedanova.errors import DataError
 from pedanova.observations import Records
 from pedanova.sources.described import Described, as_number, fit
-from pedanova.sources.trials import Trial, free_name, tabulate
+from pedanova.sources.trials import ENOUGH, Trial, free_name, tabulate
 from pedanova.told import Told
 
 DONE = ("COMPLETE", "SUCCESS")
-FEWEST = 10  # trials of a budget
 NO_SPACE = "no configuration space lies beside the log; the domains are guessed from the trials"
 
 
@@ -79,7 +78,7 @@ def _by_budget(trials: Sequence[Trial]) -> tuple[list[Trial], str | None]:
     budgets = sorted(budget for budget in ended if budget == budget)
     if len(budgets) < 2:
         return renamed, None
-    highest = next((budget for budget in reversed(budgets) if ended[budget] >= FEWEST), budgets[-1])
+    highest = next((budget for budget in reversed(budgets) if ended[budget] >= ENOUGH), budgets[-1])
     finite = as_number(highest) is not None
     return renamed, f"{name} == {highest!r}" if finite else f"{name} > {budgets[-2]!r}"
 

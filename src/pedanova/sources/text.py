@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.column import Column, as_column, encode, shorten, some
-from pedanova.errors import FormatError
+from pedanova.errors import FormatError, PedanovaError
 from pedanova.observations import Records
 from pedanova.sources.frames import read_frame
 from pedanova.sources.names import as_names
@@ -45,6 +45,14 @@ def _check_closed(file: Path, records: Records) -> None:
     last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
     if isinstance(last, str) and "\n" in last and not file.read_bytes().rstrip().endswith(b'"'):
         raise FormatError(f"{file}: the quote before {shorten(last)} is never closed; close it or drop it")
+
+
+def peek_header(file: Path) -> list[str]:
+    """The names of a CSV file's columns; none where there is no such file or header."""
+    try:
+        return _header(file, ",") if file.suffix.lower() == ".csv" and file.is_file() else []
+    except (PedanovaError, OSError, ValueError):
+        return []
 
 
 def _header(file: Path, delimiter: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +16,8 @@ from pedanova.observations import Records
 from pedanova.sources.text import flatten, parse_text
 from pedanova.space import Space
 from pedanova.told import Told
+
+ENOUGH = 10  # rows of a budget; fewer tell too little to be compared
 
 
 @dataclass(slots=True)
@@ -45,7 +49,7 @@ def tabulate(
     others, _ = _rest([_flat(trial.other) for trial in trials], {**columns, **results})
     columns |= results | others
     state = free_name("state", columns)
-    columns[state] = as_column(state, [_state(trial.state) for trial in trials])
+    columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
     missing = {
         name: Column(name, np.full(len(trials), np.nan)) for name in told.space or () if name not in columns
     }
@@ -119,9 +123,22 @@ def _is_constant(column: Column) -> bool:
     return bool((column.values == column.values[0]).all())
 
 
-def _state(word: str) -> str:
+def known_state(word: str) -> str:
     """A word that `fates` knows; what nobody knows has not ended well."""
     return word if word_of(word) in STATES else "FAIL"
+
+
+def budget_rule(name: str, budgets: Iterable[object]) -> str | None:
+    """Which rows to compare where trials ran on different budgets; None where all ran on one.
+
+    The largest budget that enough rows reached to be counted, or else the one with the most rows.
+    """
+    rows = Counter(one for one in budgets if isinstance(one, int | float) and math.isfinite(one))
+    if len(rows) < 2:
+        return None
+    enough = [budget for budget, count in rows.items() if count >= ENOUGH]
+    chosen = max(enough) if enough else max(rows, key=lambda budget: (rows[budget], budget))
+    return f"{name if name.isidentifier() else f'`{name}`'} == {chosen!r}"
 
 
 def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
