@@ -129,7 +129,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO), "--objective", "error", "--direction", "up"], "invalid choice: 'up'"),
         (["analyze", str(DEMO), "--objective", "error", "--threads", "0"], "--threads 0 must be"),
         (["analyze", str(DEMO), "--objective", "error", "--params", "nope"], "no column is called 'nope'"),
-        (["analyze", str(DEMO), "--objective", "error", "--space", "none.json"], "none.json cannot be read"),
+        (["analyze", str(DEMO), "--objective", "error", "--space", "none.json"], "none.json' is no file"),
         (["analyze", str(DEMO), "--objective", "error", "-o", "/no/such/folder/x"], "cannot be written"),
         (
             ["analyze", str(DEMO), "--objective", "error", "--report", "/no/such/folder/x"],

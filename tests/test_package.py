@@ -61,7 +61,7 @@ def test_a_wheel_is_built_with_and_without_a_compiler(compiler: str, tmp_path: P
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.stat().st_size < 400_000
+    assert wheel.stat().st_size < 600_000
     names = zipfile.ZipFile(wheel).namelist()
     assert ("pedanova/_kernel.so" in names) == (compiler == "present")
     assert "pedanova/data/demo_trials.csv" in names

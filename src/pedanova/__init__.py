@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from pedanova.interactions import Interaction, Interactions
     from pedanova.levels import Levels
     from pedanova.measures import Measures
-    from pedanova.pipeline import analyze
+    from pedanova.pipeline import analyze, guess_space
     from pedanova.regions import Region, at_least, at_most, between, equals
     from pedanova.results import Comparison, Densities, Profile
+    from pedanova.sources.spaces import space_from
     from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Space, Switch
     from pedanova.tally import Tally
     from pedanova.versions import __version__, show_versions
@@ -39,9 +40,10 @@ CONTENTS = {
     "interactions": ["Interaction", "Interactions"],
     "levels": ["Levels"],
     "measures": ["Measures"],
-    "pipeline": ["analyze"],
+    "pipeline": ["analyze", "guess_space"],
     "regions": ["Region", "at_least", "at_most", "between", "equals"],
     "results": ["Comparison", "Densities", "Profile"],
+    "sources.spaces": ["space_from"],
     "space": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
     "tally": ["Tally"],
     "versions": ["__version__", "show_versions"],
@@ -83,8 +85,10 @@ __all__ = [
     "between",
     "equals",
     "forest_effects",
+    "guess_space",
     "load",
     "show_versions",
+    "space_from",
 ]
 
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis import Analysis, load
-from pedanova.errors import DataError, PedanovaError, QueryError, SpaceError
+from pedanova.arguments import as_float, parse_box, parse_rows, parse_smoothing, split_names
+from pedanova.errors import DataError, PedanovaError, QueryError
 from pedanova.importance import Importances
 from pedanova.measures import Measures
 from pedanova.options import build_parser
-from pedanova.pipeline import analyze
-from pedanova.regions import Region, as_region, at_least, at_most, between
+from pedanova.pipeline import analyze, guess_space
+from pedanova.regions import Region
 from pedanova.report.sentences import contrast, describe, gathered
 from pedanova.report.text import compare_rows, draw_importances, draw_notes, draw_table
-from pedanova.space import Space
 
 NOT_FOR_SAVED = {  # option → its value when it was not given
     "objective": None, "direction": None, "space": None, "params": None, "exclude": None, "where": None,
@@ -65,7 +65,7 @@ def run_analyze(options: argparse.Namespace) -> int:
     if options.save:
         a.save(options.save)
     if options.report:
-        title, asked = Path(options.file).name, (target, region)
+        title, asked = Path(shown_place(options.file)).name, (target, region)
         questions = [asked] if (options.target, options.region) != ("0.1", "1.0") else [asked, (0.02, 0.1)]
         a.report(options.report, title=title, questions=questions, **estimation(options))
     emit(render(a, found, options), options.output)
@@ -136,7 +136,7 @@ def open_analysis(options: argparse.Namespace) -> Analysis:
         options.file,
         objectives if len(objectives) > 1 else objectives[0],
         direction=directions if len(directions) > 1 else directions[0],
-        space=read_space(options.space) if options.space else None,
+        space=options.space,
         params=split_names(options.params),
         exclude=split_names(options.exclude),
         where=options.where,
@@ -151,80 +151,6 @@ def open_analysis(options: argparse.Namespace) -> Analysis:
         outside=options.outside,
         threads=options.threads,
     )
-
-
-def read_space(path: str) -> Space:
-    try:
-        plain = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise SpaceError(f"{path} is no JSON: {error}") from None
-    if not isinstance(plain, dict):
-        raise SpaceError(f"{path} must hold an object of parameters by name")
-    return Space.from_dict(plain)
-
-
-def split_names(given: list[str] | None) -> list[str] | None:
-    if given is None:
-        return None
-    return [name.strip() for text in given for name in text.split(",") if name.strip()]
-
-
-def parse_rows(text: str, name: str) -> Region | str:
-    """A quantile, '<=V', '>=V' or 'A..B'; anything else is left as a column or a condition."""
-    if text[:2] in ("<=", ">="):
-        value = as_float(text[2:])
-        if value is None:
-            raise QueryError(f"--{name} {text!r} must have a number behind {text[:2]}")
-        return at_most(value) if text.startswith("<=") else at_least(value)
-    low, high = (as_float(part) for part in (text.partition("..")[0], text.partition("..")[2]))
-    if ".." in text and low is not None and high is not None:
-        return between(low, high)
-    if text[:1] in ("<", ">"):
-        raise QueryError(f"--{name} {text!r} must be written with {text[0]}= and a number")
-    number = as_float(text.rstrip("% ")) if text.endswith("%") else as_float(text)
-    if number is None:
-        return text
-    return as_region(number / 100 if text.endswith("%") else number, name)
-
-
-def as_float(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def parse_box(given: list[str]) -> dict[str, Any]:
-    """``lr=1e-4..1e-2`` is a range, ``optimizer=adam,sgd`` a set of values."""
-    box: dict[str, Any] = {}
-    for text in given:
-        name, equal, bounds = text.partition("=")
-        if not equal or not name.strip() or not bounds.strip():
-            raise QueryError(f"--region-box {text!r} must be NAME=LOW..HIGH or NAME=A,B")
-        low, dots, high = bounds.partition("..")
-        box[name.strip()] = (as_bound(low, text), as_bound(high, text)) if dots else as_values(bounds)
-    return box
-
-
-def as_bound(text: str, whole: str) -> float | None:
-    if text.strip() and as_float(text) is None:
-        raise QueryError(f"--region-box {whole!r}: {text!r} is no number")
-    return as_float(text)
-
-
-def as_values(text: str) -> set[str]:
-    return {value.strip() for value in text.split(",") if value.strip()}
-
-
-def parse_smoothing(text: str) -> Any:
-    if text in ("auto", "none"):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise QueryError(f"--smoothing {text!r} must be auto, none or a bandwidth in cells") from None
 
 
 def render(a: Analysis, found: Importances, options: argparse.Namespace) -> str:
@@ -265,7 +191,7 @@ def to_text(a: Analysis, found: Importances, options: argparse.Namespace) -> str
     width = 100 if options.output else line_width()
     many = "parameter" if len(a.space) == 1 else "parameters"
     aim = goals_in_words(a)
-    head = f"{options.file}: {a.rows:,} rows, {len(a.space)} {many}, {aim}"
+    head = f"{shown_place(options.file)}: {a.rows:,} rows, {len(a.space)} {many}, {aim}"
     several = [] if a.observations is None or len(a.observations.goals) < 2 else [side_by_side(a, options)]
     parts = [
         head,
@@ -274,6 +200,13 @@ def to_text(a: Analysis, found: Importances, options: argparse.Namespace) -> str
         draw_notes([as_options(note) for note in gathered([*found.notes, *a.notes], a.space)], width=width),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def shown_place(place: str) -> str:
+    """A path, or a URL without its password."""
+    from pedanova.sources.databases import without_password
+
+    return without_password(place) if "://" in place else place
 
 
 def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
@@ -351,7 +284,46 @@ def run_demo(options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {"analyze": run_analyze, "compare": run_compare, "demo": run_demo}
+def run_space(options: argparse.Namespace) -> int:
+    objectives = options.objective or [None]
+    space, notes = guess_space(
+        options.file,
+        objectives if len(objectives) > 1 else objectives[0],
+        params=split_names(options.params),
+        exclude=split_names(options.exclude),
+        study=options.study,
+    )
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(plain)}" for name, plain in space.to_dict().items())
+    emit(f"{{\n{lines}\n}}\n", options.output)
+    for note in gathered(list(notes), space):
+        print(f"pedanova: {as_options(note)}", file=sys.stderr)
+    if options.output:
+        print(f"pedanova: edit {options.output} and pass it as --space {options.output}", file=sys.stderr)
+    return 0
+
+
+def run_formats(_: argparse.Namespace) -> int:
+    from pedanova.sources.registry import KINDS
+
+    width = line_width()
+    lines = []
+    for kind in KINDS:
+        lines += [kind.name, textwrap.fill(kind.mark, width, initial_indent="  ", subsequent_indent="  ")]
+        lines += [f"  {kind.example}", ""]
+    lines.append(
+        'Data frames (pandas, Polars, pyarrow), dicts of arrays and NumPy arrays: pa.analyze(table, "loss")'
+    )
+    emit("\n".join(lines) + "\n", None)
+    return 0
+
+
+COMMANDS = {
+    "analyze": run_analyze,
+    "compare": run_compare,
+    "demo": run_demo,
+    "formats": run_formats,
+    "space": run_space,
+}
 
 
 if __name__ == "__main__":

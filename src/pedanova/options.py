@@ -15,12 +15,17 @@ EXAMPLES = """examples:
   pedanova analyze trials.csv --objective error --exclude seed,train_seconds --format json -o importance.json
   pedanova analyze trials.csv --objective error --where "epochs >= 10 and optimizer == 'adam'"
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
+  pedanova analyze optuna.db --study mlp --target 0.05
   pedanova compare trials.csv --objective error
 """
 ROWS_HELP = (
     "0.1 for the best 10 %%; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
     'the name of a boolean column; or a condition such as "epochs >= 10"'
 )
+
+
+SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
+STUDY_HELP = "which study or experiment, where a store holds several"
 
 
 class Parser(argparse.ArgumentParser):
@@ -43,6 +48,8 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     add_analyze(commands)
     add_compare(commands)
+    add_space(commands)
+    commands.add_parser("formats", help="list every kind of source that can be read, with an example each")
     demo = commands.add_parser("demo", help="analyze a real random search that ships with pedanova")
     demo.add_argument("--report", metavar="FILE", help="write an HTML report there too")
     return parser
@@ -56,7 +63,7 @@ def add_analyze(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = command.add_argument
-    add("file", metavar="FILE", help="CSV, TSV, JSON lines, Parquet, Arrow IPC, or a saved .pedanova file")
+    add("file", metavar="SOURCE", help=f"{SOURCE_HELP}; or a saved .pedanova file")
     add_question(command.add_argument_group("the question"))
     add_columns(command.add_argument_group("columns"))
     add_rows(command.add_argument_group("rows"))
@@ -70,7 +77,7 @@ def add_compare(commands: Any) -> None:
         epilog="examples:\n  pedanova compare trials.csv --objective error --exclude seed,train_seconds\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("file", metavar="FILE", help="CSV, TSV, JSON lines, Parquet or Arrow IPC")
+    command.add_argument("file", metavar="SOURCE", help=SOURCE_HELP)
     question = command.add_argument_group("the question")
     add_objective(question)
     question.add_argument(
@@ -83,6 +90,23 @@ def add_compare(commands: Any) -> None:
     output.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
     output.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
     output.add_argument("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
+
+
+def add_space(commands: Any) -> None:
+    command = commands.add_parser(
+        "space",
+        help="write down the search space of a source, to edit and pass as --space",
+        epilog="examples:\n  pedanova space trials.csv --objective error -o space.json\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = command.add_argument
+    add("file", metavar="SOURCE", help=SOURCE_HELP)
+    add(
+        "--objective", action="append", metavar="COLUMN", help="the column to optimise, which is no parameter"
+    )
+    add_params(command)
+    add("--study", metavar="NAME", help=STUDY_HELP)
+    add("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
 
 
 def add_objective(group: Any) -> None:
@@ -128,6 +152,18 @@ def add_question(group: Any) -> None:
 
 def add_columns(group: Any) -> None:
     add = group.add_argument
+    add_params(group)
+    example = '{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}'
+    add(
+        "--space",
+        metavar="FILE",
+        help=f"search space as JSON or YAML: {example}; or a ConfigSpace or .pcs file",
+    )
+    add("--outside", choices=("error", "count"), default="error", help="values outside the given space")
+
+
+def add_params(group: Any) -> None:
+    add = group.add_argument
     add(
         "--params",
         action="append",
@@ -135,14 +171,11 @@ def add_columns(group: Any) -> None:
         help="columns to use, separated by commas (default: all others)",
     )
     add("--exclude", action="append", metavar="COLS", help="columns to leave out, separated by commas")
-    example = '{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}'
-    add("--space", metavar="FILE", help=f"search space as JSON: {example}")
-    add("--outside", choices=("error", "count"), default="error", help="values outside the given space")
 
 
 def add_rows(group: Any) -> None:
     add = group.add_argument
-    add("--study", metavar="NAME", help="which study or experiment, where a store holds several")
+    add("--study", metavar="NAME", help=STUDY_HELP)
     add(
         "--where",
         metavar="CONDITION",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 from pedanova.analysis import Analysis
 from pedanova.counting import check_inside, levels_for
 from pedanova.errors import QueryError
 from pedanova.fates import Ending, NanPolicy, Policies, PrunedEnding
+from pedanova.goals import read_goals
 from pedanova.levels import Levels
-from pedanova.observations import OutsidePolicy
+from pedanova.observations import OutsidePolicy, choose_columns
 from pedanova.preparation import prepare
 from pedanova.repeats import RepeatPolicy
-from pedanova.request import Request
-from pedanova.space import Parameter, Space
+from pedanova.request import Request, complete
+from pedanova.space import Space
 from pedanova.workers import as_threads
 
 
@@ -23,7 +25,7 @@ def analyze(
     objective: object = None,
     *,
     direction: str | Sequence[str] | None = None,
-    space: Space | Mapping[str, Parameter] | None = None,
+    space: object = None,
     levels: Levels | Iterable[float] | None = None,
     nan: str = "drop",
     outside: str = "error",
@@ -45,16 +47,20 @@ def analyze(
     Parameters
     ----------
     data
-        A path (CSV, TSV, JSON lines, Parquet, Arrow IPC), a pandas, Polars or pyarrow table, a
-        dict of arrays, a structured NumPy array, or a 2-D NumPy array with `names`.
+        A file (CSV, TSV, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its
+        database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
+        lists them), a pandas, Polars or pyarrow table, a dict of arrays, a structured NumPy array,
+        or a 2-D NumPy array with `names`.
     objective
         The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or
-        a list of names: several objectives are ordered by non-domination.
+        a list of names: several objectives are ordered by non-domination. A log that knows what was
+        optimised needs none; nor a direction.
     direction
-        ``"minimize"`` or ``"maximize"``, or a list with one for each objective.
+        ``"minimize"`` (unless the log says otherwise) or ``"maximize"``, or a list with one for each.
     space
-        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`.
-        Without it, the space is guessed from the data; ``notes`` tell every guess.
+        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or
+        whatever `space_from` reads: a JSON, YAML or .pcs file, a ConfigSpace, Optuna's distributions.
+        Without it, the space is the log's own, or guessed from the data; ``notes`` tell every guess.
     levels
         Quantiles to cut the objective at, or the `levels` of another analysis, so that both can
         be added. By default a ladder from 0.001 to 1.
@@ -75,6 +81,8 @@ def analyze(
         or count as the ``"worst"``, pruned ones too, or count with their ``"last"`` value.
     repeats
         Rows of the same configuration: count ``"all"``, or their ``"mean"`` or ``"median"``.
+    study
+        Which study or experiment, where a store holds several.
     names
         Column names of a 2-D NumPy array.
     threads
@@ -89,6 +97,7 @@ def analyze(
     ['x', 'z']
     """
     from pedanova.sources import read_records, read_series  # brings narwhals along: only when needed
+    from pedanova.sources.spaces import read_space
 
     policies = Policies(
         nan=as_choice("nan", nan, NanPolicy),
@@ -100,10 +109,12 @@ def analyze(
     workers = as_threads(threads)
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
+    records = read_records(data, names=names, study=study)
+    given, notes = (None, []) if space is None else read_space(space)
     request = Request(
         objective=objective,
         direction=direction,
-        space=space,
+        space=given,
         params=params,
         exclude=exclude,
         where=where,
@@ -112,12 +123,50 @@ def analyze(
         repeats=None if repeats is None else as_choice("repeats", repeats, RepeatPolicy),
         policies=policies,
     )
-    observed = prepare(read_records(data, names=names, study=study), request)
+    observed = prepare(replace(records, notes=(*records.notes, *notes)), request)
     cut = levels_for(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
     a = Analysis.of(observed, cut, workers)
     if space is not None and fate == "error":
         check_inside(a.tallies, observed)
     return a
+
+
+def guess_space(
+    data: object,
+    objective: object = None,
+    *,
+    params: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    study: str | None = None,
+) -> tuple[Space, tuple[str, ...]]:
+    """The space that `analyze` would use, and why: a start for one that you write down yourself.
+
+    Examples
+    --------
+    >>> guess_space({"lr": [0.1, 0.01, 0.001, 0.02], "loss": [1.0, 2.0, 3.0, 4.0]}, "loss")[0]
+    Space({'lr': Float(low=0.001, high=0.1, log=True)})
+    """
+    from pedanova.sources import read_records
+
+    records, request = complete(
+        read_records(data, study=study),
+        Request(objective=objective, params=params, exclude=exclude),
+        ask=False,
+    )
+    goals = (
+        ()
+        if request.objective is None
+        else read_goals(records.columns, records.rows, request.objective, "minimize")
+    )
+    chosen = choose_columns(
+        records,
+        goals,
+        space=request.space,
+        params=request.params,
+        exclude=request.exclude,
+        conditions=request.conditions,
+    )
+    return chosen.space, chosen.notes
 
 
 def _are_names(objective: object) -> bool:

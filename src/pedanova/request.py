@@ -42,14 +42,16 @@ class Request:
         return told_by_nan and all(option is None for option in given) and self.repeats == "all"
 
 
-def complete(records: Records, request: Request) -> tuple[Records, Request]:
-    """The user's word first, then the source's, then the defaults."""
+def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
+    """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
     records = _without_idle(_narrowed(records, request.where))
     told = records.told
-    objective = request.objective if request.objective is not None else _objective_of(told)
+    objective = request.objective if request.objective is not None else _objective_of(told, ask)
     own_space = request.space is not None
+    notes = [*_account(told, request), *records.notes]
     if request.direction is None:
-        records = replace(records, notes=(*records.notes, *_direction_notes(told, objective)))
+        notes += _direction_notes(told, objective)
+    records = replace(records, notes=tuple(notes))
     return records, replace(
         request,
         objective=objective,
@@ -64,10 +66,25 @@ def complete(records: Records, request: Request) -> tuple[Records, Request]:
     )
 
 
-def _objective_of(told: Told) -> object:
+def _account(told: Told, request: Request) -> list[str]:
+    """What was taken from the source's own account."""
+    if not told.source:
+        return []
+    taken = []
+    if told.params and request.params is None and request.space is None:
+        taken.append(f"{len(told.params)} settings" + (" and their space" if told.space is not None else ""))
+    if told.objectives and request.objective is None:
+        goals = dict.fromkeys(told.objectives) | _known_directions(told)
+        taken.append(
+            "the objective " + ", ".join(f"{goals[name] or 'minimize'} {name}" for name in told.objectives)
+        )
+    return [f"{told.source} tells {' and '.join(taken)}"] if taken else []
+
+
+def _objective_of(told: Told, ask: bool) -> object:
     if told.objectives:
         return told.objectives[0] if len(told.objectives) == 1 else list(told.objectives)
-    if told.metrics:
+    if told.metrics and ask:
         raise QueryError(
             f"objective= is missing, and {told.source or 'the source'} does not tell; "
             f"name one of: {listed(list(told.metrics), most=40)}"

@@ -51,6 +51,10 @@ class Database:
     def _dialect(self, query: str) -> str:
         return query if self.family == "sqlite" else query.replace("?", "%s")
 
+    def quote(self, name: str) -> str:
+        """The name of a column that is a word of SQL as well."""
+        return f"`{name}`" if self.family == "mysql" else f'"{name}"'
+
     def tables(self) -> set[str]:
         query = {
             "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table'",

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
-from pedanova.errors import DataError, FormatError, PedanovaError, listed
+from pedanova.errors import DataError, PedanovaError, listed
 from pedanova.observations import Records
 from pedanova.progress import watched
+from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
 from pedanova.sources.kinds import Kind, read_text
 from pedanova.sources.trials import Trial, tabulate
 from pedanova.told import Told
@@ -259,63 +259,50 @@ def fits_database(path: Path) -> bool:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return False
-        with closing(_open(path)) as store:
-            return _tables(store) >= TABLES
-    except (OSError, ValueError, sqlite3.Error):
+        with open_sqlite(path) as database:
+            return database.tables() >= TABLES
+    except (OSError, ValueError, PedanovaError):
         return False
 
 
 def read_database(path: Path, study: str | None) -> Records:
-    try:
-        with closing(_open(path)) as store:
-            return _records(_experiments(store), study, path)
-    except sqlite3.Error as error:
-        if "lock" in str(error) or "busy" in str(error):
-            raise DataError(f"{path} is locked by another program; try again when it has ended") from None
-        raise FormatError(f"{path} is no readable MLflow store: {error}; was it damaged?") from None
+    with open_sqlite(path) as database:
+        return _records(_experiments(database), study, path)
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    store = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, timeout=5)
-    store.text_factory = lambda text: text.decode(errors="replace")
-    return store
-
-
-def _tables(store: sqlite3.Connection) -> set[str]:
-    return {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-
-def _experiments(store: sqlite3.Connection) -> list[Experiment]:
-    counts = dict(
-        store.execute("SELECT experiment_id, count(*) FROM runs WHERE lifecycle_stage = 'active' GROUP BY 1")
+def _experiments(database: Database) -> list[Experiment]:
+    active = (
+        "SELECT experiment_id, COUNT(*) FROM runs WHERE lifecycle_stage = 'active' GROUP BY experiment_id"
     )
-    rows = store.execute("SELECT experiment_id, name FROM experiments WHERE lifecycle_stage = 'active'")
+    counts = {key: int(count) for key, count in database.rows(active)}
+    rows = database.rows("SELECT experiment_id, name FROM experiments WHERE lifecycle_stage = 'active'")
 
     def reader(key: object) -> Callable[[], list[Run]]:
-        return lambda: _runs_of(store, key)
+        return lambda: _runs_of(database, key)
 
-    return [Experiment(str(key), str(name), counts.get(key, 0), reader(key)) for key, name in rows.fetchall()]
+    return [Experiment(str(key), str(name), counts.get(key, 0), reader(key)) for key, name in rows]
 
 
-def _runs_of(store: sqlite3.Connection, experiment: object) -> list[Run]:
+def _runs_of(database: Database, experiment: object) -> list[Run]:
     mine = "FROM runs WHERE experiment_id = ? AND lifecycle_stage = 'active'"
-    rows = store.execute(f"SELECT run_uuid, status, name {mine} ORDER BY start_time, run_uuid", (experiment,))
+    rows = database.rows(f"SELECT run_uuid, status, name {mine} ORDER BY start_time, run_uuid", (experiment,))
     runs = {key: Run(key, str(status), str(name or "")) for key, status, name in rows}
-    inside = f"run_uuid IN (SELECT run_uuid {mine})"
+    inside, word = f"run_uuid IN (SELECT run_uuid {mine})", database.quote("key")
 
     def each(columns: str, table: str, rest: str = "") -> Iterator[tuple[Run, list[Any]]]:
-        query = f"SELECT run_uuid, {columns} FROM {table} WHERE {inside} {rest}"  # noqa: S608  (names of ours)
-        for key, *values in store.execute(query, (experiment,)):
+        query = f"SELECT run_uuid, {columns} FROM {table} WHERE {inside} {rest}"
+        for key, *values in watched(database.rows(query, (experiment,)), table):
             if key in runs:  # a run that began since is for another time
                 yield runs[key], values
 
-    for run, (name, value) in each("key, value", "params"):
+    for run, (name, value) in each(f"{word}, value", "params"):
         run.params[str(name)] = None if value is None else str(value)
-    for run, (value,) in each("value", "tags", f"AND key = '{PARENT}'"):
+    for run, (value,) in each("value", "tags", f"AND {word} = '{PARENT}'"):
         run.parent = str(value)
     # Older stores keep every step alone: in the order of steps, the last one is left standing.
-    table = "latest_metrics" if "latest_metrics" in _tables(store) else "metrics"
-    for run, (name, value, is_nan) in each("key, value, is_nan", table, "ORDER BY step, timestamp"):
+    table = "latest_metrics" if "latest_metrics" in database.tables() else "metrics"
+    last = f"ORDER BY step, {database.quote('timestamp')}"
+    for run, (name, value, is_nan) in each(f"{word}, value, is_nan", table, last):
         run.metrics[str(name)] = math.nan if is_nan else _number(value)
     return list(runs.values())
 
@@ -341,14 +328,21 @@ def _place_of(url: str) -> Path | None:
 
 
 def fits_url(url: str) -> bool:
+    """Whether a store of MLflow is there; a server has to be asked."""
     place = _place_of(url)
     try:
+        if family_of(url) in ("postgresql", "mysql"):
+            with open_database(url) as database:
+                return database.tables() >= TABLES
         return place is not None and (fits_database(place) or fits_folder(place))
-    except ValueError:  # a name that no system takes
+    except (ValueError, PedanovaError):  # a name that no system takes, a server that is not there
         return False
 
 
 def read_address(url: str, study: str | None) -> Records:
+    if family_of(url) in ("postgresql", "mysql"):
+        with open_database(url) as database:
+            return _records(_experiments(database), study, database.shown)
     place = _place_of(url) or Path(url)
     return read_database(place, study) if place.is_file() else read_folder(place, study)
 
@@ -371,7 +365,7 @@ DATABASE = Kind(
 )
 ADDRESS = Kind(
     "MLflow URL",
-    "sqlite:///… or file:///… of such a store",
+    "sqlite:///…, postgresql://…, mysql://… or file:///… of such a store",
     "pedanova analyze sqlite:///mlflow.db --study my-experiment --objective rmse",
     "url",
     fits_url,

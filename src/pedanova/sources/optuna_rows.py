@@ -85,18 +85,13 @@ def directions_of(database: Database, study: int) -> list[Direction]:
 def metric_names(database: Database, study: int) -> list[str]:
     if not {"study_id", "key", "value_json"} <= database.columns("study_system_attributes"):
         return []
-    key = quoted("key", database)
+    key = database.quote("key")
     rows = database.rows(
         f"SELECT value_json FROM study_system_attributes WHERE study_id = ? AND {key} = ?",
         (study, "study:metric_names"),
     )
     names = parsed(rows[0][0]) if rows else []
     return [str(name) for name in names] if isinstance(names, list) else []
-
-
-def quoted(name: str, database: Database) -> str:
-    """A column's name that is a word of SQL as well."""
-    return f"`{name}`" if database.family == "mysql" else f'"{name}"'
 
 
 def parsed(text: object) -> Any:
@@ -258,7 +253,7 @@ def constraints_of(database: Database, study: int, row_of: dict[int, int]) -> Se
     """Kept among the system's attributes, of which other keys may be huge."""
     if not {"trial_id", "key", "value_json"} <= database.columns("trial_system_attributes"):
         return []
-    key = f"x.{quoted('key', database)}"
+    key = f"x.{database.quote('key')}"
     fields, rest = f"x.trial_id, {key}, x.value_json", f"AND SUBSTR({key}, 1, 11) = 'constraints'"
     found: dict[int, dict[str, Any]] = {}
     for trial, name, text in fetch(database, "trial_system_attributes", fields, study, as_keys(row_of), rest):
@@ -271,7 +266,7 @@ def attributes_of(database: Database, study: int, row_of: dict[int, int]) -> dic
     """What users noted of a trial, as far as it is short and plain."""
     if not {"trial_id", "key", "value_json"} <= database.columns("trial_user_attributes"):
         return {}
-    fields = f"x.trial_id, x.{quoted('key', database)}, x.value_json"
+    fields = f"x.trial_id, x.{database.quote('key')}, x.value_json"
     short = f"AND LENGTH(x.value_json) <= {LONGEST}"
     found: dict[str, list[object]] = {}
     for trial, name, text in fetch(database, "trial_user_attributes", fields, study, as_keys(row_of), short):
