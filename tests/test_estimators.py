@@ -11,7 +11,17 @@ import pytest
 import pedanova as pa
 from conftest import refuse
 from pedanova import estimators, gaussian, surrogate
-from pedanova.assisted import UNEVEN, Question, assist, believe, unevenness, weight_of_counts, within
+from pedanova.assisted import (
+    UNEVEN,
+    Question,
+    Told,
+    assist,
+    believe,
+    says_of,
+    unevenness,
+    weight_of_counts,
+    within,
+)
 from pedanova.errors import QueryError
 from pedanova.estimators import Asked, as_options, beliefs_of, fitted
 from pedanova.grid import grid_of
@@ -70,6 +80,12 @@ def wide() -> pa.Analysis:
     table = uniform(120, seed=2)
     gaps = (table["loss"] > np.median(table["loss"])) & (random(5).random(120) < 0.5)
     return pa.analyze({**table, "m": np.where(gaps, np.nan, random(6).random(120))}, "loss")
+
+
+@pytest.fixture(scope="module")
+def large() -> pa.Analysis:
+    """Rows enough for models in a region and around it."""
+    return pa.analyze(uniform(500, seed=4, noise=0.002), "loss", space=SPACE)
 
 
 def lattice(times: int = 3) -> Table:
@@ -344,6 +360,41 @@ class TestNear:
     def test_a_region_of_few_rows_has_no_model_of_its_own(self, wide: pa.Analysis) -> None:
         assert len(self.beliefs(wide, 0.1, 0.3)[0]) == 1
 
+    @pytest.mark.parametrize("by_value", [False, True])
+    def test_the_surroundings_of_a_region_have_a_model_too(self, large: pa.Analysis, by_value: bool) -> None:
+        """Three times the region's rows, asked about the region's own."""
+        losses = np.sort(large._source().ranked)
+        cuts = [pa.at_most(losses[9]), pa.at_most(losses[49])] if by_value else [0.02, 0.1]
+        beliefs, _ = self.beliefs(large, *cuts)
+        assert [len(belief.model.rows) for belief in beliefs] == [500, 150, 50]
+        for belief in beliefs:
+            assert np.all(belief.targets <= belief.regions)
+            assert belief.chances.shape == (50,)
+            assert belief.chances.sum() == pytest.approx(10, abs=0.01)
+            assert np.corrcoef(belief.chances, belief.reached)[0, 1] > 0.5
+        assert_sound(large.importance(*cuts))
+
+    def test_a_band_has_no_surroundings(self, large: pa.Analysis) -> None:
+        assert len(self.beliefs(large, pa.between(0.1, 0.15), pa.between(0.1, 0.3))[0]) == 2
+
+    def test_who_is_less_surprised_has_more_to_say(self, large: pa.Analysis) -> None:
+        beliefs, _ = self.beliefs(large, 0.02, 0.1)
+        knows = replace(beliefs[0], chances=np.where(beliefs[0].reached, 0.9, 0.025))
+        blind = replace(beliefs[0], chances=np.full(50, 0.2))
+        assert says_of([knows]) == pytest.approx([1.0])
+        assert says_of([blind, blind]) == pytest.approx([0.5, 0.5])
+        says = says_of([knows, blind])
+        assert says.sum() == pytest.approx(1.0)
+        assert says[0] > 0.9
+
+    def test_draws_count_as_much_as_they_have_to_say(self) -> None:
+        told = Told([], np.r_[np.full(100, 3.0), np.full(100, 1.0)])
+        values = np.r_[np.zeros(100), np.ones(100)]
+        assert told.mean(values) == pytest.approx(0.25)
+        assert told.ends(values) == (0.0, 1.0)
+        sure = Told([], np.r_[np.full(100, 99.0), np.full(100, 1.0)])
+        assert sure.ends(values) == (0.0, 0.0)
+
     def test_a_quantile_inside_a_region_of_values_is_left_to_the_model_of_all_rows(
         self, wide: pa.Analysis
     ) -> None:
@@ -380,7 +431,7 @@ def test_a_parameter_that_decides_everything_explains_at_most_everything(smooth:
     question = Question(as_region(0.2, ""), as_region(1.0, ""), "minimize", "region", "auto")
     counted = [measure(contrast, baseline="region", smoothing="auto") for contrast in asked.contrasts]
     belief = believe(fitted(asked, options(), asked.rows), question)
-    half = np.repeat(belief.model.points["x"][:, None] < 500, 64, axis=1)
+    half = belief.model.cells_drawn("x") < 500
     unsure = [Sureness(0.0, 1.0, 0.5, np.nan) for _ in counted]
     rows, weight = assist([replace(belief, targets=half)], question, asked.contrasts, counted, unsure)
     assert weight == 0

@@ -303,6 +303,13 @@ class TestFitted:
         assert np.isfinite(smooth.drawn).all()
         assert (smooth.spread > 0).all()
 
+    def test_every_setting_has_points_of_its_own(self, smooth: Surrogate) -> None:
+        assert smooth.points["x"].shape == (4000, 8)
+        assert (smooth.points["x"][:, 0] != smooth.points["x"][:, 1]).mean() > 0.9
+        drawn = smooth.cells_drawn("x")
+        assert drawn.shape == smooth.drawn.shape
+        np.testing.assert_array_equal(drawn[:, 8:16], np.repeat(smooth.points["x"][:, 1:2], 8, axis=1))
+
     def test_noise_is_not_predicted(self) -> None:
         dice = random(6)
         a = pa.analyze({"x": dice.random(60), "y": dice.random(60), "loss": dice.random(60)}, "loss")

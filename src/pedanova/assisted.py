@@ -61,6 +61,30 @@ class Belief:
     chances: Reals  # (rows,) as the other rows tell it
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """A parameter's importance as the functions drawn have it, and what each has to say."""
+
+    samples: Sequence[Importance]
+    says: Reals
+
+    @classmethod
+    def by(cls, found: Sequence[Sequence[Importance]], says: Reals) -> Told:
+        """From the samples of every belief."""
+        each = [np.full(len(samples), say) for samples, say in zip(found, says, strict=True)]
+        return cls([sample for samples in found for sample in samples], np.concatenate(each))
+
+    def mean(self, values: Sequence[float] | Reals) -> float:
+        return float(np.average(values, weights=self.says))
+
+    def ends(self, values: Reals) -> tuple[float, float]:
+        """What 95 % of the values lie between."""
+        order = np.argsort(values)
+        says = self.says[order] / self.says.sum()
+        low, high = np.interp([0.025, 0.975], np.cumsum(says) - says / 2.0, values[order])
+        return float(low), float(high)
+
+
 def surprise(chances: Reals, happened: Mask) -> float:
     """Mean logarithmic loss."""
     kept = np.clip(chances, *LIKELY)
@@ -80,8 +104,8 @@ def believe(model: Surrogate, question: Question) -> Belief:
     return Belief(model, target, region, held, cells, reached, calibrated(ratio[held], reached))
 
 
-def believe_near(near: Surrogate, far: Belief, question: Question) -> Belief:
-    """From a model of the region's rows alone; where the region is, the model of all rows tells."""
+def believe_near(near: Surrogate, rows_of: Region, far: Belief, question: Question) -> Belief:
+    """From a model of the rows of some region, this one or a wider; where this one is, the model of all rows tells."""
     target = within(question.target, question.region)
     targets = np.zeros_like(far.regions)
     for draw in range(far.regions.shape[1]):
@@ -89,8 +113,11 @@ def believe_near(near: Surrogate, far: Belief, question: Question) -> Belief:
         if len(points):
             here = near.drawn[points, draw : draw + 1]
             targets[points, draw] = near.inside(target, question.direction, here)[:, 0]
-    chances = calibrated(near.chance(target, question.direction), far.reached)
-    return replace(far, model=near, targets=targets, chances=chances)
+    ratio = near.chance(within(question.target, rows_of), question.direction) / near.chance(
+        within(question.region, rows_of), question.direction
+    )
+    held = np.isin(near.rows, far.model.rows[far.rows])
+    return replace(far, model=near, targets=targets, chances=calibrated(ratio[held], far.reached))
 
 
 def within(target: Region, region: Region) -> Region:
@@ -132,26 +159,37 @@ def assist(
     counted: Sequence[Importance],
     found: Sequence[Sureness],
 ) -> tuple[list[Importance], float]:
-    """Rows in the order of the contrasts, ratios still open, and the weight that the counts were given.
-
-    Several beliefs have the same say: what one model gets wrong the other often gets right.
-    """
-    chances = np.mean([belief.chances for belief in beliefs], axis=0)
+    """Rows in the order of the contrasts, ratios still open, and the weight that the counts were given."""
+    says = says_of(beliefs)
+    chances = np.average([belief.chances for belief in beliefs], axis=0, weights=says)
     weight = weight_of_counts(replace(beliefs[0], chances=chances), question, contrasts, counted, found)
     top = 1.0 if question.baseline == "region" else math.inf
     rows = []
     for contrast, row, sureness in zip(contrasts, counted, found, strict=True):
-        samples = [sample for belief in beliefs for sample in over_space(belief, contrast, question)]
-        mixed = blended(row, sureness, samples, weight, question.doubt)
+        told = Told.by([over_space(belief, contrast, question) for belief in beliefs], says)
+        mixed = blended(row, sureness, told, weight, question.doubt)
         rows.append(replace(mixed, high=min(mixed.high or 0.0, top)))
     return rows, weight
 
 
+def says_of(beliefs: Sequence[Belief]) -> Reals:
+    """What each has to say, adding to one: by how much it is less surprised by the rows than their mean is.
+
+    All rows alike may tell nothing about the best of them; then the rows nearby should speak. The
+    slope that a belief was calibrated by counts for nothing: it takes about 1 / rows off the surprise.
+    """
+    reached = beliefs[0].reached
+    blind = surprise(np.full(len(reached), reached.mean()), reached)
+    skills = [blind - surprise(belief.chances, reached) for belief in beliefs]
+    floored = np.maximum(skills, 1.0 / len(reached))
+    return np.asarray(floored / floored.sum())
+
+
 def over_space(belief: Belief, contrast: Contrast, question: Question) -> list[Importance]:
     """The parameter's importance for every function drawn, tallied over the points."""
-    cells, width = belief.model.points[contrast.name], contrast.grid.width
+    everywhere, width = belief.model.cells_drawn(contrast.name), contrast.grid.width
     found = []
-    for target, region in zip(belief.targets.T, belief.regions.T, strict=True):
+    for cells, target, region in zip(everywhere.T, belief.targets.T, belief.regions.T, strict=True):
         counts = [np.bincount(cells[mask], minlength=width) for mask in (target, region)]
         if 0 < counts[0].sum() < counts[1].sum():
             tallied = replace(contrast, target=counts[0], region=counts[1])
@@ -197,20 +235,18 @@ def unevenness(cells: Cells, grid: Grid) -> float:
     return float(np.sum(met[held] ** 2 / expected[held])) - 1.0 - chance
 
 
-def blended(
-    row: Importance, sureness: Sureness, samples: Sequence[Importance], weight: float, doubt: float
-) -> Importance:
+def blended(row: Importance, sureness: Sureness, told: Told, weight: float, doubt: float) -> Importance:
     """The model's numbers, moved towards the counts by the weight."""
-    if not samples:  # the target is too small, or too large, for the points drawn
+    if not told.samples:  # the target is too small, or too large, for the points drawn
         return replace(row, low=sureness.low, high=sureness.high)
-    shares = np.array([sample.share for sample in samples])
-    ends = np.percentile(shares, [2.5, 97.5])
-    low, high = doubted(float(shares.mean()), float(ends[0]), float(ends[1]), doubt)
-    share = (1.0 - weight) * float(shares.mean()) + weight * row.share
+    shares = np.array([sample.share for sample in told.samples])
+    mean = told.mean(shares)
+    low, high = doubted(mean, *told.ends(shares), doubt)
+    share = (1.0 - weight) * mean + weight * row.share
     # A share cannot be below nothing: flooring each draw, not their mean, has the lower risk for ratios.
-    floored = (1.0 - weight) * float(np.maximum(shares, 0.0).mean()) + weight * max(0.0, row.share)
-    whole = sum(sample.divergence for sample in samples)
-    active = sum(sample.activity for sample in samples) / whole if whole > 0 else 0.0
+    floored = (1.0 - weight) * told.mean(np.maximum(shares, 0.0)) + weight * max(0.0, row.share)
+    whole = told.mean([sample.divergence for sample in told.samples])
+    active = told.mean([sample.activity for sample in told.samples]) / whole if whole > 0 else 0.0
     odds = row.n_target / (row.n_region - row.n_target)
     divergence = floored / odds
     return replace(
@@ -219,7 +255,7 @@ def blended(
         raw_share=floored,
         divergence=divergence,
         variance=(row.n_target / row.n_region) ** 2 * divergence,
-        bandwidth=float(np.mean([sample.bandwidth for sample in samples])),
+        bandwidth=told.mean([sample.bandwidth for sample in told.samples]),
         value=divergence * (1.0 - active),
         activity=divergence * active,
         value_share=floored * (1.0 - active),

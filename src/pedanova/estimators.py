@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ from pedanova.workers import one_thread
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
 NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
+WIDER = 3  # times the rows of a region are learned by a model of it and its surroundings
 PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
 LEAST_TARGET = 5  # rows below which nothing is told
 CHECK_DRAWS = 200  # the least for the weight of the counts, however few were asked for
@@ -210,7 +212,7 @@ def fitted(
 
 
 def beliefs_of(asked: Asked, options: Options, model: Surrogate) -> tuple[list[Belief], Question]:
-    """What the model of all rows says, and beside it one of the region's rows, if there are enough."""
+    """What the model of all rows says, and beside it those of the rows in and around the region."""
     if asked.target is None or asked.region is None or asked.observed is None:
         raise QueryError("a model answers questions about regions of the objective only")
     direction = asked.observed.direction
@@ -218,10 +220,28 @@ def beliefs_of(asked: Asked, options: Options, model: Surrogate) -> tuple[list[B
     far = believe(model, question)
     # The part of a region of values that a quantile of all rows makes up is another in every draw.
     translatable = asked.target.kind == "value" or asked.region.kind == "quantile"
-    if not translatable or not NEAR_ROWS <= len(far.rows) < len(asked.rows):
-        return [far], question
-    near = fitted(asked, options, asked.rows[far.rows], beside=model)
-    return [far, believe_near(near, far, question)], question
+    beliefs = [far]
+    for rows, rows_of in surroundings(far, question) if translatable else ():
+        near = fitted(asked, options, asked.rows[rows], beside=model)
+        beliefs.append(believe_near(near, rows_of, far, question))
+    return beliefs, question
+
+
+def surroundings(far: Belief, question: Question) -> list[tuple[NDArray[np.int64], Region]]:
+    """Rows of the model of all rows, and the region they make up: around the region asked about, and in it.
+
+    A model of all rows spends itself on what sets bad rows apart. One of the region alone has never
+    seen what is just outside, where the model of all rows may wrongly see the region.
+    """
+    every = len(far.model.rows)
+    found = []
+    wide = WIDER * len(far.rows)
+    if question.region.cuts(question.direction)[0] is None and 2 * wide <= every:
+        ordered = np.sort(far.model.signed)
+        rows = np.flatnonzero(far.model.signed <= ordered[wide - 1])
+        found.append((rows, Region("quantile", Fraction(0), Fraction(len(rows), every))))
+    found.append((far.rows, question.region))
+    return [(rows, rows_of) for rows, rows_of in found if NEAR_ROWS <= len(rows) < every]
 
 
 def model_note(model: Surrogate, inside: int, weight: float) -> str:

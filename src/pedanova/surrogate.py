@@ -21,7 +21,7 @@ from pedanova.regions import Cut, Direction, Quantile, Region, Threshold, rank_o
 from pedanova.sampling import cells_by_name, features_of, uniform_cells
 
 Mask: TypeAlias = NDArray[np.bool_]
-POINTS = 4000
+POINTS = 4000  # that a function is drawn at
 KINDS, DRAWS_EACH = 8, 8  # settings of the model, functions drawn from each
 SEEDS = 0x9E3779B9  # so that the model does not share random numbers with the counts
 
@@ -32,7 +32,7 @@ class Surrogate:
 
     rows: NDArray[np.int64]  # of the observations, those that the model speaks of
     cells: Mapping[str, Cells]  # of these rows
-    points: Mapping[str, Cells]  # of the space
+    points: Mapping[str, Cells]  # (points, settings) of the space
     drawn: Reals  # (points, draws) scores
     signed: Reals  # (rows,) objective, lower is better
     scores: Reals  # (rows,)
@@ -46,6 +46,11 @@ class Surrogate:
     def correlation(self) -> float:
         """Rank correlation of what the other rows tell with what each row is."""
         return float(np.corrcoef(ranks(self.expected), ranks(self.scores))[0, 1])
+
+    def cells_drawn(self, name: str) -> Cells:
+        """(points, draws) Where every function was drawn: functions of one setting share their points."""
+        points = self.points[name]
+        return np.repeat(points, self.drawn.shape[1] // points.shape[1], axis=1)
 
     def cut(self, cut: Cut | None, drawn: Reals) -> Reals | None:
         """(draws,) The score at which a region ends: a quantile of the space, or a value."""
@@ -120,16 +125,21 @@ def fit_surrogate(
     everywhere = cells_by_name(observed)
     cells = {name: column[rows] for name, column in everywhere.items()}
     if points is None:
-        points = uniform_cells(observed.space, cells, POINTS, rng)
-    features, elsewhere = (features_of(observed.space, c, cells) for c in (cells, points))
+        # Points of its own for every setting: what is uneven about few points then cancels.
+        drawn_once = uniform_cells(observed.space, cells, POINTS * KINDS, rng)
+        points = {name: column.reshape(POINTS, KINDS) for name, column in drawn_once.items()}
+    features = features_of(observed.space, cells, cells)
     held, processes = fit(features, scores, kinds=KINDS, rng=rng)
-    drawn = np.concatenate([process.draw(elsewhere, DRAWS_EACH, rng) for process in processes], axis=1)
+    drawn = []
+    for kind, process in enumerate(processes):
+        here = {name: column[:, kind] for name, column in points.items()}
+        drawn.append(process.draw(features_of(observed.space, here, cells), DRAWS_EACH, rng))
     expected, spread = told_by_others(processes[0], features, held)
     return Surrogate(
         rows=rows,
         cells=cells,
         points=points,
-        drawn=drawn,
+        drawn=np.concatenate(drawn, axis=1),
         signed=signed,
         scores=scores,
         expected=expected,
