@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What the installed package is made of: when one of these changes, it is installed anew.
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint bench sanitize clean help
+.PHONY: demo test heavy lint bench sanitize clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,6 +18,9 @@ demo: $(VENV)/.demo  ## analyse the bundled random search; ends with a table and
 test: $(VENV)/.test  ## lint, types and every test
 	$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest
+
+heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
+	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy
 
 lint: $(VENV)/.test  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -37,7 +40,7 @@ sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/python -m pytest tests/engines tests/laws tests/test_pareto.py -p no:cacheprovider
 
 clean:  ## remove environments and builds
-	rm -rf .venv build dist report.html
+	rm -rf .venv .venv-tools build dist report.html
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +51,11 @@ $(VENV)/.demo: $(BIN)/python $(SOURCES)
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)
 	$(PIP) install '.[lint]'
+	@touch $@
+
+.venv-tools/.done: $(SOURCES)
+	test -x .venv-tools/bin/python || $(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/python -m pip --disable-pip-version-check --quiet install '.[tools]'
 	@touch $@
 
 $(VENV)/.bench: $(BIN)/python $(SOURCES)

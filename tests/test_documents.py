@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import optuna
 import pandas as pd
 import pytest
 
@@ -54,9 +55,33 @@ def trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     return table
 
 
-def test_python_of_the_readme(trials: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def study(trials: pd.DataFrame) -> optuna.Study:
+    """The same trials as a study, in a file of Optuna's too."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(study_name="mlp", storage="sqlite:///optuna.db")
+    space = {
+        "learning_rate": optuna.distributions.FloatDistribution(1e-5, 1, log=True),
+        "optimizer": optuna.distributions.CategoricalDistribution(["adam", "sgd"]),
+    }
+    for row in trials[:100].to_dict("records"):
+        params = {name: row[name] for name in space}
+        study.add_trial(optuna.create_trial(params=params, distributions=space, value=row["error"]))
+    return study
+
+
+def test_python_of_the_readme(
+    trials: pd.DataFrame, study: optuna.Study, capsys: pytest.CaptureFixture[str]
+) -> None:
     columns = ["learning_rate", "layers", "batch_size", "optimizer", "error"]
-    names = {"df": trials, "pa": pa, "first": trials[columns][::2], "second": trials[columns][1::2]}
+    names = {
+        "df": trials,
+        "pa": pa,
+        "optuna": optuna,
+        "study": study,
+        "first": trials[columns][::2],
+        "second": trials[columns][1::2],
+    }
     for block in blocks("README.md", "python"):
         exec(compile(block, "README.md", "exec"), names)
     assert "What separates the best 1 % from the best 10 %" in capsys.readouterr().out
@@ -64,7 +89,8 @@ def test_python_of_the_readme(trials: pd.DataFrame, capsys: pytest.CaptureFixtur
     assert Path("run.pedanova").exists()
 
 
-def test_commands_of_the_readme(trials: pd.DataFrame) -> None:
+@pytest.mark.usefixtures("study")
+def test_commands_of_the_readme() -> None:
     lines = [line[2:] for block in blocks("README.md", "console") for line in block.splitlines()]
     commands = [shlex.split(line, comments=True) for line in lines if line.startswith("pedanova")]
     assert len(commands) >= 3
@@ -126,6 +152,16 @@ def test_rows_and_conditions(trials: pd.DataFrame) -> None:
         assert target in (ROOT / "docs/rows-and-conditions.md").read_text(encoding="utf-8")
     a = pa.analyze(trials, "verdict == 'good'", direction="maximize", params=["layers", "optimizer"])
     assert a.importance(pa.equals(1)).rows[0].n_target == int((trials["verdict"] == "good").sum())
+
+
+def test_sources(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    for block in blocks("docs/sources.md", "python"):
+        exec(compile(block, "sources.md", "exec"), names)
+    assert "momentum" in capsys.readouterr().out
+    a = names["a"]
+    assert isinstance(a, pa.Analysis)
+    assert next(iter(a.importance(draws=0))) == "rate"
 
 
 def test_forest() -> None:

@@ -54,8 +54,10 @@ def as_options(message: str) -> str:
     """Arguments of the Python function as the options that a shell user knows."""
     message = message.replace("force=True", "--force")
     words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
-    words += "|estimator|draws|seed|smoothing|baseline|clip"
-    return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message)
+    words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip"
+    return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message).replace(
+        "--study :", "--study:"
+    )
 
 
 def run_analyze(options: argparse.Namespace) -> int:

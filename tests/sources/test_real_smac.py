@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -134,10 +135,10 @@ def test_budgets(tmp_path: Path, name: str) -> None:
     )  # fmt: skip
     records = read_records(folder)
     check_rows(records, history, ["cost"])
-    highest = max(key.budget for key in history)
+    rows_of = Counter(key.budget for key in history)
+    highest = max(budget for budget, rows in rows_of.items() if rows >= 10)
     assert records.told.where == f"budget == {highest!r}"
-    rows = sum(key.budget == highest for key in history)
-    assert pedanova.analyze(folder, threads=1).rows == rows
+    assert pedanova.analyze(folder, threads=1).rows == rows_of[highest]
 
 
 def test_instances(tmp_path: Path) -> None:
