@@ -29,7 +29,7 @@ from pedanova.moments import Moments
 from pedanova.nesting import Range, check_nested, check_one_value, check_order, query_notes
 from pedanova.observations import Observations
 from pedanova.preparation import reordered
-from pedanova.regions import Region, as_region
+from pedanova.regions import Cut, Region, as_region
 from pedanova.rowsets import RowSet, as_rows, needs_rows
 from pedanova.space import Space
 from pedanova.tally import Tally
@@ -49,6 +49,7 @@ class Counted:
     _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
     _models: dict[object, Any] = field(default_factory=dict, repr=False)  # fitted when first asked
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
+    _rescan: Any = field(default=None, repr=False)  # how to read the rows again, where they are on disk
 
     @classmethod
     def of(cls, observed: Observations, levels: Levels, threads: int) -> Self:
@@ -121,6 +122,7 @@ class Counted:
             region = as_region(value, name)
             check_one_value(region, name, self.objective, several=self.levels.several)
             single = self.observations is not None and self.observations.ranked.dtype == np.float32
+            single = single or (self._rescan is not None and self._rescan.single)
             return region.as_float32() if single else region
         observed = self._source()
         return as_rows(value, name, observed.table, len(observed))
@@ -164,20 +166,26 @@ class Counted:
             for region in regions:
                 self.levels.find(region, by_level)
         except LevelsError:
-            if self.observations is None:
+            if self.observations is None and self._rescan is None:
                 raise
-            return self._recount(self.observations, *regions)
+            return self._recount(*regions)
         return self.levels, self.tallies
 
-    def _recount(self, observed: Observations, *regions: Region) -> tuple[Levels, Tallies]:
+    def _recount(self, *regions: Region) -> tuple[Levels, Tallies]:
         """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         if cuts not in self._recounts:
-            levels = recut(observed, self.levels, cuts, self.threads)
             self._recounts.clear()  # the last question's counts are enough
-            self._recounts[cuts] = levels, tally_columns(observed, levels, threads=self.threads)
+            self._recounts[cuts] = self._count_again(cuts)
         found: tuple[Levels, Tallies] = self._recounts[cuts]
         return found
+
+    def _count_again(self, cuts: frozenset[Cut]) -> tuple[Levels, Tallies]:
+        if self.observations is None:
+            found: tuple[Levels, Tallies] = self._rescan.recut(self.levels, cuts)
+            return found
+        levels = recut(self.observations, self.levels, cuts, self.threads)
+        return levels, tally_columns(self.observations, levels, threads=self.threads)
 
 
 def first(tallies: Tallies) -> Tally:

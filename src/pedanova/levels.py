@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -169,20 +169,34 @@ def cut_levels(
     rows = len(objective) if nan == "worst" else numbers
     ranks = [rank_of(part, rows) for part in quantiles]
     found = select_ranks(objective, sign, [r for r in ranks if r <= numbers], threads=threads)
+    complete = every and numbers <= SMALL
+    own = np.unique(sign * objective[~np.isnan(objective)]) if complete else np.empty(0)
+    levels = assemble(found, ranks, quantiles, direction=direction, nan=nan, values=[*own, *values])
+    return replace(levels, complete=complete)
+
+
+def assemble(
+    found: Mapping[int, float],
+    ranks: Sequence[int],
+    quantiles: Sequence[Fraction],
+    *,
+    direction: Direction,
+    nan: NanPolicy,
+    values: Sequence[float] = (),
+) -> Levels:
+    """Levels from the signed objectives at the ranks of the quantiles, and further signed values."""
+    sign = 1.0 if direction == "minimize" else -1.0
     # Where a quantile reaches into the rows that count as worst, it means all rows.
     ends = [
         math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)
     ]
-    complete = every and numbers <= SMALL
-    own = np.unique(sign * objective[~np.isnan(objective)]) if complete else np.empty(0)
-    cuts = np.unique(np.concatenate([own, ends, values, [math.inf]])) + 0.0
+    cuts = np.unique(np.concatenate([ends, values, [math.inf]])) + 0.0
     return Levels(
         direction=direction,
         nan=nan,
         thresholds=sign * cuts,
         quantiles=tuple(quantiles),
         index=tuple(int(np.searchsorted(cuts, end)) for end in ends),
-        complete=complete,
     )
 
 

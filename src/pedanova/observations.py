@@ -162,21 +162,21 @@ def _likely(records: Records, names: list[str], goals: tuple[Goal, ...]) -> tupl
     twins = [goal.twin for goal in goals if goal.twin in names]
     notes = [f"{name}: holds the very numbers of the objective; left out" for name in twins]
     rest = [name for name in names if name not in twins]
-    marked = _marked(rest)
-    others = [name for name in rest if name not in marked] if marked else []
+    settings = marked(rest)
+    others = [name for name in rest if name not in settings] if settings else []
     if not others:
         return rest, notes
-    notes.append(f"names such as {marked[0]!r} mark the parameters; left out: {listed(others)}")
+    notes.append(f"names such as {settings[0]!r} mark the parameters; left out: {listed(others)}")
     notes += [f"{name}: {note}" for name in others if (note := note_on_states(records.columns[name]))]
-    return marked, notes
+    return settings, notes
 
 
-def _marked(names: list[str]) -> list[str]:
+def marked(names: list[str]) -> list[str]:
     """Columns whose names say that they are settings, as trackers write them."""
     for prefix in MARKS:
-        marked = [name for name in names if name.startswith(prefix)]
-        if len(marked) > 1:
-            return marked
+        found = [name for name in names if name.startswith(prefix)]
+        if len(found) > 1:
+            return found
     return []
 
 

@@ -40,6 +40,8 @@ def analyze(
     repeats: str | None = None,
     study: str | None = None,
     names: Sequence[str] | None = None,
+    stream: bool | None = None,
+    executor: object = None,
     threads: int | None = None,
 ) -> Analysis:
     """Count a table of trials once; every question is then answered from the counts.
@@ -85,6 +87,12 @@ def analyze(
         Which study or experiment, where a store holds several.
     names
         Column names of a 2-D NumPy array.
+    stream
+        Read files, lazy frames and relations in parts, in memory that does not grow with them; None
+        for large ones only.
+    executor
+        Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as
+        Dask's ``client.get_executor(retries=2)``.
     threads
         Threads to count with; None for all cores.
 
@@ -96,7 +104,9 @@ def analyze(
     >>> list(a.importance())
     ['x', 'z']
     """
-    from pedanova.sources import read_records, read_series  # brings narwhals along: only when needed
+    # These bring narwhals along: only when needed.
+    from pedanova.sources import open_table, read_records, read_series
+    from pedanova.sources.scans import Scan
     from pedanova.sources.spaces import read_space
 
     policies = Policies(
@@ -109,7 +119,9 @@ def analyze(
     workers = as_threads(threads)
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
-    records = read_records(data, names=names, study=study)
+    opened = (
+        data if names is not None or study is not None else open_table(data, stream or executor is not None)
+    )
     given, notes = (None, []) if space is None else read_space(space)
     request = Request(
         objective=objective,
@@ -123,6 +135,11 @@ def analyze(
         repeats=None if repeats is None else as_choice("repeats", repeats, RepeatPolicy),
         policies=policies,
     )
+    if isinstance(opened, Scan):
+        from pedanova.scanned import analyze_scan
+
+        return analyze_scan(opened, request, levels=levels, outside=fate, threads=workers, executor=executor)
+    records = read_records(opened, names=names, study=study)
     observed = prepare(replace(records, notes=(*records.notes, *notes)), request)
     cut = levels_for(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
     a = Analysis.of(observed, cut, workers)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Self, TypeVar
 
 PATIENCE = 1.0  # seconds before the first word
 PAUSE = 0.2  # seconds between two words
@@ -46,3 +47,34 @@ def describe(what: str, count: int, total: int | None, seconds: float) -> str:
     whole = "" if total is None else f" of {total:,}"
     left = "" if not total or not rate else f", {max(0, total - count) / rate:.0f} s left"
     return f"reading {what}: {count:,}{whole}, {rate:,.0f} a second{left}"
+
+
+class Meter:
+    """Counts rows as they come, from any thread; on a terminal it says how far it is."""
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        self.what, self.total, self.count = what, total, 0
+        self._lock = threading.Lock()
+        self._begin = time.monotonic()
+        self._said = self._begin + PATIENCE - PAUSE
+        self._spoken = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._spoken:
+            sys.stderr.write("\r\x1b[K")
+        if kind is KeyboardInterrupt:
+            whole = "" if self.total is None else f" of {self.total:,}"
+            sys.stderr.write(f"stopped after {self.count:,}{whole} rows ({self.what})\n")
+
+    def add(self, rows: int) -> None:
+        with self._lock:
+            self.count += rows
+            now = time.monotonic()
+            if now - self._said <= PAUSE or not sys.stderr.isatty():
+                return
+            self._said, self._spoken = now, True
+            sys.stderr.write(f"\r{describe(self.what, self.count, self.total, now - self._begin)}\x1b[K")
+            sys.stderr.flush()

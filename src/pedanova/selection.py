@@ -6,7 +6,7 @@ but only below prefixes that hold a wanted rank, until few enough rows are left 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -41,18 +41,37 @@ def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64
     return picked
 
 
+Count = Callable[[list[NDArray[np.int32]], int, int], NDArray[np.int64]]  # tables, prefixes, bits → counts
+Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables, rows at most → signed values
+
+
 def _by_radix(
     objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *, threads: int
 ) -> NDArray[np.float64]:
     pieces = chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
     parts = [objective[piece] for piece in pieces]
-    few = max(SORT_BELOW, len(objective) // 64)
+
+    def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
+        counted = spread(lambda part: count_digits(part, sign, tables, nodes, bits), parts, threads=threads)
+        total: NDArray[np.int64] = np.sum(counted, axis=0)
+        return total
+
+    def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
+        return np.concatenate(
+            spread(lambda part: gather_wanted(part, sign, tables, most), parts, threads=threads)
+        )
+
+    return radix_select(count, gather, wanted, few=max(SORT_BELOW, len(objective) // 64))
+
+
+def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few: int) -> NDArray[np.float64]:
+    """Values at some ranks, by whoever counts and gathers; `few` rows are sorted at once."""
     tables: list[NDArray[np.int32]] = []  # which prefixes are wanted, digit by digit
     keys = np.zeros(1, dtype=np.uint64)  # the bits read so far, one prefix each
     under = np.zeros(len(wanted), dtype=np.int64)  # the prefix each wanted rank lies under
     inside = wanted - 1  # its rank among the rows of that prefix
     for bits in kernel.DIGIT_BITS:
-        counts = _count(parts, sign, tables, len(keys), bits, threads=threads)
+        counts = count(tables, len(keys), bits)
         reached = np.cumsum(counts, axis=1)
         digit = np.array(
             [np.searchsorted(reached[u], i, side="right") for u, i in zip(under, inside, strict=True)]
@@ -65,7 +84,10 @@ def _by_radix(
         keys = (keys[prefixes >> bits] << np.uint64(bits)) | (prefixes & ((1 << bits) - 1)).astype(np.uint64)
         sizes = counts.ravel()[prefixes]
         if sizes.sum() <= few and len(tables) < len(kernel.DIGIT_BITS):
-            return _sort_rest(parts, sign, tables, sizes, under, inside, threads=threads)
+            rest = np.sort(gather(tables, int(sizes.sum())))  # prefixes are in numeric order
+            before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+            picked: NDArray[np.float64] = rest[before[under] + inside]
+            return picked
     return _value_of(keys)[under]  # every bit is known: many rows share these very values
 
 
@@ -76,44 +98,18 @@ def _value_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
     return bits.view(np.float64)
 
 
-def _count(
-    parts: list[NDArray[Any]],
-    sign: float,
-    tables: list[NDArray[np.int32]],
-    nodes: int,
-    bits: int,
-    *,
-    threads: int,
+def count_digits(
+    values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], nodes: int, bits: int
 ) -> NDArray[np.int64]:
     """(prefixes, digits) rows below each wanted prefix by their next digit."""
-
-    def count(part: NDArray[Any]) -> NDArray[np.int64]:
-        counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
-        kernel.count_digits(part, sign, tables, counts)
-        return counts
-
-    total: NDArray[np.int64] = np.sum(spread(count, parts, threads=threads), axis=0)
-    return total
+    counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
+    kernel.count_digits(values, sign, tables, counts)
+    return counts
 
 
-def _sort_rest(
-    parts: list[NDArray[Any]],
-    sign: float,
-    tables: list[NDArray[np.int32]],
-    sizes: NDArray[np.int64],
-    under: NDArray[np.int64],
-    inside: NDArray[np.int64],
-    *,
-    threads: int,
+def gather_wanted(
+    values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], most: int
 ) -> NDArray[np.float64]:
-    """Gather what is left, prefixes being in numeric order, and pick the ranks."""
-    capacity = int(sizes.sum())
-
-    def gather(part: NDArray[Any]) -> NDArray[np.float64]:
-        out = np.empty(min(capacity, len(part)), dtype=np.float64)
-        return out[: kernel.gather_wanted(part, sign, tables, out)]
-
-    rest = np.sort(np.concatenate(spread(gather, parts, threads=threads)))
-    before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    picked: NDArray[np.float64] = rest[before[under] + inside]
-    return picked
+    """The signed values below the wanted prefixes."""
+    out = np.empty(min(most, len(values)), dtype=np.float64)
+    return out[: kernel.gather_wanted(values, sign, tables, out)]

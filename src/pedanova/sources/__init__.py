@@ -12,7 +12,8 @@ from pedanova.errors import DataError
 from pedanova.observations import Records
 from pedanova.sources import arrays, frames
 from pedanova.sources.names import as_names
-from pedanova.sources.registry import find_kind, is_url, read_as, read_place, read_url
+from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, read_url
+from pedanova.sources.scans import scan_of
 
 
 def read_records(data: object, *, names: Sequence[str] | None = None, study: str | None = None) -> Records:
@@ -39,6 +40,24 @@ def read_records(data: object, *, names: Sequence[str] | None = None, study: str
         "Polars or pyarrow table, a dict of arrays, or a NumPy array with names=; "
         "`pedanova formats` lists everything"
     )
+
+
+def open_table(data: object, stream: bool | None) -> object:
+    """A scan where a table is to be read in parts, the records of several small files, or the data itself."""
+    if isinstance(data, str | os.PathLike):
+        place = os.fspath(data)
+        if is_url(place) or is_log(place):
+            return data
+    scan = scan_of(data)
+    if scan is None:
+        if stream:
+            raise DataError(
+                f"a {type(data).__name__} cannot be read in parts; give files, a lazy frame or a relation"
+            )
+        return data
+    if stream or (stream is None and scan.is_large):
+        return scan
+    return scan.load() if len(scan.parts) > 1 else data
 
 
 def read_series(name: str, values: object) -> Column:

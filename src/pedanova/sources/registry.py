@@ -107,5 +107,11 @@ def _exists(place: Path) -> bool:
         return False
 
 
+def is_log(place: str) -> bool:
+    """Whether a path is the log of some tool."""
+    path = Path(place)
+    return _exists(path) and find_kind("path", path) is not None
+
+
 def is_url(text: str | os.PathLike[str]) -> bool:
     return isinstance(text, str) and "://" in text and not _exists(Path(text))

@@ -32,7 +32,7 @@ REAL = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infin
 
 
 def read_delimited(file: Path, delimiter: str) -> Records:
-    header = _header(file, delimiter)
+    header = read_header(file, delimiter)
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
     records = read(file, delimiter, header)
     _check_closed(file, records)
@@ -50,12 +50,12 @@ def _check_closed(file: Path, records: Records) -> None:
 def peek_header(file: Path) -> list[str]:
     """The names of a CSV file's columns; none where there is no such file or header."""
     try:
-        return _header(file, ",") if file.suffix.lower() == ".csv" and file.is_file() else []
+        return read_header(file, ",") if file.suffix.lower() == ".csv" and file.is_file() else []
     except (PedanovaError, OSError, ValueError):
         return []
 
 
-def _header(file: Path, delimiter: str) -> list[str]:
+def read_header(file: Path, delimiter: str) -> list[str]:
     """The names of the columns, checked."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:

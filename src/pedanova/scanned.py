@@ -1,0 +1,266 @@
+"""An analysis of a scan: what `streaming` counts, put together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova import kernel
+from pedanova.analysis import Analysis
+from pedanova.counting import Tallies, cell_notes
+from pedanova.errors import DataError, LevelsError, OutsideSpaceError, QueryError, listed
+from pedanova.expressions import columns_in
+from pedanova.goals import as_directions
+from pedanova.infer import infer_space
+from pedanova.levels import Levels, as_ladder, assemble
+from pedanova.observations import marked
+from pedanova.regions import Cut, Quantile, Threshold, rank_of
+from pedanova.request import Request
+from pedanova.selection import radix_select
+from pedanova.sources.scans import Scan
+from pedanova.space import Moving, Space, Switch, as_space
+from pedanova.streaming import (
+    Counts,
+    Crew,
+    Look,
+    Plan,
+    count_part,
+    digits_of_part,
+    look_at_part,
+    wanted_of_part,
+)
+from pedanova.survey import Sketch, survey_part
+
+SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
+INMEMORY = "; load the table into memory (stream=False) for that"
+COUNTED = re.compile(r"^(?P<name>.*?: )?(?P<part>[\d,]+) of (?P<whole>[\d,]+) (?P<rest>rows .*)$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rescan:
+    """The way back to the rows: they are read once more where a question needs other thresholds."""
+
+    crew: Crew
+    plan: Plan
+    look: Look
+
+    @property
+    def single(self) -> bool:
+        return self.look.single
+
+    def count(self, levels: Levels) -> Counts:
+        total = Counts()
+        for counts in self.crew.each(count_part, self.plan, levels, what="rows to count"):
+            total.add(counts)
+        return total
+
+    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> tuple[Levels, Tallies]:
+        cuts = list(cuts)
+        parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
+        finer = levels
+        if not parts <= set(levels.quantiles):
+            if not levels.own:
+                raise LevelsError("the levels are those of other data; ask for one of their quantiles")
+            finer = self.cut(as_ladder(parts | set(levels.quantiles)))
+        finer = finer.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
+        return finer, self.count(finer).tallies(self.plan, finer)
+
+    def cut(self, quantiles: Sequence[Fraction]) -> Levels:
+        """Exact thresholds, in two or three readings of the objective alone."""
+        look, plan = self.look, light(self.plan)
+        if not look.numbers:
+            raise DataError(f"objective {plan.objective!r} holds no number in {look.rows:,} rows")
+        rows = look.kept if plan.nan == "worst" else look.numbers
+        ranks = [rank_of(part, rows) for part in quantiles]
+        wanted = np.unique([rank for rank in ranks if rank <= look.numbers]).astype(np.int64)
+
+        def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
+            if not tables:  # counted at the first look
+                return np.asarray(look.digits)
+            found: Any = sum(
+                self.crew.each(digits_of_part, plan, tables, nodes, bits, what="rows for thresholds")
+            )
+            return np.asarray(found)
+
+        def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
+            return np.concatenate(
+                list(self.crew.each(wanted_of_part, plan, tables, most, what="rows for thresholds"))
+            )
+
+        values = radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
+        found = dict(zip(wanted.tolist(), values.tolist(), strict=True))
+        return assemble(found, ranks, quantiles, direction=plan.direction, nan=plan.nan)
+
+
+def light(plan: Plan) -> Plan:
+    """The same rows, their settings left unread."""
+    return replace(
+        plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan))
+    )
+
+
+def spoken_for(plan: Plan) -> set[str]:
+    """Columns that tell the objective, and which rows count."""
+    choices = (plan.objective, plan.where, plan.feasible, plan.state)
+    return {name for choice in choices for name in named_in(choice, plan.needs)}
+
+
+def named_in(choice: object, columns: Sequence[str]) -> list[str]:
+    """The columns that a choice speaks of."""
+    if choice is None:
+        return []
+    if isinstance(choice, dict):
+        return [name for name in choice if name in columns]
+    if isinstance(choice, list | tuple | set):
+        return [name for one in choice for name in named_in(one, columns)]
+    if isinstance(choice, str):
+        return [choice] if choice in columns else list(columns_in(choice, dict.fromkeys(columns)))  # type: ignore[arg-type]
+    return []
+
+
+def analyze_scan(
+    scan: Scan, request: Request, *, levels: object, outside: str, threads: int, executor: Any = None
+) -> Analysis:
+    """Count a table of any size. What needs all rows at once is refused in words."""
+    if not kernel.available():
+        raise QueryError(
+            f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted"
+        )
+    objective = check_request(request, scan)
+    crew = Crew(scan.parts, scan.rows, threads, executor)
+    plan = Plan(
+        objective=objective,
+        direction=as_directions(request.direction or "minimize", 1)[0],
+        space=Space({}),
+        needs=(),
+        where=request.where,
+        feasible=request.feasible,
+        state=request.state,  # type: ignore[arg-type]
+        policies=request.policies,
+    )
+    space, notes = space_of(scan, request, plan, crew)
+    plan = replace(plan, space=space, needs=columns_needed(scan, plan, space))
+    look = Look()
+    for one in crew.each(look_at_part, light(plan), what="rows of the objective"):
+        look = look.add(one)
+    rescan = Rescan(crew, plan, look)
+    if isinstance(levels, Levels):
+        cut = levels.borrowed()
+    else:
+        cut = rescan.cut(as_ladder(levels))  # type: ignore[arg-type]
+        if np.isfinite(cut.thresholds).sum() < 2 and len(np.unique(cut.thresholds)) < 2:
+            raise DataError(
+                f"objective {objective!r} is the same in every row; nothing can explain a constant"
+            )
+    counts = rescan.count(cut)
+    tallies = counts.tallies(plan, cut)
+    if request.space is not None and outside == "error":
+        check_inside(tallies)
+    told = (f"read in {len(scan.parts)} parts, {look.rows:,} rows in all", *merged(look.notes), *notes)
+    return Analysis(
+        objective=objective,
+        levels=cut,
+        tallies=tallies,
+        notes=(*told, *cell_notes(tallies)),
+        dropped=counts.rows - counts.counted,
+        threads=threads,
+        _moments=counts.moments,
+        _rescan=rescan,
+    )
+
+
+def check_request(request: Request, scan: Scan) -> str:
+    """The objective; whatever cannot be told row by row is refused."""
+    if not isinstance(request.objective, str):
+        what = (
+            "objective= is missing"
+            if request.objective is None
+            else "objective= must be the name of one column"
+        )
+        raise QueryError(
+            f"{what} where a table is read in parts; there are: {listed(list(scan.columns), most=40)}"
+        )
+    if request.repeats not in (None, "all"):
+        raise QueryError(f"repeats={request.repeats!r} needs all rows at once{INMEMORY}")
+    for name in ("where", "feasible", "state"):
+        if hasattr(getattr(request, name), "__array__") or hasattr(getattr(request, name), "mask"):
+            raise QueryError(
+                f"{name}= must be a column or a condition where a table is read in parts{INMEMORY}"
+            )
+    if request.objective not in scan.columns and not named_in(request.objective, scan.columns):
+        scan.check([request.objective])
+    return request.objective
+
+
+def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
+    ties = [
+        name
+        for parameter in space.values()
+        for name in (
+            *(parent for parent, _ in parameter.when),
+            *([parameter.by] if isinstance(parameter, Switch) else []),
+            *([parameter.low, parameter.high] if isinstance(parameter, Moving) else []),
+        )
+        if isinstance(name, str)
+    ]
+    chosen = spoken_for(replace(plan, needs=scan.columns))
+    wanted = dict.fromkeys([*space, *ties, *sorted(chosen)])
+    scan.check(list(wanted))
+    return tuple(wanted)
+
+
+def space_of(scan: Scan, request: Request, plan: Plan, crew: Crew) -> tuple[Space, list[str]]:
+    """As given, or guessed from one reading of the columns that may be settings."""
+    exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
+    params = [request.params] if isinstance(request.params, str) else list(request.params or ())
+    scan.check([*exclude, *params])
+    if request.space is not None:
+        space = as_space(request.space)
+        names = [name for name in space if name not in exclude and (not params or name in params)]
+        return Space({name: space[name] for name in names}), []
+    taken = spoken_for(replace(plan, needs=scan.columns))
+    names = params or [name for name in scan.columns if name not in taken and name not in exclude]
+    names = params or marked(names) or names
+    sketches = [Sketch(name) for name in names]
+    for found in crew.each(survey_part, names, what="rows to find the space"):
+        for sketch, more in zip(sketches, found, strict=True):
+            sketch.join(more)
+    space, notes = infer_space({s.name: s.column() for s in sketches}, asked=frozenset(params))
+    if not space:
+        raise DataError(f"no column of {scan.name} can serve as a parameter ({'; '.join(notes[:3])})")
+    gaps = [s.name for s in sketches if s.gaps and s.name in space]
+    if gaps:
+        notes.append(
+            f"values are missing in {listed(gaps)}; conditions are not guessed where a table is read in parts"
+        )
+    return space, notes
+
+
+def check_inside(tallies: Tallies) -> None:
+    for name, tally in tallies.items():
+        many = int(tally.counts[:, tally.grid.outside].sum())
+        if many:
+            raise OutsideSpaceError(
+                f"{name}: {many:,} rows lie outside {tally.parameter}; widen the space, or pass outside='count'"
+            )
+
+
+def merged(notes: Iterable[str]) -> list[str]:
+    """Notes of parts as notes of the whole: what they count is added."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    plain: dict[str, None] = {}
+    for note in notes:
+        match = COUNTED.match(note)
+        if match is None:
+            plain[note] = None
+            continue
+        both = sums.setdefault((match["name"] or "", match["rest"]), [0, 0])
+        both[0] += int(match["part"].replace(",", ""))
+        both[1] += int(match["whole"].replace(",", ""))
+    return [*(f"{name}{part:,} of {whole:,} {rest}" for (name, rest), (part, whole) in sums.items()), *plain]

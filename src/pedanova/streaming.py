@@ -1,0 +1,244 @@
+"""Counting a scan: tables of any size, read in parts, in memory that does not grow with them.
+
+Two things need a look at all rows before any can be counted: the space, where none was given (one
+reading), and the thresholds of the levels (two or three readings of the objective alone). Then one
+reading counts. Every step is the same function of one part; the results of parts are added, so that
+threads, processes and other machines may each take some.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova import kernel
+from pedanova.column import Column
+from pedanova.conditions import place_columns
+from pedanova.counting import Tallies
+from pedanova.engines.arrays import sum_moments, tally_columns
+from pedanova.errors import DataError, QueryError
+from pedanova.fates import Policies, decide_fates
+from pedanova.goals import read_goals
+from pedanova.levels import Levels
+from pedanova.moments import Moments
+from pedanova.observations import Observations, Records
+from pedanova.progress import Meter
+from pedanova.regions import Direction, Region
+from pedanova.rowsets import as_rows
+from pedanova.selection import count_digits, gather_wanted
+from pedanova.sources.scans import Part
+from pedanova.space import Space
+from pedanova.tally import Tally
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a part must know to be counted, wherever that happens."""
+
+    objective: str
+    direction: Direction
+    space: Space
+    needs: tuple[str, ...]  # columns to read
+    where: Any = None
+    feasible: Any = None
+    state: str | None = None
+    policies: Policies = field(default_factory=Policies)
+
+    @property
+    def nan(self) -> Any:
+        return "worst" if self.policies.may_be_worst else "drop"
+
+
+def observe(records: Records, plan: Plan) -> Observations:
+    """One batch, prepared as a whole table would be; every choice is about single rows."""
+    columns = {
+        name: _numbers(column) if name == plan.objective else column
+        for name, column in records.columns.items()
+    }
+    goals = read_goals(columns, records.rows, plan.objective, plan.direction)
+    fates = decide_fates(goals, columns, plan.policies, state=plan.state, feasible=plan.feasible)
+    keep, notes = fates.keep, list(fates.notes)
+    if plan.where is not None:
+        rows = as_rows(plan.where, "where", columns, records.rows)
+        if isinstance(rows, Region):
+            raise QueryError(
+                f"where={rows} needs all rows at once; write a condition on the objective instead"
+            )
+        keep = keep & rows.mask
+        notes.append(f"{int(keep.sum()):,} of {len(keep):,} rows are used: {rows.words}")
+    placed, more = place_columns(plan.space, {name: columns[name] for name in plan.space}, columns)
+    order = None
+    if fates.worst.any():
+        order = np.where(fates.worst, np.nan, goals[0].values.astype(np.float64))
+    return Observations(
+        placed, goals, plan.space, columns, (*notes, *more), order, None if keep.all() else keep
+    )
+
+
+def _numbers(column: Column) -> Column:
+    """An objective without a value in a whole batch is no text."""
+    if column.labels is not None and not column.labels:
+        return Column(column.name, np.full(len(column), np.nan))
+    return column
+
+
+def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Iterator[Observations]:
+    for records in part.batches(plan.needs):
+        try:
+            yield observe(records, plan)
+        except DataError as error:
+            raise type(error)(f"{part.name}: {error}") from None
+        if meter is not None:
+            meter.add(records.rows)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What one part, or several, hold."""
+
+    rows: int = 0
+    counted: int = 0
+    tables: dict[str, list[NDArray[Any]]] = field(default_factory=dict)  # counts, sums
+    moments: Moments | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, other: Counts) -> Counts:
+        self.rows += other.rows
+        self.counted += other.counted
+        for name, tables in other.tables.items():
+            if name in self.tables:
+                for own, more in zip(self.tables[name], tables, strict=True):
+                    own += more
+            else:
+                self.tables[name] = tables
+        if self.moments is None or other.moments is None:
+            self.moments = self.moments or other.moments
+        else:
+            self.moments = self.moments + other.moments
+        self.notes += other.notes
+        return self
+
+    def tallies(self, plan: Plan, levels: Levels) -> Tallies:
+        return {name: Tally(name, plan.space[name], levels, *self.tables[name]) for name in plan.space}
+
+
+def count_part(
+    part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None
+) -> Counts:
+    """Rows of a part by level and cell."""
+    found = Counts()
+    for observed in batches_of(part, plan, meter):
+        tallies = tally_columns(observed, levels, threads=threads)
+        tables = {name: [tally.counts.copy(), tally.sums.copy()] for name, tally in tallies.items()}
+        rows = next(iter(tallies.values())).rows
+        moments = sum_moments(observed, levels, threads=threads)
+        found.add(Counts(len(observed), rows, tables, moments, list(observed.notes)))
+    return found
+
+
+@dataclass(slots=True)
+class Look:
+    """What a first reading of the objective tells."""
+
+    rows: int = 0
+    kept: int = 0  # rows that count
+    numbers: int = 0  # of them, those that are no NaN
+    single: bool = True  # the objective is kept in single precision
+    digits: Any = 0  # (1, digits) rows by the leading bits
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, other: Look) -> Look:
+        single = self.single and other.single
+        return Look(
+            self.rows + other.rows,
+            self.kept + other.kept,
+            self.numbers + other.numbers,
+            single,
+            self.digits + other.digits,
+            self.notes + other.notes,
+        )
+
+
+def kept_values(observed: Observations) -> NDArray[Any]:
+    values = observed.ranked
+    if not kernel.is_usable(values):
+        values = values.astype(np.float64)
+    return values if observed.keep is None else values[observed.keep]
+
+
+def look_at_part(part: Part, plan: Plan, meter: Meter | None = None) -> Look:
+    """Rows, and the leading bits of the objective."""
+    sign = 1.0 if plan.direction == "minimize" else -1.0
+    look = Look()
+    for observed in batches_of(part, plan, meter):
+        values = kept_values(observed)
+        nans = int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
+        digits = count_digits(values, sign, [], 1, kernel.DIGIT_BITS[0])
+        single = observed.ranked.dtype == np.float32
+        look = look.add(
+            Look(len(observed), len(values), len(values) - nans, single, digits, list(observed.notes))
+        )
+    return look
+
+
+def digits_of_part(
+    part: Part, plan: Plan, tables: list[NDArray[np.int32]], nodes: int, bits: int, meter: Meter | None = None
+) -> NDArray[np.int64]:
+    sign = 1.0 if plan.direction == "minimize" else -1.0
+    counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
+    for observed in batches_of(part, plan, meter):
+        counts += count_digits(kept_values(observed), sign, tables, nodes, bits)
+    return counts
+
+
+def wanted_of_part(
+    part: Part, plan: Plan, tables: list[NDArray[np.int32]], most: int, meter: Meter | None = None
+) -> NDArray[np.float64]:
+    sign = 1.0 if plan.direction == "minimize" else -1.0
+    found = [
+        gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)
+    ]
+    return np.concatenate(found) if found else np.empty(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crew:
+    """Who reads the parts: threads here, or an executor's workers elsewhere."""
+
+    parts: tuple[Part, ...]
+    rows: int | None = None
+    threads: int = 1
+    executor: Any = None
+
+    def each(self, function: Callable[..., Result], *arguments: Any, what: str) -> Iterator[Result]:
+        """The function of every part, in their order; a part's result is let go of when the next is asked for."""
+        if self.executor is not None:
+            waiting = deque(self.executor.submit(function, part, *arguments) for part in self.parts)
+            try:
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
+            return
+        with Meter(what, self.rows) as meter:
+            if self.threads == 1 or len(self.parts) == 1:
+                for part in self.parts:
+                    yield function(part, *arguments, meter=meter)
+                return
+            with ThreadPoolExecutor(self.threads) as pool:
+                queue: deque[Any] = deque()
+                for part in self.parts:
+                    queue.append(pool.submit(function, part, *arguments, meter=meter))
+                    if len(queue) > 2 * self.threads:
+                        yield queue.popleft().result()
+                while queue:
+                    yield queue.popleft().result()
