@@ -134,7 +134,7 @@ def assert_same(one: Records, two: Records) -> None:
 
 
 def read_both(path: Path, delimiter: str = ",") -> Records:
-    header = text._header(path, delimiter)
+    header = text.read_header(path, delimiter)
     quick, slow = text._by_arrow(path, delimiter, header), text._by_python(path, delimiter, header)
     assert_same(quick, slow)
     return quick

@@ -13,7 +13,7 @@ from pedanova.observations import Records
 from pedanova.sources import arrays, frames
 from pedanova.sources.names import as_names
 from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, read_url
-from pedanova.sources.scans import scan_of
+from pedanova.sources.scans import is_small_file, scan_of
 
 
 def read_records(data: object, *, names: Sequence[str] | None = None, study: str | None = None) -> Records:
@@ -46,7 +46,7 @@ def open_table(data: object, stream: bool | None) -> object:
     """A scan where a table is to be read in parts, the records of several small files, or the data itself."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
-        if is_url(place) or is_log(place):
+        if is_url(place) or is_log(place) or (not stream and is_small_file(place)):
             return data
     scan = scan_of(data)
     if scan is None:

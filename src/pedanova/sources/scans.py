@@ -23,6 +23,7 @@ from pedanova.sources.files import SUFFIXES
 
 LARGE = 5_000_000  # rows; smaller tables are read at once, and then answer every kind of question
 LARGE_BYTES = 400_000_000
+SMALL_BYTES = 20_000_000  # of a file that cannot be large
 ROWS_A_PART = 8_000_000  # a file with more rows is cut between its row groups
 LISTED = ("Parquet", "CSV", "TSV", "Arrow IPC")
 
@@ -162,6 +163,19 @@ def find_files(place: str) -> list[Path]:
         return [path] if path.is_file() and path.suffix.lower() in SUFFIXES else []
     except (OSError, ValueError):
         return []
+
+
+def is_small_file(place: str) -> bool:
+    """One file that is read at once, or none at all: whoever reads it says what is wrong with it."""
+    path = Path(place)
+    try:
+        return (
+            not is_pattern(place)
+            and not path.is_dir()
+            and (not path.is_file() or path.stat().st_size < SMALL_BYTES)
+        )
+    except (OSError, ValueError):
+        return True
 
 
 def is_hidden(file: Path) -> bool:
