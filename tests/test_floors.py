@@ -52,12 +52,12 @@ FLOORS = {
     "contrasts": 61, "counting": 61,
     "streaming": 62,
     "effects": 62, "interactions": 62, "inference": 62, "marginals": 62, "forestresults": 62,
-    "assisted": 63, "encoding": 63,
+    "assisted": 63, "encoding": 63, "pairdensity": 63,
     "estimators": 64, "forest": 64,
     "results": 70,
     "report": 80, "report.sentences": 80,
-    "report.text": 81, "report.page": 81,
-    "measures": 82,
+    "report.text": 81, "report.page": 81, "report.figures": 81,
+    "measures": 82, "plots": 82,
     "counted": 84,
     "analysis": 85,
     "scanned": 86,
@@ -77,6 +77,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "threadpoolctl": {"workers"},
     "yaml": {"sources.yaml_text"},
     "optuna": {"integrations.optuna"},
+    "matplotlib": {"report.figures"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

@@ -18,6 +18,7 @@ from pedanova.counted import Counted, first
 from pedanova.counting import check_alike
 from pedanova.density import Smoothing
 from pedanova.effects import Effects, check_single, clip_region, effects_of
+from pedanova.engines.pairs import tally_pairs
 from pedanova.errors import (
     DataError,
     UnknownParameterError,
@@ -26,8 +27,9 @@ from pedanova.errors import (
 from pedanova.estimators import MOST_ROWS, Asked, as_options, estimate
 from pedanova.importance import Contrast, Importances, chance_notes, rank, ranked, sampler_notes, sparse_notes
 from pedanova.inference import DRAWS
-from pedanova.interactions import Interactions, find_pairs
+from pedanova.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.nesting import few_rows_note
+from pedanova.pairdensity import PairDensity, pair_density
 from pedanova.preparation import with_goal
 from pedanova.regions import Region, percent
 from pedanova.results import Comparison, Densities, Profile, Step, densities_of
@@ -36,6 +38,7 @@ from pedanova.rowsets import RowSet
 if TYPE_CHECKING:
     from pedanova.forestresults import AxisEffects, ForestEffects
     from pedanova.measures import Measures
+    from pedanova.plots import Plots
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +211,26 @@ class Analysis(Counted):
         contrasts, words, notes = self.ask(target, region)
         found = find_pairs(observed, self._codes(wanted, base), contrasts, threads=self.threads, **options)
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
+
+    def pair(
+        self, first: str, second: str, target: object = 0.1, region: object = 1.0, *, cells: object = 8
+    ) -> PairDensity:
+        """Rows of target and region on the plane of two parameters, by coarse cells."""
+        contrasts, _, _ = self.ask(target, region)
+        chosen = {c.name: c for c in choose(contrasts, [first, second])}
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        most = as_cells(cells, 0)
+        tally = tally_pairs(
+            self._source(), self._codes(wanted, base), groups_of(chosen.values(), most), threads=self.threads
+        )
+        return pair_density(tally, chosen[first], chosen[second])
+
+    @property
+    def plot(self) -> Plots:
+        """Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …"""
+        from pedanova.plots import Plots
+
+        return Plots(self)
 
     def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
         """The ratios for each of several objectives alone, beside those for all together.
