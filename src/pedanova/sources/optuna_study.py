@@ -40,7 +40,7 @@ def log_of(study: Any, trials: Any) -> StudyLog:
         directions = ("minimize",) * len(directions)
     values = np.full((len(trials), len(directions)), np.nan)
     settings: dict[str, Setting] = {}
-    known: dict[tuple[str, int], int] = {}  # name and id of a distribution → its place
+    known: dict[object, int] = {}  # what marks a distribution → its place
     for row, trial in enumerate(watched(trials, "trials", len(trials))):
         if trial.values is not None and len(trial.values) == len(directions):
             values[row] = trial.values
@@ -70,15 +70,24 @@ def log_of(study: Any, trials: Any) -> StudyLog:
     )
 
 
-def _place(key: str, distribution: Any, setting: Setting, known: dict[tuple[str, int], int]) -> int:
-    """Equal distributions are mostly, not always, the same object."""
-    place = known.get((key, id(distribution)))
+def _place(key: str, distribution: Any, setting: Setting, known: dict[object, int]) -> int:
+    """The place of a distribution; every trial may hold a copy of its own, and parsing each takes long."""
+    choices = getattr(distribution, "choices", None)
+    mark: object = (
+        (key, id(choices)) if choices is not None else (key, type(distribution), *bounds_of(distribution))
+    )
+    place = known.get(mark)
     if place is None:
         plain = read_distribution(distribution, f"parameter {key!r}")
         if plain not in setting.distributions:
             setting.distributions.append(plain)
-        place = known[key, id(distribution)] = setting.distributions.index(plain)
+        place = known[mark] = setting.distributions.index(plain)
     return place
+
+
+def bounds_of(distribution: Any) -> tuple[object, ...]:
+    names = ("low", "high", "log", "step", "q")
+    return tuple([getattr(distribution, name, None) for name in names])
 
 
 def constraints_of(trials: Any) -> list[dict[str, float]]:
