@@ -164,6 +164,18 @@ def test_sources(capsys: pytest.CaptureFixture[str]) -> None:
     assert next(iter(a.importance(draws=0))) == "rate"
 
 
+def test_figures() -> None:
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    for block in blocks("docs/figures.md", "python"):
+        exec(compile(block, "figures.md", "exec"), {})
+    assert len(plt.get_fignums()) == 7
+    plt.close("all")
+
+
 def test_forest() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/forest.md", "python"):
