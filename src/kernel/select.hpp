@@ -123,10 +123,13 @@ struct Ends {
 inline std::int64_t gather_window(const Column& objective, double sign, std::int64_t rows, const Window& window,
                                   const std::int32_t* wanted, Ends* ends, double* out, std::int64_t capacity) {
     std::int64_t found = 0;
+    std::vector<std::uint64_t> asked(window.slots / 64 + 1, 0);  // one bit a slot: this one stays in the cache
+    for (std::int64_t slot = 0; slot <= window.slots; ++slot)
+        if (wanted[slot] != -2) asked[slot / 64] |= std::uint64_t{1} << (slot % 64);
     for_blocks(objective, sign, rows, window, [&](std::int64_t here, const double* values, const std::uint32_t* slots) {
         for (std::int64_t i = 0; i < here; ++i) {
+            if (!((asked[slots[i] / 64] >> (slots[i] % 64)) & 1)) continue;
             const std::int32_t wish = wanted[slots[i]];
-            if (wish == -2) continue;
             const double value = values[i] + 0.0;
             if (wish == -1) {
                 if (found < capacity) out[found] = value;
