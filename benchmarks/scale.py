@@ -32,8 +32,9 @@ def make_floats(rows: int, columns: int, dtype: str = "f8", *, log: bool = False
     random = np.random.default_rng(0)
     data = {f"x{i}": random.random(rows, dtype=np.dtype(dtype).type) for i in range(columns)}
     objective = np.zeros(rows)
-    for i, column in enumerate(list(data.values())[:4]):
-        objective += 5.0**-i * (column - 0.5) ** 2
+    for part in chunks(rows, pieces=rows // 100_000 + 1):  # the peak of memory must not be here
+        for i, column in enumerate(list(data.values())[:4]):
+            objective[part] += 5.0**-i * (column[part] - 0.5) ** 2
     if log:
         for column in data.values():
             np.exp(10 * column - 10, out=column)
