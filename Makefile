@@ -29,6 +29,7 @@ lint: $(VENV)/.test  ## ruff and mypy
 
 bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machine, some minutes
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/pairs.py
 	$(BIN)/python benchmarks/fanova.py
 

@@ -1,8 +1,11 @@
 // The plain C face of the kernel: checks codes, catches exceptions, calls. No arithmetic here.
+#include <algorithm>
 #include <cstdint>
 
+#include "cells.hpp"
 #include "column.hpp"
 #include "count.hpp"
+#include "levels.hpp"
 #include "moments.hpp"
 #include "pairs.hpp"
 #include "pareto.hpp"
@@ -18,7 +21,7 @@ using namespace pedanova;
 
 namespace {
 
-constexpr std::int32_t abi = 5;  // raised whenever a signature below changes; kernel.py asks for it
+constexpr std::int32_t abi = 6;  // raised whenever a signature below changes; kernel.py asks for it
 constexpr std::int64_t bad_argument = -1;
 constexpr std::int64_t failed = -2;
 
@@ -52,38 +55,17 @@ PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::
     });
 }
 
-PEDANOVA_EXPORT std::int64_t pedanova_count_numeric(const void* values, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
-                                                    std::int32_t level_bytes, const void* levels, const void* objective,
-                                                    std::int64_t objective_stride, std::int32_t objective_dtype,
-                                                    const std::uint8_t* missing, std::int64_t cells, const double* inner,
-                                                    const double* accept_low, const double* accept_high, std::int32_t range, std::int32_t even,
-                                                    double origin, double scale, Entry* table) {
-    if (!is_known(dtype) || !is_known(objective_dtype) || rows < 0 || cells < 1 || (level_bytes != 1 && level_bytes != 2))
+// levels: (rows,) codes from 0 to level_count, which stands for rows that do not count.
+PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, std::int32_t count, std::int64_t rows,
+                                                     std::int32_t level_bytes, const void* levels, std::int64_t level_count,
+                                                     const void* objective, std::int64_t stride, std::int32_t dtype) {
+    if (!is_known(dtype) || rows < 0 || level_count < 1 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
+    if (count < 1 || count > most_features || !std::all_of(features, features + count, [](const Feature& f) { return f.is_sound(); }))
         return bad_argument;
-    const Column column = as_column(values, stride, dtype);
-    const Column target = as_column(objective, objective_stride, objective_dtype);
-    const NumericGrid grid{cells, inner, accept_low, accept_high, range != 0, even != 0, origin, scale};
+    const Rows all{rows, level_count, as_column(objective, stride, dtype)};
     return guarded([&] {
-        if (level_bytes == 1) count_numeric(column, grid, rows, static_cast<const std::uint8_t*>(levels), target, missing, table);
-        else count_numeric(column, grid, rows, static_cast<const std::uint16_t*>(levels), target, missing, table);
-        return std::int64_t{0};
-    });
-}
-
-PEDANOVA_EXPORT std::int64_t pedanova_count_lookup(const void* values, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
-                                                   std::int32_t level_bytes, const void* levels, const void* objective,
-                                                   std::int64_t objective_stride, std::int32_t objective_dtype,
-                                                   const std::uint8_t* missing, std::int64_t cells, std::int64_t offset,
-                                                   std::int64_t size, const std::int32_t* lookup, Entry* table) {
-    if (!is_known(dtype) || !is_whole(static_cast<Dtype>(dtype)) || !is_known(objective_dtype) || rows < 0 || cells < 1 ||
-        (level_bytes != 1 && level_bytes != 2))
-        return bad_argument;
-    const Column column = as_column(values, stride, dtype);
-    const Column target = as_column(objective, objective_stride, objective_dtype);
-    const LookupGrid grid{cells, offset, size, lookup};
-    return guarded([&] {
-        if (level_bytes == 1) count_lookup(column, grid, rows, static_cast<const std::uint8_t*>(levels), target, missing, table);
-        else count_lookup(column, grid, rows, static_cast<const std::uint16_t*>(levels), target, missing, table);
+        if (level_bytes == 1) count_features(features, count, static_cast<const std::uint8_t*>(levels), all);
+        else count_features(features, count, static_cast<const std::uint16_t*>(levels), all);
         return std::int64_t{0};
     });
 }
@@ -99,25 +81,11 @@ PEDANOVA_EXPORT std::int64_t pedanova_sum_levels(const void* objective, std::int
     });
 }
 
-PEDANOVA_EXPORT std::int64_t pedanova_code_numeric(const void* values, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
-                                                   const std::uint8_t* missing, std::int64_t cells, const double* inner,
-                                                   const double* accept_low, const double* accept_high, std::int32_t range, std::int32_t even,
-                                                   double origin, double scale, const std::uint8_t* groups, std::uint8_t* codes) {
-    if (!is_known(dtype) || rows < 0 || cells < 1) return bad_argument;
-    const NumericGrid grid{cells, inner, accept_low, accept_high, range != 0, even != 0, origin, scale};
+PEDANOVA_EXPORT std::int64_t pedanova_code_feature(const Feature* feature, std::int64_t rows, const std::uint8_t* groups,
+                                                   std::uint8_t* codes) {
+    if (rows < 0 || !feature->is_sound()) return bad_argument;
     return guarded([&] {
-        code_numeric(as_column(values, stride, dtype), grid, rows, missing, groups, codes);
-        return std::int64_t{0};
-    });
-}
-
-PEDANOVA_EXPORT std::int64_t pedanova_code_lookup(const void* values, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
-                                                  const std::uint8_t* missing, std::int64_t cells, std::int64_t offset, std::int64_t size,
-                                                  const std::int32_t* lookup, const std::uint8_t* groups, std::uint8_t* codes) {
-    if (!is_known(dtype) || !is_whole(static_cast<Dtype>(dtype)) || rows < 0 || cells < 1) return bad_argument;
-    const LookupGrid grid{cells, offset, size, lookup};
-    return guarded([&] {
-        code_lookup(as_column(values, stride, dtype), grid, rows, missing, groups, codes);
+        code_feature(*feature, rows, groups, codes);
         return std::int64_t{0};
     });
 }
@@ -146,6 +114,27 @@ PEDANOVA_EXPORT std::int64_t pedanova_gather_wanted(const void* objective, std::
                                                     double* out, std::int64_t capacity) {
     if (!is_known(dtype) || rows < 0 || depth < 0 || depth >= digit_count) return bad_argument;
     return guarded([&] { return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity); });
+}
+
+// counts: (slots + 1,) rows of each slot of the window, and of NaN.
+PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
+                                                   std::int64_t rows, std::uint64_t first, std::int32_t shift, std::int64_t slots,
+                                                   std::int64_t* counts) {
+    if (!is_known(dtype) || rows < 0 || shift < 0 || shift > 63 || slots < 1 || slots > INT32_MAX) return bad_argument;
+    return guarded([&] {
+        count_window(as_column(objective, stride, dtype), sign, rows, Window{first, shift, slots}, counts);
+        return std::int64_t{0};
+    });
+}
+
+// Returns how many rows lie in the slots to be collected.
+PEDANOVA_EXPORT std::int64_t pedanova_gather_window(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
+                                                    std::int64_t rows, std::uint64_t first, std::int32_t shift, std::int64_t slots,
+                                                    const std::int32_t* wanted, Ends* ends, double* out, std::int64_t capacity) {
+    if (!is_known(dtype) || rows < 0 || shift < 0 || shift > 63 || slots < 1 || slots > INT32_MAX) return bad_argument;
+    return guarded([&] {
+        return gather_window(as_column(objective, stride, dtype), sign, rows, Window{first, shift, slots}, wanted, ends, out, capacity);
+    });
 }
 
 // rows: (count, objectives) different rows in lexicographic order, all minimised.

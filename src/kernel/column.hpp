@@ -54,6 +54,23 @@ void load(const Column& column, std::int64_t first, std::int64_t rows, Wanted* o
     }
 }
 
+// Rows as doubles: where they lie if they are such, else in `buffer`.
+inline const double* view(const Column& column, std::int64_t first, std::int64_t rows, double* buffer) {
+    const char* from = column.data + first * column.stride;
+    const bool plain = column.dtype == Dtype::f64 && column.stride == static_cast<std::int64_t>(sizeof(double));
+    if (plain && reinterpret_cast<std::uintptr_t>(from) % alignof(double) == 0) return reinterpret_cast<const double*>(from);
+    load(column, first, rows, buffer);
+    return buffer;
+}
+
+// sign * rows, likewise.
+inline const double* signed_view(const Column& column, double sign, std::int64_t first, std::int64_t rows, double* buffer) {
+    const double* values = view(column, first, rows, buffer);
+    if (sign == 1.0) return values;
+    for (std::int64_t i = 0; i < rows; ++i) buffer[i] = sign * values[i];
+    return buffer;
+}
+
 constexpr bool is_whole(Dtype dtype) { return dtype != Dtype::f32 && dtype != Dtype::f64; }
 
 // A double's bits, rearranged so that unsigned order is numeric order. -0.0 and 0.0 share a key.

@@ -1,42 +1,46 @@
 // Which interval does a number fall into? Exactly what a binary search over the boundaries says, only faster.
+//
+// Every locator takes a block of values and writes, for each, the number of boundaries <= value; NaN gives whatever lies
+// in range, for the callers ask for it apart. A first loop finds slots without a branch, so that it becomes vector code.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <vector>
 
+#include "loops.hpp"
 #include "column.hpp"
 
 namespace pedanova {
 
-// Boundaries b[0] < b[1] < ... at equal distances: a multiplication guesses, two comparisons settle.
-struct EvenLocator {
-    const double* boundaries;
-    std::int64_t count;
-    double origin;  // where the interval before b[0] would begin
-    double scale;   // intervals per unit
+// Adding it leaves a small number rounded to a whole one, in the low bits: the conversion that every processor vectorises.
+constexpr double whole_shift = 6755399441055744.0;  // 2^52 + 2^51: negative ones too
 
-    // The number of boundaries <= value.
-    std::int64_t operator()(double value) const {
-        const double position = (value - origin) * scale;
-        // Written so that NaN and infinities go to an end instead of into an undefined conversion.
-        std::int64_t guess = position > 0.0 ? (position < static_cast<double>(count) ? static_cast<std::int64_t>(position) : count) : 0;
-        while (guess > 0 && value < boundaries[guess - 1]) --guess;
-        while (guess < count && value >= boundaries[guess]) ++guess;
-        return guess;
-    }
-};
+inline std::uint64_t bits_of(double value) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+inline std::uint32_t as_whole(double small) { return static_cast<std::uint32_t>(bits_of(small + whole_shift)); }
 
 // Where in a table a number is looked up. Both ways rise with the number, which is all that the table needs.
 struct BitSlots {  // by leading bits: right for boundaries that spread over many orders of magnitude
     std::uint64_t first = 0;
+    std::uint64_t last = 0;  // slot
     int shift = 0;
 
-    BitSlots(double low, double high, std::uint64_t longest) : first(order_key(low)) {
-        while (((order_key(high) - first) >> shift) >= longest) ++shift;
+    BitSlots(double low, double high, std::uint64_t longest) : first(order_key(low)), last(longest - 1) {
+        while (((order_key(high) - first) >> shift) > last) ++shift;
     }
-    std::size_t operator()(double value) const { return static_cast<std::size_t>((order_key(value) - first) >> shift); }
+    std::uint32_t operator()(double value) const {
+        const std::uint64_t key = order_key(value);
+        const std::uint64_t slot = (key > first ? key - first : 0) >> shift;
+        return static_cast<std::uint32_t>(slot < last ? slot : last);
+    }
 };
 
 struct EvenSlots {  // by distance: right for boundaries on one scale, also around zero
@@ -49,72 +53,93 @@ struct EvenSlots {  // by distance: right for boundaries on one scale, also arou
         scale = std::isfinite(span) && span > 0 ? last / span : 0.0;
         if (!std::isfinite(scale)) scale = 0.0;
     }
-    std::size_t operator()(double value) const {
-        return scale > 0 ? static_cast<std::size_t>(std::min((value - first) * scale, last)) : 0;
+    std::uint32_t operator()(double value) const {
+        const double anywhere = (value - first) * scale;
+        const double below = anywhere < last ? anywhere : last;
+        return as_whole(anywhere > 0.0 ? below : 0.0);  // NaN too
     }
 };
 
-// Any ascending boundaries: a table narrows the search to the few that share a slot with the number.
+PEDANOVA_LOOP void fill_slots(BitSlots slots, const double* values, std::int64_t rows, std::uint32_t* out) {
+    for (std::int64_t i = 0; i < rows; ++i) out[i] = slots(values[i]);
+}
+
+PEDANOVA_LOOP void fill_slots(EvenSlots slots, const double* values, std::int64_t rows, std::uint32_t* out) {
+    for (std::int64_t i = 0; i < rows; ++i) out[i] = slots(values[i]);
+}
+
+// Boundaries that share their slot with another: each costs the rows beside it a search.
+template <class Slots>
+std::int64_t crowded(const double* boundaries, std::int64_t count, const Slots& slots) {
+    std::int64_t shared = 0;
+    for (std::int64_t i = 1; i < count; ++i) shared += slots(boundaries[i]) == slots(boundaries[i - 1]) ? 1 : 0;
+    return shared;
+}
+
+// Any ascending boundaries: a slot knows how many lie before it and the first one inside; one comparison settles.
 template <class Slots>
 class TableLocator {
 public:
     TableLocator(const double* boundaries, std::int64_t count, const Slots& slots)
-        : boundaries_(boundaries), count_(count), slots_(slots), start_(slots(boundaries[count - 1]) + 2) {
-        // start_[s] = boundaries in slots before s; the answer for a number of slot s lies in [start_[s], start_[s + 1]].
-        std::size_t slot = 0;
-        for (std::int64_t i = 0; i < count; ++i)
-            for (const std::size_t own = slots(boundaries[i]); slot <= own;) start_[slot++] = static_cast<std::int32_t>(i);
-        while (slot < start_.size()) start_[slot++] = static_cast<std::int32_t>(count);
+        : boundaries_(boundaries), slots_(slots), crowded_(crowded(boundaries, count, slots) > 0) {
+        const std::size_t used = static_cast<std::size_t>(slots(std::numeric_limits<double>::infinity())) + 1;
+        before_.assign(used + 1, 0);
+        split_.assign(used, std::numeric_limits<double>::quiet_NaN());  // nothing is >= NaN
+        for (std::int64_t i = count; i-- > 0;) {
+            const std::uint32_t slot = slots(boundaries[i]);
+            split_[slot] = boundaries[i];
+            ++before_[slot + 1];
+        }
+        for (std::size_t s = 0; s < used; ++s) before_[s + 1] += before_[s];
     }
 
-    // The number of boundaries <= value; NaN gives count.
-    std::int64_t operator()(double value) const {
-        if (value < boundaries_[0]) return 0;
-        if (!(value < boundaries_[count_ - 1])) return count_;
-        const std::size_t slot = slots_(value);
-        std::int64_t low = start_[slot];
-        std::int64_t high = start_[slot + 1];
-        while (low < high) {
-            const std::int64_t middle = (low + high) / 2;
-            if (value >= boundaries_[middle]) low = middle + 1;
-            else high = middle;
-        }
-        return low;
-    }
-
-    // Steps of the search if numbers fall evenly between the boundaries.
-    double cost() const {
-        double steps = 0;
-        for (std::size_t s = 0; s + 1 < start_.size(); ++s) {
-            const double inside = start_[s + 1] - start_[s];
-            steps += inside * std::log2(1.0 + inside);
-        }
-        return steps;
+    void operator()(const double* values, std::int64_t rows, std::uint32_t* out) const {
+        fill_slots(slots_, values, rows, out);
+        if (crowded_) return settle<true>(values, rows, out);
+        settle<false>(values, rows, out);
     }
 
 private:
+    template <bool Crowded>
+    void settle(const double* values, std::int64_t rows, std::uint32_t* out) const {
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const std::uint32_t slot = out[i];
+            const std::uint32_t low = before_[slot];
+            const bool behind = values[i] >= split_[slot];
+            out[i] = low + (behind ? 1u : 0u);
+            if (Crowded && behind && before_[slot + 1] - low > 1)
+                out[i] = static_cast<std::uint32_t>(std::upper_bound(boundaries_ + low, boundaries_ + before_[slot + 1], values[i]) - boundaries_);
+        }
+    }
+
     const double* boundaries_;
-    std::int64_t count_;
     Slots slots_;
-    std::vector<std::int32_t> start_;
+    bool crowded_;
+    std::vector<std::uint32_t> before_;  // boundaries in slots before this one
+    std::vector<double> split_;          // the first boundary in the slot
 };
 
 struct NoBoundaries {
-    std::int64_t operator()(double) const { return 0; }
+    void operator()(const double*, std::int64_t rows, std::uint32_t* out) const { std::fill(out, out + rows, 0u); }
 };
 
-// Calls `use` with whichever table answers in fewer steps.
+// Calls `use` with the smallest table that keeps the boundaries apart, or else with the one that comes nearest to it.
 template <class Use>
 void with_table(const double* boundaries, std::int64_t count, std::int64_t rows, const Use& use) {
     if (count == 0) return use(NoBoundaries{});
-    // A table much longer than the column would cost more than it saves.
-    const std::uint64_t longest = static_cast<std::uint64_t>(std::clamp<std::int64_t>(rows / 8, 16, 8192));
     const double low = boundaries[0];
     const double high = boundaries[count - 1];
-    const TableLocator<BitSlots> by_bits(boundaries, count, BitSlots(low, high, longest));
-    const TableLocator<EvenSlots> by_distance(boundaries, count, EvenSlots(low, high, longest));
-    if (by_distance.cost() < by_bits.cost()) use(by_distance);
-    else use(by_bits);
+    // A table much longer than the column would cost more than it saves.
+    const std::uint64_t longest = static_cast<std::uint64_t>(std::clamp<std::int64_t>(rows / 8, 16, 16384));
+    for (std::uint64_t size = std::min<std::uint64_t>(longest, 1024);; size = std::min(longest, 2 * size)) {
+        const BitSlots bits(low, high, size);
+        const EvenSlots even(low, high, size);
+        const std::int64_t by_bits = crowded(boundaries, count, bits);
+        const std::int64_t by_distance = crowded(boundaries, count, even);
+        if (std::min(by_bits, by_distance) > 0 && size < longest) continue;
+        if (by_distance <= by_bits) return use(TableLocator<EvenSlots>(boundaries, count, even));
+        return use(TableLocator<BitSlots>(boundaries, count, bits));
+    }
 }
 
 }  // namespace pedanova

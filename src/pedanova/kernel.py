@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 from pedanova.errors import PedanovaError
 from pedanova.grid import Grid
 
-ABI = 5
-ENTRY = np.dtype([("count", np.int64), ("sum", np.float64)])
+ABI = 6
+MOST_FEATURES = 4  # counted in one call
+ENTRY = np.dtype([("count", np.float64), ("sum", np.float64)])
 MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
 DTYPES = {
     np.dtype(name): code
@@ -29,21 +31,66 @@ DIGIT_BITS = (16, 11, 11, 11, 11, 4)  # how select.hpp reads the bits of a numbe
 
 _pointer, _int64, _int32, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32, ctypes.c_double
 _column = [_pointer, _int64, _int32]
-_levels_and_objective = [_int64, _int32, _pointer, *_column, _pointer]
-_numeric_grid = [_int64, _pointer, _pointer, _pointer, _int32, _int32, _double, _double]
-_lookup_grid = [_int64, _int64, _int64, _pointer]
+_window = [ctypes.c_uint64, _int32, _int64]
 SIGNATURES: dict[str, list[Any]] = {
     "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer],
-    "count_numeric": [*_column, *_levels_and_objective, *_numeric_grid, _pointer],
-    "count_lookup": [*_column, *_levels_and_objective, *_lookup_grid, _pointer],
-    "code_numeric": [*_column, _int64, _pointer, *_numeric_grid, _pointer, _pointer],
-    "code_lookup": [*_column, _int64, _pointer, *_lookup_grid, _pointer, _pointer],
+    "count_features": [_pointer, _int32, _int64, _int32, _pointer, _int64, *_column],
+    "code_feature": [_pointer, _int64, _pointer, _pointer],
     "count_pairs": [_pointer, _pointer, _int64, _int64, _int64, _int64, _pointer],
     "sum_levels": [*_column, _int64, _int32, _pointer, _pointer, _pointer],
     "count_digits": [*_column, _double, _int64, _pointer, _int32, _pointer],
     "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
+    "count_window": [*_column, _double, _int64, *_window, _pointer],
+    "gather_window": [*_column, _double, _int64, *_window, _pointer, _pointer, _pointer, _int64],
 }
+
+
+class Feature(ctypes.Structure):
+    """One column, its grid and its table, as cells.hpp has them."""
+
+    _fields_ = (
+        ("data", _pointer),
+        ("stride", _int64),
+        ("dtype", _int32),
+        ("looked_up", _int32),
+        ("missing", _pointer),
+        ("cells", _int64),
+        ("inner", _pointer),
+        ("accept_low", _pointer),
+        ("accept_high", _pointer),
+        ("range", _int32),
+        ("even", _int32),
+        ("origin", _double),
+        ("scale", _double),
+        ("offset", _int64),
+        ("size", _int64),
+        ("lookup", _pointer),
+        ("table", _pointer),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A column and what tells its cells: the boundaries of a grid, or ``lookup[value - offset]``."""
+
+    values: NDArray[Any]
+    grid: Grid
+    missing: NDArray[np.bool_] | None = None  # contiguous
+    offset: int = 0
+    lookup: NDArray[np.int32] | None = None
+
+    def feature(self, rows: slice, table: NDArray[Any] | None = None) -> Feature:
+        """Some of its rows, to be counted into `table` [level × sorted position]. Arrays must outlive it."""
+        data, stride, dtype = column_of(self.values[rows])
+        missing = None if self.missing is None else address(self.missing[rows])
+        feature = Feature(data, stride, dtype, int(self.lookup is not None), missing, self.grid.cells)
+        if self.lookup is None:
+            _describe(self.grid, feature)
+        else:
+            feature.offset, feature.size, feature.lookup = self.offset, len(self.lookup), address(self.lookup)
+        feature.table = address(table)
+        return feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,109 +189,45 @@ def assign_levels(
     )
 
 
-def _shared(levels: NDArray[Any], objective: NDArray[Any], missing: NDArray[Any] | None) -> tuple[Any, ...]:
-    rows = len(levels)
-    return rows, levels.itemsize, address(levels), *column_of(objective), address(missing)
+def _describe(grid: Grid, feature: Feature) -> None:
+    feature.inner, feature.accept_low = address(grid.inner), address(grid.accept_low)
+    feature.accept_high, feature.range = address(grid.accept_high), int(grid.labels is None)
+    if grid.even and grid.edges is not None and grid.cells > 1:
+        feature.even, feature.origin = 1, float(grid.edges[0])
+        feature.scale = grid.cells / float(grid.edges[-1] - grid.edges[0])
 
 
-def count_numeric(
-    values: NDArray[Any],
-    grid: Grid,
+def count_features(
+    placed: Sequence[Placed],
+    rows: slice,
     levels: NDArray[Any],
+    count: int,
     objective: NDArray[Any],
-    missing: NDArray[Any] | None,
-    table: NDArray[Any],
+    tables: Sequence[NDArray[Any]],
 ) -> None:
-    """Add rows to `table` [level × sorted position]; numbers are placed by the grid's boundaries."""
+    """Add rows to the `tables` [level × sorted position] of at most `MOST_FEATURES` columns.
+
+    Levels run from 0 to `count`, which stands for rows that do not count: their part of a table
+    may be filled or not.
+    """
+    features = [one.feature(rows, table) for one, table in zip(placed, tables, strict=True)]
+    codes, values = levels[rows], objective[rows]
     call(
-        "count_numeric",
+        "count_features",
+        (Feature * len(features))(*features),
+        len(features),
+        len(codes),
+        codes.itemsize,
+        address(codes),
+        count,
         *column_of(values),
-        *_shared(levels, objective, missing),
-        *_numeric(grid),
-        address(table),
     )
 
 
-def _numeric(grid: Grid) -> tuple[Any, ...]:
-    even = grid.even and grid.edges is not None and grid.cells > 1
-    span = float(grid.edges[-1] - grid.edges[0]) if even and grid.edges is not None else 1.0
-    return (
-        grid.cells,
-        address(grid.inner),
-        address(grid.accept_low),
-        address(grid.accept_high),
-        int(grid.labels is None),
-        int(even),
-        float(grid.edges[0]) if even and grid.edges is not None else 0.0,
-        grid.cells / span,
-    )
-
-
-def count_lookup(
-    values: NDArray[Any],
-    cells: int,
-    offset: int,
-    lookup: NDArray[np.int32],
-    levels: NDArray[Any],
-    objective: NDArray[Any],
-    missing: NDArray[Any] | None,
-    table: NDArray[Any],
-) -> None:
-    """Add rows to `table` [level × cell]; whole numbers are placed by ``lookup[value - offset]``."""
-    call(
-        "count_lookup",
-        *column_of(values),
-        *_shared(levels, objective, missing),
-        cells,
-        offset,
-        len(lookup),
-        address(lookup),
-        address(table),
-    )
-
-
-def code_numeric(
-    values: NDArray[Any],
-    grid: Grid,
-    missing: NDArray[Any] | None,
-    groups: NDArray[np.uint8],
-    codes: NDArray[np.uint8],
-) -> None:
+def code_feature(placed: Placed, rows: slice, groups: NDArray[np.uint8], codes: NDArray[np.uint8]) -> None:
     """Write the group of every row's sorted position into `codes`."""
-    where = column_of(values)
-    call(
-        "code_numeric",
-        *where,
-        len(values),
-        address(missing),
-        *_numeric(grid),
-        address(groups),
-        address(codes),
-    )
-
-
-def code_lookup(
-    values: NDArray[Any],
-    cells: int,
-    offset: int,
-    lookup: NDArray[np.int32],
-    missing: NDArray[Any] | None,
-    groups: NDArray[np.uint8],
-    codes: NDArray[np.uint8],
-) -> None:
-    """Write the group of every row's cell, ``lookup[value - offset]``, into `codes`."""
-    call(
-        "code_lookup",
-        *column_of(values),
-        len(values),
-        address(missing),
-        cells,
-        offset,
-        len(lookup),
-        address(lookup),
-        address(groups),
-        address(codes),
-    )
+    feature = placed.feature(rows)
+    call("code_feature", ctypes.byref(feature), len(codes), address(groups), address(codes))
 
 
 def count_pairs(
@@ -305,6 +288,38 @@ def gather_wanted(
         len(objective),
         children,
         len(tables),
+        address(out),
+        len(out),
+    )
+
+
+def count_window(
+    objective: NDArray[Any], sign: float, window: tuple[int, int, int], counts: NDArray[np.int64]
+) -> None:
+    """Add the rows in each slot of a window (first key, shift, slots) to `counts`; NaN comes last."""
+    call("count_window", *column_of(objective), sign, len(objective), *window, address(counts))
+
+
+def gather_window(
+    objective: NDArray[Any],
+    sign: float,
+    window: tuple[int, int, int],
+    wanted: NDArray[np.int32],
+    ends: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> int:
+    """Collect the values of slots marked -1, widen ``ends[i]`` by those marked i; returns how many.
+
+    Slots marked -2 are passed over.
+    """
+    return call(
+        "gather_window",
+        *column_of(objective),
+        sign,
+        len(objective),
+        *window,
+        address(wanted),
+        address(ends),
         address(out),
         len(out),
     )

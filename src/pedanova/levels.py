@@ -15,7 +15,7 @@ from pedanova.column import all_finite
 from pedanova.errors import DataError, LevelsError, QueryError
 from pedanova.fates import NanPolicy
 from pedanova.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of
-from pedanova.selection import select_ranks
+from pedanova.selection import select_ranks, survey_rows
 
 LADDER = tuple(
     Fraction(thousandths, 1000)
@@ -162,13 +162,15 @@ def cut_levels(
     a level.
     """
     sign = 1.0 if direction == "minimize" else -1.0
-    nans = count_nan(objective)
+    survey = survey_rows(objective, sign, threads=threads)
+    nans = count_nan(objective) if survey is None else survey.nans
     numbers = len(objective) - nans
     if numbers == 0:
         raise DataError(f"the objective holds no number in {len(objective)} rows; every value is NaN")
     rows = len(objective) if nan == "worst" else numbers
     ranks = [rank_of(part, rows) for part in quantiles]
-    found = select_ranks(objective, sign, [r for r in ranks if r <= numbers], threads=threads)
+    reached = [rank for rank in ranks if rank <= numbers]
+    found = select_ranks(objective, sign, reached, threads=threads, survey=survey)
     complete = every and numbers <= SMALL
     own = np.unique(sign * objective[~np.isnan(objective)]) if complete else np.empty(0)
     levels = assemble(found, ranks, quantiles, direction=direction, nan=nan, values=[*own, *values])

@@ -1,12 +1,16 @@
 """Exact order statistics in O(rows): radix selection on the bits of the objective.
 
-The first pass counts the leading 16 bits of every number. Each further pass counts the next bits,
-but only below prefixes that hold a wanted rank, until few enough rows are left to sort them.
+A small sample says where on the number line the rows lie. One pass counts all rows in 2¹⁶ slots of
+that window, a second one collects the few rows that share a slot with a wanted rank, and they are
+sorted. Slots that hold very many rows mostly hold one value again and again; where they do not, their
+ranks are found digit by digit: the first pass counts the leading 16 bits of every number, each further
+pass the next bits, but only below prefixes that hold a wanted rank.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,20 +21,126 @@ from pedanova.workers import chunks, spread
 
 SORT_BELOW = 1 << 16  # fewer rows are sorted at once
 SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
+SAMPLE = 1 << 13  # rows that tell where the others lie
+TAIL = 16  # of the sample on either side: their slots may be wide
+SLOTS = 1 << 16
+PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """How many rows lie in each slot of a window over the number line; slots rise with the numbers."""
+
+    window: tuple[int, int, int]  # key of the first slot, bits of a slot, slots
+    counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
+
+    @property
+    def nans(self) -> int:
+        return int(self.counts[-1])
+
+
+def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Survey | None:
+    """One pass over many rows; None where they are few, or not for the kernel."""
+    if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
+        return None
+    window = _window_of(objective, sign)
+
+    def count(part: NDArray[Any]) -> NDArray[np.int64]:
+        counts = np.zeros(SLOTS + 1, dtype=np.int64)
+        kernel.count_window(part, sign, window, counts)
+        return counts
+
+    return Survey(window, np.sum(spread(count, _parts(objective, threads), threads=threads), axis=0))
 
 
 def select_ranks(
-    objective: NDArray[Any], sign: float, ranks: Iterable[int], *, threads: int = 1
+    objective: NDArray[Any],
+    sign: float,
+    ranks: Iterable[int],
+    *,
+    threads: int = 1,
+    survey: Survey | None = None,
 ) -> dict[int, float]:
     """For each rank (1 = smallest) the value of ``sign * objective`` there; NaN has no rank."""
     wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
     if len(wanted) == 0:
         return {}
-    if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
+    survey = survey or survey_rows(objective, sign, threads=threads)
+    if survey is None:
         values = _by_partition(objective, sign, wanted)
     else:
-        values = _by_radix(objective, sign, wanted, threads=threads)
+        values = _by_survey(objective, sign, wanted, survey, threads=threads)
     return dict(zip(wanted.tolist(), values.tolist(), strict=True))
+
+
+def _window_of(objective: NDArray[Any], sign: float) -> tuple[int, int, int]:
+    """Slots for all but the outermost rows of a sample."""
+    sample = sign * objective[:: max(1, len(objective) // SAMPLE)].astype(np.float64)
+    keys = np.sort(_key_of(sample[~np.isnan(sample)]))
+    if not len(keys):
+        return 0, 63, SLOTS
+    tail = min(TAIL, (len(keys) - 1) // 2)
+    low, high = int(keys[tail]), int(keys[-1 - tail])
+    first = max(0, low - max(1, (high - low) // SLOTS))
+    return first, max(0, (high - first).bit_length() - (SLOTS - 1).bit_length()), SLOTS
+
+
+def _by_survey(
+    objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], survey: Survey, *, threads: int
+) -> NDArray[np.float64]:
+    reached = np.cumsum(survey.counts[:-1])
+    slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
+    sizes = survey.counts[slots]
+    inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
+    small = _small_enough(sizes, max(SORT_BELOW, len(objective) // 64))
+    marks = np.full(len(survey.counts), PASSED_OVER, dtype=np.int32)
+    marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)
+    rest, ends = _gather(objective, sign, survey, marks, int(sizes[small].sum()), (~small).sum(), threads)
+    before = np.cumsum(np.where(small, sizes, 0)) - sizes
+    ended = np.full((len(slots), 2), np.nan)
+    ended[~small] = ends
+    values: NDArray[np.float64] = ended[under, 0]
+    simple = small[under]
+    values[simple] = rest[(before[under] + inside)[simple]]
+    odd = ended[under, 0] < ended[under, 1]
+    if odd.any():
+        values[odd] = _by_radix(objective, sign, wanted[odd], threads=threads)
+    return values
+
+
+def _small_enough(sizes: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
+    """Which slots to collect, the smallest first, so that they are `most` rows at the most."""
+    order = np.argsort(sizes, kind="stable")
+    small = np.zeros(len(sizes), dtype=bool)
+    small[order] = np.cumsum(sizes[order]) <= most
+    return small
+
+
+def _gather(
+    objective: NDArray[Any],
+    sign: float,
+    survey: Survey,
+    marks: NDArray[np.int32],
+    few: int,
+    large: int,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The rows of the collected slots, sorted, and the (smallest, largest) value of each large one."""
+
+    def gather(part: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        out = np.empty(min(few, len(part)), dtype=np.float64)
+        ends = np.tile([np.inf, -np.inf], (large, 1))
+        return out[: kernel.gather_window(part, sign, survey.window, marks, ends, out)], ends
+
+    found = spread(gather, _parts(objective, threads), threads=threads)
+    ends = np.array([part for _, part in found])
+    both = np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
+    return np.sort(np.concatenate([rest for rest, _ in found])), both
+
+
+def _parts(objective: NDArray[Any], threads: int) -> list[NDArray[Any]]:
+    pieces = chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
+    return [objective[piece] for piece in pieces]
 
 
 def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -48,8 +158,7 @@ Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables
 def _by_radix(
     objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *, threads: int
 ) -> NDArray[np.float64]:
-    pieces = chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
-    parts = [objective[piece] for piece in pieces]
+    parts = _parts(objective, threads)
 
     def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
         counted = spread(lambda part: count_digits(part, sign, tables, nodes, bits), parts, threads=threads)
@@ -89,6 +198,13 @@ def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few
             picked: NDArray[np.float64] = rest[before[under] + inside]
             return picked
     return _value_of(keys)[under]  # every bit is known: many rows share these very values
+
+
+def _key_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """`order_key` in column.hpp."""
+    bits = (values + 0.0).view(np.uint64)
+    top = np.uint64(1 << 63)
+    return np.where(bits & top, ~bits, bits | top)
 
 
 def _value_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -211,6 +211,89 @@ def test_any_floats_on_any_range(values: list[float], low: float, width: float) 
     check(as_column("x", np.array(values)), np.arange(len(values), dtype=float), pa.Float(low, low + width))
 
 
+@pytest.mark.parametrize("odd", ["none", "few", "many"])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_many_columns_sorted_by_level(random: np.random.Generator, dtype: str, odd: str) -> None:
+    """Tables too large for the cache are counted level by level: the same counts, and sums to the last bit."""
+    rows = 300_001
+    objective = random.normal(size=rows)
+    objective[random.integers(0, rows, 100)] = np.nan
+    columns = {name: random.uniform(-1, 1, rows).astype(dtype) for name in "abcdefg"}
+    columns["e"] = np.exp(columns["e"])
+    columns["f"] = random.integers(0, 900, rows)
+    if odd != "none":
+        strange = [np.nan, np.inf, -np.inf, -0.0, 1.0, -1.0, 1.0000001, 7.0]
+        where = random.integers(0, rows, 50 if odd == "few" else rows)
+        columns["a"][where] = random.choice(strange, len(where)).astype(dtype)
+    space = {name: pa.Float(-1, 1) for name in columns}
+    space |= {"e": pa.Float(0.3, 3, log=True), "f": pa.Int(0, 899)}  # type: ignore[dict-item]
+    levels = cut_levels(
+        objective, direction="maximize", quantiles=as_ladder([i / 100 for i in range(1, 100)])
+    )
+    goal = Goal("y", objective, "maximize", None)
+    data = {name: as_column(name, column) for name, column in columns.items()}
+    observed = Observations(data, (goal,), pa.Space(space), {})
+    codes = arrays.level_codes(objective, levels)
+    fast = arrays.count_by_kernel(observed, codes, levels.count)
+    slow = arrays.count_by_judge(observed, codes, levels.count)
+    assert list(fast) == list(slow)
+    for name in columns:
+        np.testing.assert_array_equal(fast[name][0], slow[name][0])
+        np.testing.assert_array_equal(fast[name][1], slow[name][1])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_the_same_threads_give_the_same_bytes(random: np.random.Generator, threads: int) -> None:
+    rows = 600_000
+    objective = random.normal(size=rows)
+    levels = cut_levels(
+        objective, direction="minimize", quantiles=as_ladder([i / 100 for i in range(1, 100)])
+    )
+    goal = Goal("y", objective, "minimize", None)
+    data = {name: as_column(name, random.random(rows)) for name in "ab"}
+    observed = Observations(data, (goal,), pa.Space(dict.fromkeys("ab", pa.Float(0, 1))), {})
+    codes = arrays.level_codes(objective, levels, threads=threads)
+    one, two = (arrays.count_by_kernel(observed, codes, levels.count, threads=threads) for _ in range(2))
+    assert all(one[name][1].tobytes() == two[name][1].tobytes() for name in "ab")
+
+
+EVEN = [(0.0, 1.0), (-5.0, 5.0), (1e6, 1e6 + 1e-2), (-1e-300, 1e-300), (-8e307, 8e307), (1e-3, 7.0)]
+
+
+@pytest.mark.parametrize(("low", "high"), EVEN)
+@pytest.mark.parametrize("steps", [0, 1, 3, 1_000, 10**9, 10**11])
+def test_values_a_few_steps_from_the_edges(low: float, high: float, steps: int) -> None:
+    """Near an edge the quick multiplication is in doubt, farther away it must be right."""
+    parameter = pa.Float(low, high)
+    edges = grid_of(parameter).edges
+    assert edges is not None
+    away = steps * np.spacing(np.maximum(np.abs(edges), np.finfo(float).tiny))
+    values = np.concatenate([edges - away, edges + away, [-0.0, 5e-324, -5e-324]])
+    with np.errstate(over="ignore"):
+        values = np.concatenate([values, values * (1 + 2.0**-24), [np.nan, np.inf, -np.inf]])
+    for part in (values, values[::-1], edges[1:-1], edges[1:-1] + away[1:-1]):
+        check(as_column("x", part), np.arange(len(part), dtype=float), parameter)
+
+
+@pytest.mark.parametrize("shape", ["close", "subnormal", "zeros", "wide", "one"])
+def test_levels_between_crowded_thresholds(random: np.random.Generator, shape: str) -> None:
+    cuts = {
+        "close": 1.0 + np.arange(200) * 2.0**-52,
+        "subnormal": np.arange(-50, 50) * 5e-324,
+        "zeros": np.array([-1e-300, -5e-324, 0.0, 5e-324, 1e-300]),
+        "wide": np.concatenate([-np.logspace(300, -300, 99), np.logspace(-300, 300, 99)]),
+        "one": np.array([0.25]),
+    }[shape]
+    thresholds = np.append(cuts, np.inf)
+    levels = Levels("minimize", "worst", thresholds, as_ladder([]), (len(cuts),))
+    beside = np.concatenate(
+        [cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), random.normal(size=9_000)]
+    )
+    objective = np.concatenate([beside, [np.nan, np.inf, -np.inf, -0.0, 0.0]])
+    for values in (objective, objective[:40], np.tile(objective, 20)):
+        np.testing.assert_array_equal(arrays.level_codes(values, levels), judge.assign_levels(values, levels))
+
+
 class TestSelection:
     @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "i8", "u2"])
     @pytest.mark.parametrize("shape", ["normal", "narrow", "tied", "constant", "wild"])
@@ -238,6 +321,25 @@ class TestSelection:
         for threads in (1, 3):
             fast = _by_radix(objective, sign, wanted, threads=threads)
             np.testing.assert_array_equal(fast, slow)
+            found = select_ranks(objective, sign, wanted, threads=threads)
+            np.testing.assert_array_equal(list(found.values()), slow)
+
+    @pytest.mark.parametrize("threads", [1, 3])
+    def test_ties_beside_other_values(self, random: np.random.Generator, threads: int) -> None:
+        """Slots that hold very many rows: of one value, or of several that must be told apart."""
+        values = random.random(200_000)
+        values[random.random(200_000) < 0.5] = 0.5
+        values[random.random(200_000) < 0.2] = 0.5 + 2.0**-52
+        values[:3] = [1e300, -1e300, np.nan]
+        wanted = np.arange(1, 200_000, 997)
+        found = select_ranks(values, 1.0, wanted, threads=threads)
+        np.testing.assert_array_equal(list(found.values()), np.sort(values)[wanted - 1])
+
+    def test_a_sample_of_nothing_but_nan(self) -> None:
+        values = np.full(100_000, np.nan)
+        values[12_345:12_350] = [3.0, 1.0, -np.inf, 2.0, np.inf]
+        found = select_ranks(values, 1.0, [1, 2, 3, 4, 5], threads=2)
+        assert list(found.values()) == [-np.inf, 1.0, 2.0, 3.0, np.inf]
 
     def test_infinities_and_zeros(self, random: np.random.Generator) -> None:
         objective = random.choice([np.inf, -np.inf, 0.0, -0.0, np.nan, 5e-324, -5e-324, 1e308], 70_000)
@@ -264,10 +366,13 @@ def test_without_the_kernel_the_answers_are_the_same(
 def test_columns_are_not_copied(random: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     """What reaches the kernel is the caller's memory."""
     seen = []
-    real = kernel.count_numeric
-    monkeypatch.setattr(
-        kernel, "count_numeric", lambda values, *rest: (seen.append(values), real(values, *rest))
-    )
+    real = kernel.count_features
+
+    def count_features(placed: list[kernel.Placed], *rest: object) -> None:
+        seen.extend(one.values for one in placed)
+        real(placed, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kernel, "count_features", count_features)
     data = {
         "a": random.random(1_000),
         "b": random.random((1_000, 4))[:, 2],

@@ -6,7 +6,6 @@ that every core has work; each piece fills a table of its own, and the tables ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,16 +26,13 @@ SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 
-AddRows = Callable[[slice, NDArray[Any]], None]  # counts the rows of a slice into a table
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """One column and the table that its rows are counted into."""
+    """One column, ready to be counted."""
 
     name: str
-    grid: Grid
-    add_rows: AddRows
+    placed: kernel.Placed
     order: NDArray[np.int32] | None  # sorted position → cell, where they differ
 
 
@@ -119,31 +115,46 @@ def count_by_kernel(
 ) -> dict[str, judge.Counted]:
     objective = usable(observations.objective)
     jobs = [
-        job_of(observations.columns[name], grid_of(parameter), codes, objective)
+        job_of(observations.columns[name], grid_of(parameter))
         for name, parameter in observations.space.items()
     ]
-    # With several columns a core, whole columns are even enough pieces of work.
-    per_column = 1 if len(jobs) >= 4 * threads else min(threads, len(codes) // SMALLEST_PIECE + 1)
-    work = [(job, rows) for job in jobs for rows in chunks(len(codes), pieces=per_column)]
+    groups = grouped(jobs)
+    # With several groups a core, whole columns are even enough pieces of work.
+    pieces = 1 if len(groups) >= 4 * threads else min(threads, len(codes) // SMALLEST_PIECE + 1)
+    cuts = chunks(len(codes), pieces=pieces)
+    work = [(group, rows) for group in groups for rows in cuts]
 
-    def count(piece: tuple[Job, slice]) -> judge.Counted:
-        job, rows = piece
-        table = np.zeros((levels + 1, job.grid.width), dtype=kernel.ENTRY)
+    def count(piece: tuple[list[Job], slice]) -> list[judge.Counted]:
+        group, rows = piece
+        tables = [np.zeros((levels + 1, job.placed.grid.width), dtype=kernel.ENTRY) for job in group]
         if len(codes):
-            job.add_rows(rows, table)
-        return in_order(table[:levels], job)
+            placed = [job.placed for job in group]
+            kernel.count_features(placed, rows, codes, levels, objective, tables)
+        return [in_order(table[:levels], job) for table, job in zip(tables, group, strict=True)]
 
     counted = spread(count, work, threads=threads)
-    pieces = len(work) // len(jobs) if jobs else 0
-    return {job.name: added(counted[i * pieces : (i + 1) * pieces]) for i, job in enumerate(jobs)}
+    result = {}
+    for i, group in enumerate(groups):
+        parts = counted[i * len(cuts) : (i + 1) * len(cuts)]
+        for job, of_job in zip(group, zip(*parts, strict=True), strict=True):
+            result[job.name] = added(list(of_job))
+    return {job.name: result[job.name] for job in jobs}
+
+
+def grouped(jobs: list[Job]) -> list[list[Job]]:
+    """Columns that share one pass over levels and objective; those with equal grids go together."""
+    ordered = sorted(jobs, key=lambda job: -job.placed.grid.width)
+    size = kernel.MOST_FEATURES
+    return [ordered[i : i + size] for i in range(0, len(ordered), size)]
 
 
 def in_order(table: NDArray[Any], job: Job) -> judge.Counted:
     """Counts and sums apart, cells in the grid's order."""
-    counts, sums = table["count"], table["sum"]
+    counts, sums = table["count"].astype(np.int64), table["sum"]
     if job.order is None:
-        return counts.copy(), sums.copy()
-    from_position = np.concatenate([np.argsort(job.order), [job.grid.missing, job.grid.outside]])
+        return counts, sums.copy()
+    grid = job.placed.grid
+    from_position = np.concatenate([np.argsort(job.order), [grid.missing, grid.outside]])
     return counts[:, from_position], sums[:, from_position]
 
 
@@ -155,27 +166,19 @@ def added(pieces: list[judge.Counted]) -> judge.Counted:
     return counts, sums
 
 
-def job_of(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[Any]) -> Job:
-    """The quickest exact way to count this column on this grid."""
+def job_of(column: Column, grid: Grid) -> Job:
+    placed = placed_of(column, grid)
+    return Job(column.name, placed, grid.cell_of if placed.lookup is None else None)
+
+
+def placed_of(column: Column, grid: Grid) -> kernel.Placed:
+    """The quickest exact way to the cells of this column on this grid."""
     missing = None if column.missing is None else np.ascontiguousarray(column.missing)
     plan = lookup_of(column, grid)
-    if plan is not None:
-        values, offset, table = plan
-
-        def look_up(rows: slice, out: NDArray[Any]) -> None:
-            absent = None if missing is None else missing[rows]
-            kernel.count_lookup(
-                values[rows], grid.cells, offset, table, codes[rows], objective[rows], absent, out
-            )
-
-        return Job(column.name, grid, look_up, None)
-    numbers = usable(column.values)
-
-    def locate(rows: slice, out: NDArray[Any]) -> None:
-        absent = None if missing is None else missing[rows]
-        kernel.count_numeric(numbers[rows], grid, codes[rows], objective[rows], absent, out)
-
-    return Job(column.name, grid, locate, grid.cell_of)
+    if plan is None:
+        return kernel.Placed(usable(column.values), grid, missing)
+    values, offset, table = plan
+    return kernel.Placed(values, grid, missing, offset, table)
 
 
 def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova import kernel
-from pedanova.engines.arrays import lookup_of, usable
+from pedanova.engines.arrays import placed_of
 from pedanova.grid import cells_of, grid_of
 from pedanova.observations import Observations
 from pedanova.pairs import MOST_GROUPS, Groups, PairTally
@@ -169,23 +169,12 @@ def axis_of(parameter: int, axis: int, count: int) -> int:
 
 def filler_of(observed: Observations, name: str, groups: Groups) -> FillCodes:
     """The quickest exact way to the coarse codes of this column."""
-    column, grid = observed.columns[name], grid_of(observed.space[name])
-    missing = None if column.missing is None else np.ascontiguousarray(column.missing)
-    plan = lookup_of(column, grid)
-    if plan is not None:
-        values, offset, table = plan
+    grid = grid_of(observed.space[name])
+    placed = placed_of(observed.columns[name], grid)
+    if placed.lookup is None and grid.cell_of is not None:  # the kernel finds sorted positions
+        groups = np.ascontiguousarray(groups[np.append(grid.cell_of, [grid.missing, grid.outside])])
 
-        def look_up(rows: slice, out: NDArray[np.uint8]) -> None:
-            absent = None if missing is None else missing[rows]
-            kernel.code_lookup(values[rows], grid.cells, offset, table, absent, groups, out)
+    def fill(rows: slice, out: NDArray[np.uint8]) -> None:
+        kernel.code_feature(placed, rows, groups, out)
 
-        return look_up
-    numbers = usable(column.values)
-    order = np.arange(grid.cells) if grid.cell_of is None else grid.cell_of
-    sorted_groups = np.ascontiguousarray(groups[np.append(order, [grid.missing, grid.outside])])
-
-    def locate(rows: slice, out: NDArray[np.uint8]) -> None:
-        absent = None if missing is None else missing[rows]
-        kernel.code_numeric(numbers[rows], grid, absent, sorted_groups, out)
-
-    return locate
+    return fill

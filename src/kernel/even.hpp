@@ -1,0 +1,103 @@
+// Cells of equal width: a multiplication tells the cell.
+//
+// It can err only beside a boundary. Positions are taken in units of 2^-20 cells and rise with the value; when every
+// boundary's own position is less than one unit off, a value two units or more away from all of them is on the side where
+// its position is. Blocks with a value nearer than that are settled by comparisons.
+#pragma once
+
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+
+#include "column.hpp"
+#include "locate.hpp"
+#include "loops.hpp"
+
+namespace pedanova {
+
+struct EvenGrid {
+    static constexpr int unit_bits = 20;
+    static constexpr double units = 1 << unit_bits;
+    static constexpr std::uint32_t too_near = 2u << (32 - unit_bits);  // one unit to either side
+    static constexpr std::int64_t most_cells = 1000 + (1 << 10);  // positions, and a little beyond, fit 32 bits
+
+    const double* boundaries;  // (cells - 1,) ascending
+    std::int32_t cells;
+    double origin;         // where the first cell begins
+    double scale;          // units of position per unit of value
+    double low, high;      // values beyond are refused
+    std::uint32_t missing, outside;
+
+    double position(double value) const { return (value - origin) * scale; }
+
+    bool is_exact() const {
+        const double first = position(low), last = position(high), room = units * 16;
+        bool fine = FLT_EVAL_METHOD == 0 && cells <= most_cells;
+        fine = fine && first > -room && last < units * static_cast<double>(cells) + room;  // false for NaN
+        for (std::int32_t i = 0; fine && i + 1 < cells; ++i) fine = std::fabs(position(boundaries[i]) - units * (i + 1)) < 0.9;
+        return fine;
+    }
+};
+
+// The short way for a block whose values all lie inside, none of them close to a boundary. Returns whether it is one.
+PEDANOVA_LOOP bool place_plain(EvenGrid grid, const double* values, std::int64_t rows, std::uint32_t* out) {
+    const std::uint32_t upper = static_cast<std::uint32_t>(bits_of(whole_shift) >> 32);
+    std::uint32_t nearest = ~0u, largest = 0, strange = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const std::uint64_t bits = bits_of((values[i] - grid.origin) * grid.scale + whole_shift);
+        const std::uint32_t whole = static_cast<std::uint32_t>(bits);
+        strange |= static_cast<std::uint32_t>(bits >> 32) ^ upper;  // below zero, too large for 32 bits, or NaN
+        const std::uint32_t beside = (whole + 1) << (32 - EvenGrid::unit_bits);
+        nearest = beside < nearest ? beside : nearest;
+        largest = whole > largest ? whole : largest;
+        out[i] = whole >> EvenGrid::unit_bits;
+    }
+    const std::uint32_t end = static_cast<std::uint32_t>(grid.cells) << EvenGrid::unit_bits;
+    return strange == 0 && largest < end && nearest > EvenGrid::too_near;
+}
+
+// Whether no cell refuses a value that lies in it, so that the short way need not ask.
+inline bool takes_all(const EvenGrid& grid) {
+    return grid.position(grid.low) < 1.0 && grid.position(grid.high) > EvenGrid::units * grid.cells - 1.0;
+}
+
+struct Found {
+    bool doubtful;  // a value lies close to a boundary
+    bool refused;   // a value is NaN or outside; both are written as outside
+};
+
+PEDANOVA_LOOP Found guess_even(EvenGrid grid, const double* values, std::int64_t rows, std::uint32_t* out) {
+    constexpr std::int32_t half = 1 << (EvenGrid::unit_bits - 1);
+    const std::int32_t highest = grid.cells * 2 * half - half;  // the middles of the outermost cells: no boundary is near
+    std::uint32_t nearest = ~0u, largest = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const double value = values[i];
+        const double above = value >= grid.low ? value : grid.low;
+        const double kept = above <= grid.high ? above : grid.high;
+        std::int32_t whole = static_cast<std::int32_t>(as_whole((kept - grid.origin) * grid.scale));
+        whole = whole < half ? half : whole;
+        whole = whole > highest ? highest : whole;
+        const std::uint32_t beside = (static_cast<std::uint32_t>(whole) + 1) << (32 - EvenGrid::unit_bits);
+        nearest = beside < nearest ? beside : nearest;
+        const std::uint32_t cell = static_cast<std::uint32_t>(whole) >> EvenGrid::unit_bits;
+        const std::uint32_t placed = kept == value ? cell : grid.outside;  // NaN equals nothing
+        largest = placed > largest ? placed : largest;
+        out[i] = placed;
+    }
+    return {nearest <= EvenGrid::too_near, largest == grid.outside};
+}
+
+inline void place_even(const EvenGrid& grid, const double* values, std::int64_t rows, std::uint32_t* out) {
+    if (takes_all(grid) && place_plain(grid, values, rows, out)) return;
+    const Found found = guess_even(grid, values, rows, out);
+    for (std::int64_t i = 0; found.doubtful && i < rows; ++i) {
+        if (out[i] == grid.outside) continue;
+        std::uint32_t cell = out[i];
+        while (cell > 0 && values[i] < grid.boundaries[cell - 1]) --cell;
+        while (static_cast<std::int32_t>(cell) < grid.cells - 1 && values[i] >= grid.boundaries[cell]) ++cell;
+        out[i] = cell;
+    }
+    for (std::int64_t i = 0; found.refused && i < rows; ++i) out[i] = values[i] == values[i] ? out[i] : grid.missing;
+}
+
+}  // namespace pedanova

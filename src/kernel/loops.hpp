@@ -1,0 +1,14 @@
+// Loops that must become vector code stand alone in functions of their own: inlined, they get entangled with their
+// callers' branches. On x86 they are compiled for several processors and the loader picks the best; elsewhere the base
+// instruction set already has what they need (NEON), or the compiler cannot do it and builds them once.
+#pragma once
+
+#include <cstdint>  // tells __GLIBC__, without which the loader cannot choose
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define PEDANOVA_LOOP __attribute__((noinline, target_clones("avx512f", "avx2", "default"))) static
+#elif defined(__GNUC__)
+#define PEDANOVA_LOOP __attribute__((noinline)) static
+#else
+#define PEDANOVA_LOOP static
+#endif
