@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pedanova.errors import QueryError, listed
+from pedanova.errors import QueryError, SpaceError, listed
 from pedanova.expressions import columns_in, rows_where
 from pedanova.fates import Policies
+from pedanova.grid import grid_of
 from pedanova.observations import Records
 from pedanova.regions import Direction
 from pedanova.repeats import RepeatPolicy, take
@@ -44,7 +45,8 @@ class Request:
 
 def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
-    records = _without_idle(_narrowed(records, request.where))
+    known = records.told.params
+    records = _without_unusable(_without_idle(_narrowed(records, request.where)), request)
     told = records.told
     objective = request.objective if request.objective is not None else _objective_of(told, ask)
     own_space = request.space is not None
@@ -56,9 +58,11 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
         request,
         objective=objective,
         direction=request.direction if request.direction is not None else _directions_of(told, objective),
-        space=request.space if own_space else told.space,
+        space=request.space if own_space else _space_of(told, objective),
         conditions=own_space or told.space is None or told.conditions,
-        params=request.params if own_space or request.params is not None else _params_of(told, request),
+        params=request.params
+        if own_space or request.params is not None
+        else _params_of(told, request, known),
         exclude=request.exclude if own_space or request.params is not None or not told.params else None,
         feasible=request.feasible if request.feasible is not None else told.feasible,
         state=request.state if request.state is not None else told.state,
@@ -117,17 +121,26 @@ def _direction_notes(told: Told, objective: object) -> list[str]:
     ]
 
 
-def _params_of(told: Told, request: Request) -> list[str] | None:
-    """The settings that a source names, less those that the user excludes or optimises."""
+def _space_of(told: Told, objective: object) -> Space | None:
+    """The source's own; a setting that the user takes as the objective is no parameter."""
+    goals = objective if isinstance(objective, list | tuple) else [objective]
+    if told.space is None or not any(isinstance(name, str) and name in told.space for name in goals):
+        return told.space
+    return Space({name: told.space[name] for name in told.space if name not in goals})
+
+
+def _params_of(told: Told, request: Request, known: tuple[str, ...]) -> list[str] | None:
+    """The settings that a source names, less those that the user excludes or optimises.
+
+    `known`: all that it names, also those that cannot be used here.
+    """
     if not told.params:
         return None
     exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
     goals = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
     for name in exclude:
-        if name not in told.params:
-            raise QueryError(
-                f"exclude= names {name!r}, no setting here: {listed(list(told.params), most=40)}"
-            )
+        if name not in known:
+            raise QueryError(f"exclude= names {name!r}, no setting here: {listed(list(known), most=40)}")
     left = [name for name in told.params if name not in exclude and name not in goals]
     if not left:
         raise QueryError(f"exclude= leaves none of {listed(list(told.params))}; keep one at least")
@@ -138,12 +151,30 @@ def _without_idle(records: Records) -> Records:
     """A space that the source tells may hold settings that have no value in these rows: those say nothing."""
     told = records.told
     idle = [name for name in told.space or () if records.columns[name].absent().all()]
-    if not idle or told.space is None or len(idle) == len(told.space):
+    return _without(records, idle, [f"without a value in these rows and left out: {listed(idle)}"])
+
+
+def _without_unusable(records: Records, request: Request) -> Records:
+    """A setting that cannot be counted, such as one of thousands of choices, must not hide the others."""
+    if request.space is not None or request.params is not None:
         return records
-    space = Space({name: told.space[name] for name in told.space if name not in idle})
-    params = tuple(name for name in told.params if name not in idle)
-    note = f"without a value in these rows and left out: {listed(idle)}"
-    return replace(records, notes=(*records.notes, note), told=replace(told, space=space, params=params))
+    reasons: dict[str, str] = {}
+    for name, parameter in (records.told.space or {}).items():
+        try:
+            grid_of(parameter)
+        except SpaceError as error:
+            reasons[name] = f"{name}: {error}; left out"
+    return _without(records, list(reasons), list(reasons.values()))
+
+
+def _without(records: Records, names: list[str], notes: list[str]) -> Records:
+    """Some settings of the source's space less, unless none would be left."""
+    told = records.told
+    params = tuple(name for name in told.params if name not in names)
+    if not names or told.space is None or not params:
+        return records
+    space = Space({name: told.space[name] for name in told.space if name not in names})
+    return replace(records, notes=(*records.notes, *notes), told=replace(told, space=space, params=params))
 
 
 def _narrowed(records: Records, where: object) -> Records:
