@@ -48,9 +48,10 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
     known = records.told.params
     records = _without_unusable(_without_idle(_narrowed(records, request.where)), request)
     told = records.told
+    request, meant = _meant(records, request)
     objective = request.objective if request.objective is not None else _objective_of(told, ask)
     own_space = request.space is not None
-    notes = [*_account(told, request), *records.notes]
+    notes = [*_account(told, request), *meant, *records.notes]
     if request.direction is None:
         notes += _direction_notes(told, objective)
     records = replace(records, notes=tuple(notes))
@@ -62,7 +63,7 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
         conditions=own_space or told.space is None or told.conditions,
         params=request.params
         if own_space or request.params is not None
-        else _params_of(told, request, known),
+        else _params_of(records, request, known),
         exclude=request.exclude if own_space or request.params is not None or not told.params else None,
         feasible=request.feasible if request.feasible is not None else told.feasible,
         state=request.state if request.state is not None else told.state,
@@ -78,11 +79,34 @@ def _account(told: Told, request: Request) -> list[str]:
     if told.params and request.params is None and request.space is None:
         taken.append(f"{len(told.params)} settings" + (" and their space" if told.space is not None else ""))
     if told.objectives and request.objective is None:
-        goals = dict.fromkeys(told.objectives) | _known_directions(told)
-        taken.append(
-            "the objective " + ", ".join(f"{goals[name] or 'minimize'} {name}" for name in told.objectives)
-        )
+        ways = _known_directions(told) if request.direction is None else {}
+        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in told.objectives))
     return [f"{told.source} tells {' and '.join(taken)}"] if taken else []
+
+
+def _meant(records: Records, request: Request) -> tuple[Request, list[str]]:
+    """Where a setting and a result have the same name, the objective is the result."""
+    given = request.objective
+    names = list(given) if isinstance(given, list | tuple) else [given]
+    results = {name: _result_called(name, records) for name in names if isinstance(name, str)}
+    notes = [
+        f"{name} is a setting and a result; the result, {result}, is the objective"
+        for name, result in results.items()
+        if result != name
+    ]
+    if not notes:
+        return request, []
+    meant = [results[name] if isinstance(name, str) else name for name in names]
+    return replace(request, objective=meant if isinstance(given, list | tuple) else meant[0]), notes
+
+
+def _result_called(name: str, records: Records) -> str:
+    """A result whose name was taken has underscores behind it; without such a one, the name itself."""
+    results = {*records.told.objectives, *records.told.metrics}
+    found = name
+    while found in records.columns and found not in results:
+        found += "_"
+    return found if found in results else name
 
 
 def _objective_of(told: Told, ask: bool) -> object:
@@ -129,17 +153,18 @@ def _space_of(told: Told, objective: object) -> Space | None:
     return Space({name: told.space[name] for name in told.space if name not in goals})
 
 
-def _params_of(told: Told, request: Request, known: tuple[str, ...]) -> list[str] | None:
+def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> list[str] | None:
     """The settings that a source names, less those that the user excludes or optimises.
 
     `known`: all that it names, also those that cannot be used here.
     """
+    told = records.told
     if not told.params:
         return None
     exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
     goals = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
     for name in exclude:
-        if name not in known:
+        if name not in known and name not in records.columns:
             raise QueryError(f"exclude= names {name!r}, no setting here: {listed(list(known), most=40)}")
     left = [name for name in told.params if name not in exclude and name not in goals]
     if not left:

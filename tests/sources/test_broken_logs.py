@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import optuna
 import pytest
-from logs import cells
+from logs import cells, write
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import RandomSampler, TPESampler
 from optuna.storages import JournalStorage
@@ -19,7 +19,7 @@ from optuna.trial import Trial, create_trial
 
 import pedanova as pa
 from conftest import refuse
-from pedanova.errors import DataError, SpaceError
+from pedanova.errors import DataError, QueryError, SpaceError
 from pedanova.integrations.optuna import PedAnovaEvaluator
 from pedanova.sources import read_records
 
@@ -169,3 +169,47 @@ def test_names_of_several_lines_make_messages_of_one(tmp_path: Path) -> None:
     run(total, 2, storage=place, study_name="other")
     refuse(DataError, "one two (20 trials)", of=lambda: pa.analyze(place))
     refuse(SpaceError, "two lines", of=lambda: pa.analyze(study, space={"two\nlines": pa.Float(0, 0.1)}))
+
+
+def test_a_setting_and_a_result_of_one_name() -> None:
+    """Whoever names it as the objective means the result."""
+    study = run(lambda trial: trial.suggest_float("value", 0, 1) + trial.suggest_float("y", 0, 1))
+    a = pa.analyze(study, "value")
+    assert (a.objective, list(a.space)) == ("value_", ["value", "y"])
+    assert "value is a setting and a result; the result, value_, is the objective" in a.notes
+
+
+def test_infinite_results_are_told() -> None:
+    study = run(lambda trial: math.inf if trial.number % 4 == 0 else total(trial))
+    assert "15 rows have an infinite objective; ordered like numbers" in pa.analyze(study).notes
+
+
+# ── MLflow ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def mlflow_runs(folder: Path, runs: int = 40) -> Path:
+    """A parameter `loss` beside the metric of that name, and one that never changes."""
+    write(folder / "1" / "meta.yaml", "experiment_id: '1'\nname: exp\nlifecycle_stage: active\n")
+    for i in range(runs):
+        place = folder / "1" / f"run{i:03d}"
+        write(place / "meta.yaml", f"run_id: run{i:03d}\nstatus: 3\nlifecycle_stage: active\n")
+        for name, value in {"lr": i / runs, "loss": i % 3, "always": "adam"}.items():
+            write(place / "params" / name, str(value))
+        write(place / "metrics" / "loss", f"1 {i * 7 % 11} 0\n")
+    return folder
+
+
+def test_the_objective_is_a_metric_not_a_parameter(tmp_path: Path) -> None:
+    a = pa.analyze(mlflow_runs(tmp_path), "loss", direction="maximize")
+    assert (a.objective, sorted(a.space)) == ("loss_", ["loss", "lr"])
+
+
+def test_what_never_changes_may_be_excluded(tmp_path: Path) -> None:
+    a = pa.analyze(mlflow_runs(tmp_path), exclude=["always", "loss"])
+    assert list(a.space) == ["lr"]
+    refuse(QueryError, "nonsense", of=lambda: pa.analyze(tmp_path, exclude=["nonsense"]))
+
+
+def test_a_direction_that_nobody_told_is_not_said_to_be_told(tmp_path: Path) -> None:
+    a = pa.analyze(mlflow_runs(tmp_path), direction="maximize")
+    assert not any("minimi" in note for note in a.notes)
