@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pedanova.column import Column
 from pedanova.errors import QueryError, SpaceError, listed
 from pedanova.expressions import columns_in, rows_where
 from pedanova.fates import Policies
@@ -46,7 +49,8 @@ class Request:
 def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
     known = records.told.params
-    records = _without_unusable(_without_idle(_narrowed(records, request.where)), request)
+    records, request = _narrowed(records, request)
+    records = _without_unusable(_without_idle(records), request)
     told = records.told
     request, meant = _meant(records, request)
     objective = request.objective if request.objective is not None else _objective_of(told, ask)
@@ -202,18 +206,47 @@ def _without(records: Records, names: list[str], notes: list[str]) -> Records:
     return replace(records, notes=(*records.notes, *notes), told=replace(told, space=space, params=params))
 
 
-def _narrowed(records: Records, where: object) -> Records:
-    """Only the rows that a source means to be compared, unless the user chooses rows by those columns."""
+def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
+    """Only the rows that a source means to be compared, unless the user chooses rows by those columns.
+
+    What the user gives row by row goes with the rows of the source.
+    """
     rule = records.told.where
-    if rule is None:
-        return records
-    if isinstance(where, str) and where not in records.columns:
-        ruling = set(columns_in(rule, records.columns))
-        if ruling & set(columns_in(where, records.columns)):
-            return records
+    if rule is None or set(columns_in(rule, records.columns)) & _asked_by(request.where, records):
+        return records, request
     mask = rows_where(rule, records.columns)
-    left = int(mask.sum())
-    if left == len(mask):
-        return records
-    note = f'only rows with {rule} are used, {left:,} of {len(mask):,}; pass where="…" on it for others'
-    return replace(records, columns=take(records.columns, np.flatnonzero(mask)), notes=(*records.notes, note))
+    rows, count = np.flatnonzero(mask), len(mask)
+    if len(rows) == count:
+        return records, request
+    note = f'only rows with {rule} are used, {len(rows):,} of {count:,}; pass where="…" on it for others'
+    fewer = replace(records, columns=take(records.columns, rows), notes=(*records.notes, note))
+    return fewer, replace(
+        request,
+        objective=_at(request.objective, rows, count),
+        where=_at(request.where, rows, count),
+        feasible=_at(request.feasible, rows, count),
+        state=_at(request.state, rows, count, words=True),
+    )
+
+
+def _asked_by(where: object, records: Records) -> set[str]:
+    """The columns by which the user chooses rows."""
+    if isinstance(where, Mapping):
+        return {str(name) for name in where}
+    if isinstance(where, str) and where not in records.columns:
+        return set(columns_in(where, records.columns))
+    return set()
+
+
+def _at(given: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
+    """These rows of what has one value a row; names, conditions and regions as they are.
+
+    A list of text is one of names, unless `words` are its values.
+    """
+    if isinstance(given, Column):
+        return take({given.name: given}, rows)[given.name] if len(given) == count else given
+    if isinstance(given, str | Mapping) or not hasattr(given, "__len__") or len(given) != count:
+        return given
+    if not words and all(isinstance(value, str) for value in given):
+        return given
+    return np.asarray(given)[rows]

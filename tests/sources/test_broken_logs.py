@@ -18,7 +18,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import Trial, create_trial
 
 import pedanova as pa
-from conftest import refuse
+from conftest import COUNTS, refuse
 from pedanova.errors import DataError, QueryError, SpaceError
 from pedanova.integrations.optuna import PedAnovaEvaluator
 from pedanova.sources import read_records
@@ -213,3 +213,35 @@ def test_what_never_changes_may_be_excluded(tmp_path: Path) -> None:
 def test_a_direction_that_nobody_told_is_not_said_to_be_told(tmp_path: Path) -> None:
     a = pa.analyze(mlflow_runs(tmp_path), direction="maximize")
     assert not any("minimi" in note for note in a.notes)
+
+
+# ── budgets ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def with_budgets(tmp_path: Path) -> Path:
+    """Sixty runs of SMAC3: thirty on a budget of 1, twenty on 3, ten on 9, in turn."""
+    configs = {str(i): {"lr": i / 60, "depth": i % 5} for i in range(60)}
+    budgets = [1.0, 3.0, 1.0, 3.0, 1.0, 9.0] * 10
+    rows = [[i, None, 0, budgets[i], i * 7 % 13, 0.5, 1, 1.0, 2.0, {}] for i in range(60)]
+    return write(tmp_path / "run" / "runhistory.json", {"data": rows, "configs": configs}).parent
+
+
+def test_what_is_given_by_row_goes_with_the_rows_of_the_log(with_budgets: Path) -> None:
+    """Not with those that are left of them once the budget is chosen."""
+    plain = pa.analyze(with_budgets)
+    assert plain.rows == 10
+    cost = np.arange(60) * 7 % 13
+    for given in (cost, list(map(float, cost))):
+        same = pa.analyze(with_budgets, given)
+        assert same.importance(**COUNTS)["lr"].share == plain.importance(**COUNTS)["lr"].share
+    assert pa.analyze(with_budgets, feasible=np.arange(60) >= 6).rows == 9
+    assert pa.analyze(with_budgets, state=["FAIL"] * 6 + ["COMPLETE"] * 54).rows == 9
+    assert pa.analyze(with_budgets, where=[i >= 6 for i in range(60)]).rows == 9
+
+
+def test_a_box_asks_for_other_budgets_as_a_condition_does(with_budgets: Path) -> None:
+    assert pa.analyze(with_budgets, where="budget == 1").rows == 30
+    assert pa.analyze(with_budgets, where={"budget": (1, 1)}).rows == 30
+    assert pa.analyze(with_budgets, where={"budget": (1, 9)}).rows == 60
+    assert pa.analyze(with_budgets, where={"lr": (0, 0.5)}).rows == 5
