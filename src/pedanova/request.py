@@ -168,7 +168,7 @@ def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> li
     exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
     goals = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
     for name in exclude:
-        if name not in known and name not in records.columns:
+        if name not in known and (name not in records.columns or name in told.objectives):
             raise QueryError(f"exclude= names {name!r}, no setting here: {listed(list(known), most=40)}")
     left = [name for name in told.params if name not in exclude and name not in goals]
     if not left:

@@ -19,9 +19,10 @@ from optuna.trial import Trial, create_trial
 
 import pedanova as pa
 from conftest import COUNTS, refuse
-from pedanova.errors import DataError, QueryError, SpaceError
+from pedanova.cli import main
+from pedanova.errors import DataError, FormatError, PedanovaError, QueryError, SpaceError
 from pedanova.integrations.optuna import PedAnovaEvaluator
-from pedanova.sources import read_records
+from pedanova.sources import databases, read_records
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
@@ -245,3 +246,38 @@ def test_a_box_asks_for_other_budgets_as_a_condition_does(with_budgets: Path) ->
     assert pa.analyze(with_budgets, where={"budget": (1, 1)}).rows == 30
     assert pa.analyze(with_budgets, where={"budget": (1, 9)}).rows == 60
     assert pa.analyze(with_budgets, where={"lr": (0, 0.5)}).rows == 5
+
+
+# ── URLs and spaces ─────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:s3c?ret@localhost:1/db",
+        "postgresql://ann:s3c#ret@localhost:1/db",
+        "postgresql://ann:x@y?s3cret@localhost:1/db",
+        "postgresql://localhost:1/db?user=ann&password=s3@s3cret",
+        "postgresql://ann:s3cret/db",
+        "mysql://ann:s3cret",
+    ],
+)
+def test_passwords_of_odd_letters_stay_hidden(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "s3c" not in refuse(PedanovaError, of=lambda: pa.analyze(url))
+    main(["analyze", url])
+    assert "s3c" not in "".join(capsys.readouterr())
+
+
+def test_a_password_may_hold_a_question_mark() -> None:
+    login = databases._login("postgresql://ann:s3c?r#et@host:1/db?connect_timeout=1", "…")
+    assert (login["user"], login["password"], login["host"]) == ("ann", "s3c?r#et", "host")
+    plain = databases._login("mysql://host:3306/db?charset=a@b", "…")
+    assert (plain["host"], plain["port"], plain["database"]) == ("host", 3306, "db")
+
+
+def test_spaces_with_numbers_that_no_float_holds() -> None:
+    huge = {"x": {"name": "IntDistribution", "attributes": {"low": 0, "high": 10**400}}}
+    refuse(FormatError, "x:", of=lambda: pa.space_from(huge))
+    sweep = {"parameters": {"x": {"min": 1, "max": 1000, "distribution": "log_uniform"}}}
+    refuse(SpaceError, "x: max=1000", of=lambda: pa.space_from(sweep))
+    refuse(SpaceError, "x: low=1", of=lambda: pa.space_from({"parameters": {"x": {"min": 1, "max": 1}}}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -111,9 +112,10 @@ def as_dict(given: object, where: str) -> Mapping[str, Any]:
 
 
 def as_bound(value: object, given: object, where: str) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    raise FormatError(f"{where}: {shorten(given)} has {value!r} where a finite number is needed")
+    with suppress(OverflowError):  # a whole number too large for a float
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    raise FormatError(f"{where}: {shorten(given)} has {shorten(value)} where a finite number is needed")
 
 
 def labels_of(choices: object, where: str) -> tuple[Label, ...]:
