@@ -9,6 +9,9 @@ from __future__ import annotations
 class PedanovaError(Exception):
     """Base class: catch this to catch everything that a user's input can cause."""
 
+    def __str__(self) -> str:  # one line, whatever letters a name of the user's has
+        return " ".join(super().__str__().splitlines())
+
 
 class DataError(PedanovaError, ValueError):
     """The table cannot be used as it is: an objective, a column or a file is at fault."""
@@ -42,7 +45,7 @@ class UnknownParameterError(PedanovaError, KeyError):
     """A name that is not among the parameters."""
 
     def __str__(self) -> str:  # KeyError would show the message in quotes
-        return str(self.args[0]) if self.args else ""
+        return " ".join(str(self.args[0]).splitlines()) if self.args else ""
 
 
 class MissingLibraryError(PedanovaError, ImportError):

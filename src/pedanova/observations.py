@@ -129,6 +129,7 @@ def choose_columns(
         notes += gone
     if not found:
         raise DataError(_no_parameter(records, own, notes if space is None else []))
+    _check_grids(found)
     placed, more = place_columns(found, {key: records.columns[key] for key in found}, records.columns)
     return Chosen(placed, found, (*records.notes, *notes, *more))
 
@@ -178,6 +179,15 @@ def marked(names: list[str]) -> list[str]:
         if len(found) > 1:
             return found
     return []
+
+
+def _check_grids(space: Space) -> None:
+    """A domain that cannot be cut into cells is refused by the name of its parameter."""
+    for name, parameter in space.items():
+        try:
+            grid_of(parameter)
+        except SpaceError as error:
+            raise SpaceError(f"{name}: {error}") from None
 
 
 def check_countable(columns: Mapping[str, Column]) -> None:

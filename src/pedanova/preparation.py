@@ -61,7 +61,8 @@ def prepare(records: Records, request: Request) -> Observations:
     )
     if request.repeats != "all":
         records, goals, fates, chosen = _collapse(records, goals, fates, chosen, request)
-    observed = Observations(chosen.columns, goals, chosen.space, records.columns, chosen.notes)
+    notes = (*_infinite_notes(goals, fates.undecided), *chosen.notes)
+    observed = Observations(chosen.columns, goals, chosen.space, records.columns, notes)
     observed = replace(_ordered(observed, fates), restricted=rows is not None)
     return _within_region(observed, rows) if isinstance(rows, Region) else observed
 
@@ -89,13 +90,17 @@ def plain_notes(goal: Goal, policies: Policies) -> list[str]:
     if all_finite(goal.values):
         return []
     notes = []
-    unknown, infinite = int(np.isnan(goal.values).sum()), int(np.isinf(goal.values).sum())
+    unknown = int(np.isnan(goal.values).sum())
     if unknown:
         fate = "dropped" if policies.nan == "drop" else "counted as the worst"
         notes.append(f"{unknown:,} of {len(goal.values):,} rows have no number as objective; {fate}")
-    if infinite:
-        notes.append(f"{infinite:,} rows have an infinite objective; ordered like numbers")
-    return notes
+    return [*notes, *_infinite_notes((goal,), np.ones(len(goal.values), dtype=bool))]
+
+
+def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[str]:
+    infinite = np.logical_or.reduce([np.isinf(goal.values) for goal in goals]) & rows
+    count = int(infinite.sum())
+    return [f"{count:,} rows have an infinite objective; ordered like numbers"] if count else []
 
 
 def _large_notes(goal: Goal) -> list[str]:

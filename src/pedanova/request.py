@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pedanova.errors import QueryError, listed
+from pedanova.column import Column
+from pedanova.errors import QueryError, SpaceError, listed
 from pedanova.expressions import columns_in, rows_where
 from pedanova.fates import Policies
+from pedanova.grid import grid_of
 from pedanova.observations import Records
 from pedanova.regions import Direction
 from pedanova.repeats import RepeatPolicy, take
@@ -44,11 +48,14 @@ class Request:
 
 def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
-    records = _without_idle(_narrowed(records, request.where))
+    known = records.told.params
+    records, request = _narrowed(records, request)
+    records = _without_unusable(_without_idle(records), request)
     told = records.told
+    request, meant = _meant(records, request)
     objective = request.objective if request.objective is not None else _objective_of(told, ask)
     own_space = request.space is not None
-    notes = [*_account(told, request), *records.notes]
+    notes = [*_account(told, request), *meant, *records.notes]
     if request.direction is None:
         notes += _direction_notes(told, objective)
     records = replace(records, notes=tuple(notes))
@@ -56,9 +63,11 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
         request,
         objective=objective,
         direction=request.direction if request.direction is not None else _directions_of(told, objective),
-        space=request.space if own_space else told.space,
+        space=request.space if own_space else _space_of(told, objective),
         conditions=own_space or told.space is None or told.conditions,
-        params=request.params if own_space or request.params is not None else _params_of(told, request),
+        params=request.params
+        if own_space or request.params is not None
+        else _params_of(records, request, known),
         exclude=request.exclude if own_space or request.params is not None or not told.params else None,
         feasible=request.feasible if request.feasible is not None else told.feasible,
         state=request.state if request.state is not None else told.state,
@@ -74,11 +83,34 @@ def _account(told: Told, request: Request) -> list[str]:
     if told.params and request.params is None and request.space is None:
         taken.append(f"{len(told.params)} settings" + (" and their space" if told.space is not None else ""))
     if told.objectives and request.objective is None:
-        goals = dict.fromkeys(told.objectives) | _known_directions(told)
-        taken.append(
-            "the objective " + ", ".join(f"{goals[name] or 'minimize'} {name}" for name in told.objectives)
-        )
+        ways = _known_directions(told) if request.direction is None else {}
+        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in told.objectives))
     return [f"{told.source} tells {' and '.join(taken)}"] if taken else []
+
+
+def _meant(records: Records, request: Request) -> tuple[Request, list[str]]:
+    """Where a setting and a result have the same name, the objective is the result."""
+    given = request.objective
+    names = list(given) if isinstance(given, list | tuple) else [given]
+    results = {name: _result_called(name, records) for name in names if isinstance(name, str)}
+    notes = [
+        f"{name} is a setting and a result; the result, {result}, is the objective"
+        for name, result in results.items()
+        if result != name
+    ]
+    if not notes:
+        return request, []
+    meant = [results[name] if isinstance(name, str) else name for name in names]
+    return replace(request, objective=meant if isinstance(given, list | tuple) else meant[0]), notes
+
+
+def _result_called(name: str, records: Records) -> str:
+    """A result whose name was taken has underscores behind it; without such a one, the name itself."""
+    results = {*records.told.objectives, *records.told.metrics}
+    found = name
+    while found in records.columns and found not in results:
+        found += "_"
+    return found if found in results else name
 
 
 def _objective_of(told: Told, ask: bool) -> object:
@@ -117,17 +149,27 @@ def _direction_notes(told: Told, objective: object) -> list[str]:
     ]
 
 
-def _params_of(told: Told, request: Request) -> list[str] | None:
-    """The settings that a source names, less those that the user excludes or optimises."""
+def _space_of(told: Told, objective: object) -> Space | None:
+    """The source's own; a setting that the user takes as the objective is no parameter."""
+    goals = objective if isinstance(objective, list | tuple) else [objective]
+    if told.space is None or not any(isinstance(name, str) and name in told.space for name in goals):
+        return told.space
+    return Space({name: told.space[name] for name in told.space if name not in goals})
+
+
+def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> list[str] | None:
+    """The settings that a source names, less those that the user excludes or optimises.
+
+    `known`: all that it names, also those that cannot be used here.
+    """
+    told = records.told
     if not told.params:
         return None
     exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
     goals = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
     for name in exclude:
-        if name not in told.params:
-            raise QueryError(
-                f"exclude= names {name!r}, no setting here: {listed(list(told.params), most=40)}"
-            )
+        if name not in known and (name not in records.columns or name in told.objectives):
+            raise QueryError(f"exclude= names {name!r}, no setting here: {listed(list(known), most=40)}")
     left = [name for name in told.params if name not in exclude and name not in goals]
     if not left:
         raise QueryError(f"exclude= leaves none of {listed(list(told.params))}; keep one at least")
@@ -138,26 +180,73 @@ def _without_idle(records: Records) -> Records:
     """A space that the source tells may hold settings that have no value in these rows: those say nothing."""
     told = records.told
     idle = [name for name in told.space or () if records.columns[name].absent().all()]
-    if not idle or told.space is None or len(idle) == len(told.space):
+    return _without(records, idle, [f"without a value in these rows and left out: {listed(idle)}"])
+
+
+def _without_unusable(records: Records, request: Request) -> Records:
+    """A setting that cannot be counted, such as one of thousands of choices, must not hide the others."""
+    if request.space is not None or request.params is not None:
         return records
-    space = Space({name: told.space[name] for name in told.space if name not in idle})
-    params = tuple(name for name in told.params if name not in idle)
-    note = f"without a value in these rows and left out: {listed(idle)}"
-    return replace(records, notes=(*records.notes, note), told=replace(told, space=space, params=params))
+    reasons: dict[str, str] = {}
+    for name, parameter in (records.told.space or {}).items():
+        try:
+            grid_of(parameter)
+        except SpaceError as error:
+            reasons[name] = f"{name}: {error}; left out"
+    return _without(records, list(reasons), list(reasons.values()))
 
 
-def _narrowed(records: Records, where: object) -> Records:
-    """Only the rows that a source means to be compared, unless the user chooses rows by those columns."""
+def _without(records: Records, names: list[str], notes: list[str]) -> Records:
+    """Some settings of the source's space less, unless none would be left."""
+    told = records.told
+    params = tuple(name for name in told.params if name not in names)
+    if not names or told.space is None or not params:
+        return records
+    space = Space({name: told.space[name] for name in told.space if name not in names})
+    return replace(records, notes=(*records.notes, *notes), told=replace(told, space=space, params=params))
+
+
+def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
+    """Only the rows that a source means to be compared, unless the user chooses rows by those columns.
+
+    What the user gives row by row goes with the rows of the source.
+    """
     rule = records.told.where
-    if rule is None:
-        return records
-    if isinstance(where, str) and where not in records.columns:
-        ruling = set(columns_in(rule, records.columns))
-        if ruling & set(columns_in(where, records.columns)):
-            return records
+    if rule is None or set(columns_in(rule, records.columns)) & _asked_by(request.where, records):
+        return records, request
     mask = rows_where(rule, records.columns)
-    left = int(mask.sum())
-    if left == len(mask):
-        return records
-    note = f'only rows with {rule} are used, {left:,} of {len(mask):,}; pass where="…" on it for others'
-    return replace(records, columns=take(records.columns, np.flatnonzero(mask)), notes=(*records.notes, note))
+    rows, count = np.flatnonzero(mask), len(mask)
+    if len(rows) == count:
+        return records, request
+    note = f'only rows with {rule} are used, {len(rows):,} of {count:,}; pass where="…" on it for others'
+    fewer = replace(records, columns=take(records.columns, rows), notes=(*records.notes, note))
+    return fewer, replace(
+        request,
+        objective=_at(request.objective, rows, count),
+        where=_at(request.where, rows, count),
+        feasible=_at(request.feasible, rows, count),
+        state=_at(request.state, rows, count, words=True),
+    )
+
+
+def _asked_by(where: object, records: Records) -> set[str]:
+    """The columns by which the user chooses rows."""
+    if isinstance(where, Mapping):
+        return {str(name) for name in where}
+    if isinstance(where, str) and where not in records.columns:
+        return set(columns_in(where, records.columns))
+    return set()
+
+
+def _at(given: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
+    """These rows of what has one value a row; names, conditions and regions as they are.
+
+    A list of text is one of names, unless `words` are its values.
+    """
+    if isinstance(given, Column):
+        return take({given.name: given}, rows)[given.name] if len(given) == count else given
+    if isinstance(given, str | Mapping) or not hasattr(given, "__len__") or len(given) != count:
+        return given
+    if not words and all(isinstance(value, str) for value in given):
+        return given
+    return np.asarray(given)[rows]

@@ -87,12 +87,21 @@ def without_password(url: str) -> str:
     --------
     >>> without_password("postgresql://ann:se@cr:et@db.example/trials?password=x")
     'postgresql://ann:***@db.example/trials'
+    >>> without_password("postgresql://ann:se?cret@db.example/trials")  # where does the password end?
+    'postgresql://…'
     """
     scheme, _, rest = url.partition("://")
-    place = rest.partition("?")[0].partition("#")[0]
-    login, at, host = place.rpartition("@")
+    login, at, place = rest.rpartition("@")
+    if "?" in login or "#" in login:
+        return f"{scheme}://…"
+    place = place.partition("?")[0].partition("#")[0]
     user, colon, _ = login.partition(":")
-    return f"{scheme}://{user}{':***' if colon else ''}{at}{host}"
+    if not at:  # what stands for a port and is no number may be a password whose host was forgotten
+        server, slash, database = place.partition("/")
+        host, colon, port = server.rpartition(":")
+        place = f"{host}:***{slash}{database}" if colon and not port.rstrip("]").isdigit() else place
+        return f"{scheme}://{place}"
+    return f"{scheme}://{user}{':***' if colon else ''}{at}{place}"
 
 
 @contextmanager
@@ -152,8 +161,9 @@ def _parts(url: str, shown: str) -> SplitResult:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
+        reason = "its port is no number" if "cast" in str(error) else error  # which would show it
         raise DataError(
-            f"{shown} is no URL: {error}; write scheme://user:password@host:port/database"
+            f"{shown} is no URL: {reason}; write scheme://user:password@host:port/database"
         ) from None
     if not parts.path.strip("/"):
         raise DataError(f"{shown} names no database; write scheme://user:password@host:port/database")
@@ -161,10 +171,13 @@ def _parts(url: str, shown: str) -> SplitResult:
 
 
 def _login(url: str, shown: str) -> dict[str, Any]:
-    """What a driver needs to know; the password may hold any letter, also @ and :."""
+    """What a driver needs to know; the password may hold any letter, also @, : and ?."""
     scheme, _, rest = url.partition("://")
     place, _, query = rest.partition("?")
     login, _, host = place.rpartition("@")
+    if not login and "@" in query and "/" not in place:  # no database before the ?: it is of the password
+        login, _, host = rest.rpartition("@")
+        host, _, query = host.partition("?")
     user, _, password = login.partition(":")
     parts = _parts(f"{scheme}://{host}", shown)
     given = dict(parse_qsl(query))

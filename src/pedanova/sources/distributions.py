@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from pedanova.column import shorten
 from pedanova.errors import FormatError
 from pedanova.space import Categorical, Domain, Float, Int, Ordinal
 
+NEAR = 1e-6  # of a step: as far as rounding may move a value off its lattice
 MOST_STEPS = 1000  # a lattice of floats with more points than these is as good as a continuum
 # class → kind, log; the former names of Optuna's first years beside today's
 CLASSES: dict[str, tuple[str, bool | None]] = {
@@ -43,6 +45,8 @@ class Distribution:
         """How many points a lattice has; 0 for a continuum, or a lattice that is as good as one."""
         if self.kind != "float" or not self.step:
             return 0
+        if self.step < 8 * math.ulp(max(abs(self.low), abs(self.high))):  # points that no float tells apart
+            return 0
         count = round((self.high - self.low) / self.step) + 1
         return count if 1 < count <= MOST_STEPS else 0
 
@@ -50,7 +54,10 @@ class Distribution:
     def lattice(self) -> tuple[float, ...]:
         """The points as a person would write them: 0.3, not 0.30000000000000004."""
         step = self.step or 0.0
-        return tuple(float(f"{self.low + i * step:.12g}") for i in range(self.steps))
+        exact = [self.low + i * step for i in range(self.steps)]
+        short = [float(f"{point:.12g}") for point in exact]
+        near = all(abs(a - b) <= NEAR * step for a, b in zip(exact, short, strict=True))
+        return tuple(short if near else exact)
 
     @property
     def domain(self) -> Domain:
@@ -105,9 +112,10 @@ def as_dict(given: object, where: str) -> Mapping[str, Any]:
 
 
 def as_bound(value: object, given: object, where: str) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    raise FormatError(f"{where}: {shorten(given)} has {value!r} where a finite number is needed")
+    with suppress(OverflowError):  # a whole number too large for a float
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    raise FormatError(f"{where}: {shorten(given)} has {shorten(value)} where a finite number is needed")
 
 
 def labels_of(choices: object, where: str) -> tuple[Label, ...]:

@@ -1,7 +1,7 @@
 """Optuna's journal files: operations, one JSON object a line, replayed. Another process may be writing.
 
 A trial's key is its place among all trials of the journal; a trial that has ended takes no more
-operations, nor does one of a study that was deleted.
+operations, nor does one of a study that was deleted. What Optuna refused stands in the journal too.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,13 @@ class Study:
     directions: list[Direction]
     trials: list[Trial] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
+    first: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → first trial that has it, how
 
 
 @dataclass(slots=True)
 class Trial:
+    study: Study
+    number: int
     state: int = RUNNING
     params: dict[str, tuple[float, str]] = field(default_factory=dict)  # Optuna's number, its distribution
     values: list[float] | None = None
@@ -147,6 +151,8 @@ def _create_trial(journal: Journal, operation: Operation) -> None:
         return
     distributions = operation.get("distributions", {})
     trial = Trial(
+        study,
+        len(study.trials),
         state=as_state(operation.get("state", RUNNING)),
         params={
             key: (float(value), str(distributions[key])) for key, value in operation.get("params", {}).items()
@@ -160,6 +166,8 @@ def _create_trial(journal: Journal, operation: Operation) -> None:
     )
     if trial.values is None and operation.get("value") is not None:
         trial.values = as_values([operation["value"]])
+    for name, (_, text) in trial.params.items():
+        study.first.setdefault(name, (trial.number, text))
     study.trials.append(trial)
     journal.trials.append(trial)
 
@@ -184,10 +192,12 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         return
     code = operation["op_code"]
     if code == PARAM:
-        value, text = operation["param_value_internal"], operation["distribution"]
-        trial.params[str(operation["param_name"])] = (float(value), str(text))
+        _set_param(trial, str(operation["param_name"]), operation)
     elif code == STATE:
-        trial.state = as_state(operation["state"])
+        state = as_state(operation["state"])
+        if state == trial.state == RUNNING:  # another worker has taken it before
+            return
+        trial.state = state
         trial.values = as_values(operation["values"]) or trial.values
         trial.begin = operation.get("datetime_start") or trial.begin
         trial.end = operation.get("datetime_complete") or trial.end
@@ -197,6 +207,24 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         trial.user.update(operation["user_attr"])
     else:
         trial.system.update(operation["system_attr"])
+
+
+def _set_param(trial: Trial, name: str, operation: Operation) -> None:
+    """Unless Optuna refused it: the kind and the choices of a parameter stay as its first trial has them."""
+    value, text = float(operation["param_value_internal"]), str(operation["distribution"])
+    number, known = trial.study.first.get(name, (trial.number, text))
+    if text != known and not are_alike(known, text):
+        return
+    if trial.number <= number:
+        trial.study.first[name] = trial.number, text
+    trial.params[name] = value, text
+
+
+@lru_cache(maxsize=1000)
+def are_alike(one: str, two: str) -> bool:
+    """Whether Optuna takes both for the same parameter; bounds may differ."""
+    a, b = (read_distribution(text, "a parameter") for text in (one, two))
+    return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)
 
 
 def log_of(study: Study, notes: list[str]) -> StudyLog:

@@ -13,7 +13,7 @@ from pedanova.column import Column, as_column
 from pedanova.errors import DataError, listed
 from pedanova.observations import Records
 from pedanova.regions import Direction
-from pedanova.sources.distributions import Distribution
+from pedanova.sources.distributions import NEAR, Distribution
 from pedanova.sources.trials import free_name
 from pedanova.space import Categorical, Moving, Parameter, Space, Switch
 from pedanova.told import Told
@@ -153,13 +153,19 @@ def coded_or_plain(name: str, setting: Setting, rows: int) -> Column:
         return _coded(name, setting, rows) if kinds == {"categorical"} else _mixed(name, setting, rows)
     for i, distribution in enumerate(setting.distributions):
         if distribution.steps:  # onto the lattice, where rounding had left it beside
-            points, mine = np.array(distribution.lattice), which == i
-            places = np.rint((values[mine] - distribution.low) / (distribution.step or 1.0)).astype(np.int64)
-            values[mine] = points[np.clip(places, 0, len(points) - 1)]
+            values[which == i] = _snapped(values[which == i], distribution)
     full = np.full(rows, np.nan)
     full[where] = values
     whole = kinds == {"int"} and len(where) == rows
     return Column(name, full.astype(np.int64) if whole else full)
+
+
+def _snapped(values: Reals, distribution: Distribution) -> Reals:
+    """Onto the points that they stand for; what was enqueued outside or in between stays as it is."""
+    points, step = np.array(distribution.lattice), distribution.step or 1.0
+    places = np.clip(np.rint((values - distribution.low) / step), 0, len(points) - 1).astype(np.int64)
+    near = np.maximum(NEAR * step, 4 * np.spacing(np.abs(points[places])))
+    return np.where(np.abs(values - points[places]) <= near, points[places], values)
 
 
 def _coded(name: str, setting: Setting, rows: int) -> Column:
@@ -183,7 +189,8 @@ def _mixed(name: str, setting: Setting, rows: int) -> Column:
     values: list[object] = [None] * rows
     for row, value, which in zip(setting.rows, setting.values, setting.which, strict=True):
         choices = setting.distributions[which].choices
-        values[row] = str(choices[int(value)]) if choices else f"{value:g}"
+        number = int(value) if float(value).is_integer() else float(value)
+        values[row] = str(choices[int(value)] if choices else number)
     return as_column(name, values)
 
 
@@ -205,9 +212,9 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
     low, high = min(d.low for d in setting.distributions), max(d.high for d in setting.distributions)
     ranges = listed([f"{d.low:g} to {d.high:g}" for d in setting.distributions])
     sheet.notes.append(f"{name}: its range changed between trials ({ranges}); {low:g} to {high:g} is used")
-    return Distribution(
-        setting.distributions[0].kind, low, high, None, all(d.log for d in setting.distributions)
-    ).domain
+    whole = all(d.kind == "int" for d in setting.distributions)
+    log_scale = all(d.log for d in setting.distributions)
+    return Distribution("int" if whole else "float", low, high, None, log_scale).domain
 
 
 def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch | None:
@@ -243,11 +250,13 @@ def _moving(name: str, setting: Setting, sheet: Sheet) -> Parameter:
 def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
     """Among the system's attributes of a trial: in the old form (a list) and the new one (a key for each)."""
     given = attributes.get("constraints")
-    found = {str(i): value for i, value in enumerate(given if isinstance(given, Sequence) else ())}
+    listed_ = given.tolist() if isinstance(given, np.ndarray) else given
+    found = {str(i): value for i, value in enumerate(listed_ if isinstance(listed_, Sequence) else ())}
     for key, value in attributes.items():
         if key.startswith("constraints:"):
             found[key.partition(":")[2]] = value
-    return {key: float(value) for key, value in found.items() if isinstance(value, int | float)}
+    plain = {key: as_plain(value) for key, value in found.items()}
+    return {key: float(value) for key, value in plain.items() if isinstance(value, int | float)}
 
 
 def seconds_between(begin: Iterable[Any], end: Iterable[Any]) -> Reals:
@@ -258,6 +267,11 @@ def seconds_between(begin: Iterable[Any], end: Iterable[Any]) -> Reals:
             for a, b in zip(begin, end, strict=True)
         ]
     )
+
+
+def as_plain(value: Any) -> Any:
+    """Scalars of NumPy and tensors of one number, which studies in memory keep, as Python's own."""
+    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
 
 
 def is_plain(value: object) -> bool:

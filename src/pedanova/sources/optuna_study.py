@@ -14,6 +14,7 @@ from pedanova.sources.kinds import Kind
 from pedanova.sources.optuna_log import (
     Setting,
     StudyLog,
+    as_plain,
     as_records,
     constraints_in,
     is_plain,
@@ -51,7 +52,9 @@ def log_of(study: Any, trials: Any) -> StudyLog:
                 distribution.to_internal_repr(trial.params[key]),
                 _place(key, distribution, setting, known),
             )
-    attributes = {key for trial in trials for key, value in trial.user_attrs.items() if is_plain(value)}
+    attributes = {
+        key for trial in trials for key, value in trial.user_attrs.items() if is_plain(as_plain(value))
+    }
     return StudyLog(
         name=study.study_name,
         directions=directions,
@@ -102,7 +105,8 @@ def _last(trial: Any) -> tuple[int, float]:
 
 
 def _plain(value: object) -> object:
-    return value if is_plain(value) else None
+    plain = as_plain(value)
+    return plain if is_plain(plain) else None
 
 
 KIND = Kind(

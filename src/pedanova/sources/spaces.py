@@ -28,6 +28,7 @@ from pedanova.space import (
 )
 
 SUFFIXES = (".json", ".yaml", ".yml", ".pcs")
+MOST_EXPONENT = 700  # of e, that a float can hold
 LINEAR = ("uniform", "int_uniform", "q_uniform", "constant", "categorical")
 LOGS = ("log_uniform_values", "q_log_uniform_values", "inv_log_uniform_values")
 
@@ -113,11 +114,14 @@ def space_from_sweep(parameters: Mapping[Any, Any], prefix: str = "") -> tuple[S
         elif "value" in given:
             notes.append(f"{name}: is constant in the sweep; left out")
         else:
-            found[name] = sweep_parameter(name, given)
+            try:
+                found[name] = sweep_parameter(given)
+            except SpaceError as error:
+                raise SpaceError(f"{name}: {error}") from None
     return Space(found), notes
 
 
-def sweep_parameter(name: str, given: Mapping[str, Any]) -> Parameter:
+def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
     if "values" in given:
         values = given["values"]
         numbers = isinstance(values, list) and all(
@@ -126,14 +130,14 @@ def sweep_parameter(name: str, given: Mapping[str, Any]) -> Parameter:
         return Ordinal(tuple(sorted(set(values)))) if numbers else Categorical(values)
     low, high = given.get("min"), given.get("max")
     if not isinstance(low, int | float) or not isinstance(high, int | float):
-        raise SpaceError(
-            f"{name}: {shorten(dict(given))} has no min and max; write them for what has no bounds"
-        )
+        raise SpaceError(f"{shorten(dict(given))} has no min and max; write them for what has no bounds")
     law = given.get("distribution")
     if law == "log_uniform":  # its bounds are exponents
+        if max(low, high) > MOST_EXPONENT:
+            raise SpaceError(f"max={high!r} is an exponent of e, and too large for one; is it a value?")
         return Float(math.exp(low), math.exp(high), log=True)
     if law not in (None, *LINEAR, *LOGS):
-        raise SpaceError(f"{name}: distribution {law!r} has no bounds; use uniform or log_uniform_values")
+        raise SpaceError(f"distribution {law!r} has no bounds; use uniform or log_uniform_values")
     if isinstance(low, int) and isinstance(high, int) and law in (None, "int_uniform"):
         return Int(low, high)
     return Float(float(low), float(high), log=law in LOGS)
