@@ -166,7 +166,7 @@ def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> li
     if not told.params:
         return None
     exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
-    goals = request.objective if isinstance(request.objective, list | tuple) else [request.objective]
+    goals = _compared(request.objective, records)
     for name in exclude:
         if name not in known and (name not in records.columns or name in told.objectives):
             raise QueryError(f"exclude= names {name!r}, no setting here: {listed(list(known), most=40)}")
@@ -174,6 +174,15 @@ def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> li
     if not left:
         raise QueryError(f"exclude= leaves none of {listed(list(told.params))}; keep one at least")
     return left
+
+
+def _compared(objective: object, records: Records) -> set[str]:
+    """Columns that are an objective, or that a condition as objective is made of: they explain themselves."""
+    names = objective if isinstance(objective, list | tuple) else [objective]
+    found: set[str] = set()
+    for name in (name for name in names if isinstance(name, str)):
+        found |= {name} if name in records.columns else set(columns_in(name, records.columns))
+    return found
 
 
 def _without_idle(records: Records) -> Records:

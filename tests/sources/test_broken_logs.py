@@ -281,3 +281,13 @@ def test_spaces_with_numbers_that_no_float_holds() -> None:
     sweep = {"parameters": {"x": {"min": 1, "max": 1000, "distribution": "log_uniform"}}}
     refuse(SpaceError, "x: max=1000", of=lambda: pa.space_from(sweep))
     refuse(SpaceError, "x: low=1", of=lambda: pa.space_from({"parameters": {"x": {"min": 1, "max": 1}}}))
+
+
+def test_a_setting_that_the_objective_compares_explains_itself() -> None:
+    study = optuna.create_study()
+    rng = np.random.default_rng(0)
+    space = {"solver": CategoricalDistribution(["adam", "sgd"]), "x": FloatDistribution(0.0, 1.0)}
+    for _ in range(60):
+        params = {"solver": str(rng.choice(["adam", "sgd"])), "x": float(rng.random())}
+        study.add_trial(optuna.create_trial(params=params, distributions=space, value=float(rng.random())))
+    assert set(pa.analyze(study, "solver == 'sgd'", direction="maximize").space) == {"x"}
