@@ -51,7 +51,7 @@ FLOORS = {
     "effects": 62, "interactions": 62, "inference": 62, "marginals": 62, "forestresults": 62,
     "assisted": 63, "encoding": 63,
     "estimators": 64, "forest": 64, "boxes": 64,
-    "domains": 65,
+    "domains": 65, "exports": 65,
     "reducedspace": 66,
     "search": 67,
     "verdicts": 68,
@@ -77,7 +77,9 @@ OPTIONAL = {  # library → the only modules that may import it
     "scipy": {"gaussian"},
     "threadpoolctl": {"workers"},
     "yaml": {"sources.yaml_text"},
-    "optuna": {"integrations.optuna"},
+    "optuna": {"integrations.optuna", "exports"},
+    "ConfigSpace": {"exports"},
+    "ray": {"exports"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

@@ -138,13 +138,13 @@ def poorest(
     if len(left) < 2:
         return None
     active = places >= 0
-    sums = np.bincount(places[active], weights=mass[active], minlength=axis.groups) + cloud.unit
+    sums = np.bincount(places[active], weights=mass[active], minlength=axis.groups)
     base = np.bincount(places[active], minlength=axis.groups).astype(np.float64)
     own, points = float(sums[left].sum()), float(base[left].sum())
     if own <= 0 or points <= 0:
         return None
     candidates = [left[0], left[-1]] if axis.ordered else left
-    density = {g: (sums[g] / own) / (base[g] / points) for g in candidates if base[g] > 0}
+    density = {g: ((sums[g] + cloud.unit) / own) / (base[g] / points) for g in candidates if base[g] > 0}
     poor = {g: d for g, d in density.items() if d < POOR and sums[g] < kept}
     if not poor:
         return None

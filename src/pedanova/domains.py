@@ -17,7 +17,8 @@ from pedanova.space import Categorical, Domain, Float, Int, Ordinal
 DIGITS = 3  # of a bound, on a log scale
 FINE = 1000  # parts of a range that a bound is rounded to
 RISE = 1.3  # density at a bound from which on good values may pile up there
-AGREED = 0.75  # of the opinions must see the best values at the bound
+AGREED = 0.75  # of the opinions must see good values become denser towards the bound
+TENTHS = 10  # parts of a range that are held side by side for that
 LEAST_STEP, LARGEST_STEP = 0.1, 0.5  # by which a range is widened, as parts of it
 
 Bounds: TypeAlias = tuple[float | None, float | None]
@@ -106,10 +107,13 @@ def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
 
 
 def piles_up(density: Reals, end: int) -> bool:
-    """Whether the best values are those at one end (0 or -1), in the eyes of most."""
-    rows = len(density)
-    at_end = np.argmax(density, axis=0) == (end % rows)
-    return bool(density[end].mean() >= RISE and at_end.mean() >= AGREED)
+    """Whether good values are densest at one end (0 or -1), and denser than beside it in the eyes of most."""
+    inwards = density if end == 0 else density[::-1]
+    wide = max(1, len(inwards) // TENTHS)
+    tenths = np.stack([part.mean(axis=0) for part in np.array_split(inwards, len(inwards) // wide)])
+    rising = tenths[0] >= tenths[1:3].mean(axis=0)
+    pooled = tenths.mean(axis=1)
+    return bool(pooled[0] >= RISE and np.argmax(pooled) == 0 and rising.mean() >= AGREED)
 
 
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import asdict, dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from pedanova import exports
 from pedanova.domains import Bounds, is_constant
 from pedanova.space import (
     Categorical,
@@ -147,6 +148,42 @@ class ReducedSpace(NamedTable[Verdict]):
             textwrap.fill(f"{row.name}: {row.reason}", width, subsequent_indent="  ") for row in self.rows
         ]
         return "\n".join([table, "", textwrap.fill(self.summary(), width), "", *reasons])
+
+    def to_optuna(self) -> dict[str, Any]:
+        """Optuna's distributions by name (needs Optuna)."""
+        return exports.to_optuna(self.space)
+
+    def to_configspace(self) -> Any:
+        """A ConfigSpace `ConfigurationSpace` (needs ConfigSpace)."""
+        return exports.to_configspace(self.space)
+
+    def to_smac(self) -> Any:
+        """What SMAC's `Scenario` takes: a `ConfigurationSpace`."""
+        return exports.to_configspace(self.space)
+
+    def to_raytune(self) -> dict[str, Any]:
+        """A `param_space` for Ray Tune (needs Ray)."""
+        return exports.to_raytune(self.space)
+
+    def to_wandb(self) -> dict[str, Any]:
+        """A W&B sweep: method and parameters."""
+        return exports.wandb_plain(self.space)
+
+    def as_code(self) -> str:
+        """``trial.suggest_*`` lines to paste into an objective of Optuna."""
+        return exports.optuna_code(self.space)
+
+    def export(self, form: str) -> str:
+        """The space as text: optuna, configspace, raytune, wandb, smac, json, yaml or code."""
+        return exports.export(self.space, form)
+
+    def to_json(self) -> str:
+        """The space alone, as `pedanova.space_from` reads it."""
+        return self.export("json")
+
+    def to_yaml(self) -> str:
+        """The same as YAML."""
+        return self.export("yaml")
 
     def to_plain(self) -> dict[str, object]:
         """Everything, fit for JSON: the space, verdicts with reasons, evidence and notes."""

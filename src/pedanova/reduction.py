@@ -15,6 +15,7 @@ from pedanova.importance import Importances
 from pedanova.reducedspace import ReducedSpace, Verdict
 from pedanova.regions import Region
 from pedanova.search import Search
+from pedanova.space import Space
 from pedanova.verdicts import Judge, consistent
 from pedanova.workers import one_thread
 
@@ -38,10 +39,10 @@ def reduce_space(
     local = cache(lambda: local_importance(a, search.target, options))
     with one_thread():
         scene = search.scene(found)
-        surely = [row.name for row in found.rows if row.significant and row.name in scene.cloud.axes]
+        surely = [name for name in with_parents(found, space) if name in scene.cloud.axes]
         box = choose(way_down(scene.cloud, surely), kept)
         evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
-    judge = Judge(space, scene, box, found, local, widen=widen)
+    judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
     verdicts = consistent([judge.verdict(name) for name in space])
     return ReducedSpace(verdicts, evidence, words[0], kept, (*notes, *found.notes))
 
@@ -68,3 +69,11 @@ def local_importance(a: Any, target: object, options: dict[str, Any]) -> Importa
     except PedanovaError:
         return None
     return found
+
+
+def with_parents(found: Importances, space: Space) -> list[str]:
+    """What can be told from noise, and what decides whether that is active: both say the same."""
+    names = [row.name for row in found.rows if row.significant]
+    for name in names:  # which grows on the way
+        names += [parent for parent, _ in space[name].when if parent in space and parent not in names]
+    return names

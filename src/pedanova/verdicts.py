@@ -30,6 +30,7 @@ class Judge:
     box: Box
     found: Importances
     ask_locally: Callable[[], Importances | None]  # asked only where it decides
+    surely: frozenset[str]  # what may be cut
     widen: bool
 
     def verdict(self, name: str) -> Verdict:
@@ -39,7 +40,7 @@ class Judge:
                 name, "keep", "its bounds change from row to row; left alone", parameter, parameter
             )
         row = self.found[name]
-        if not row.significant:
+        if name not in self.surely:
             return self.unsure(name, parameter, row)
         cut = self.narrowed(name, parameter)
         piled = self.at_bounds(name, parameter)
