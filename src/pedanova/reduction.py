@@ -14,8 +14,7 @@ from pedanova.errors import PedanovaError, QueryError
 from pedanova.importance import Importances
 from pedanova.reducedspace import ReducedSpace, Verdict
 from pedanova.regions import Region
-from pedanova.search import Search
-from pedanova.space import Space
+from pedanova.search import Search, with_parents
 from pedanova.verdicts import Judge, consistent
 from pedanova.workers import one_thread
 
@@ -39,7 +38,8 @@ def reduce_space(
     local = cache(lambda: local_importance(a, search.target, options))
     with one_thread():
         scene = search.scene(found)
-        surely = [name for name in with_parents(found, space) if name in scene.cloud.axes]
+        told = with_parents([row.name for row in found.rows if row.significant], space)
+        surely = [name for name in told if name in scene.cloud.axes]
         box = choose(way_down(scene.cloud, surely), kept)
         evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
     judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
@@ -69,11 +69,3 @@ def local_importance(a: Any, target: object, options: dict[str, Any]) -> Importa
     except PedanovaError:
         return None
     return found
-
-
-def with_parents(found: Importances, space: Space) -> list[str]:
-    """What can be told from noise, and what decides whether that is active: both say the same."""
-    names = [row.name for row in found.rows if row.significant]
-    for name in names:  # which grows on the way
-        names += [parent for parent, _ in space[name].when if parent in space and parent not in names]
-    return names

@@ -28,7 +28,7 @@ from pedanova.regions import Region
 from pedanova.residuals import residual_p_values
 from pedanova.rowsets import RowSet
 from pedanova.sampling import cells_by_name
-from pedanova.space import Categorical, Float, Int, Ordinal
+from pedanova.space import Categorical, Float, Int, Ordinal, Space
 from pedanova.surrogate import Surrogate, fit_surrogate
 
 FINEST = 5  # the target's best fifth decides
@@ -127,7 +127,16 @@ class Search:
         names = list(cloud.axes)
         p_values = residual_p_values(model, np.arange(len(rows)), names, draws=FOLD_DRAWS, seed=self.seed)
         told = [name for name, p in zip(names, holm(p_values), strict=True) if p <= LEVEL]
-        return choose(way_down(cloud, told), keep), cloud
+        own = [name for name in with_parents(told, self.observed.space) if name in cloud.axes]
+        return choose(way_down(cloud, own), keep), cloud
+
+
+def with_parents(told: Sequence[str], space: Space) -> list[str]:
+    """What can be told from noise, and what decides whether that is active: both say the same."""
+    names = list(told)
+    for name in names:  # which grows on the way
+        names += [parent for parent, _ in space[name].when if parent in space and parent not in names]
+    return names
 
 
 def is_even(search: Search, rows: Rows) -> bool:
