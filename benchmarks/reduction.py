@@ -49,14 +49,15 @@ class Truth:
     table: Table
     values: Reals
     ends: dict[float, float]  # of the best parts
+    parts: dict[float, float]  # what these are, ties included
+    least: float
     median: float
 
     def inside(self, box: Box) -> Reals:
         return self.values[np.ix_(*box)].ravel()
 
     def regret(self, value: float) -> float:
-        least = float(self.values.min())
-        return (value - least) / (self.median - least)
+        return (value - self.least) / (self.median - self.least)
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +69,9 @@ def read_truth(folder: Path, name: str) -> Truth:
         values = np.empty(len(table.objective))
         values[table.codes.astype(np.int64) @ strides] = table.objective
     ends = {part: best(table.objective, part) for part in (0.1, 0.01, 0.001)}
-    return Truth(table, values.reshape(table.sizes), ends, float(np.median(values)))
+    parts = {part: float(np.mean(values <= end)) for part, end in ends.items()}
+    middle = float(np.median(values))
+    return Truth(table, values.reshape(table.sizes), ends, parts, float(values.min()), middle)
 
 
 # --- one run ---------------------------------------------------------------------------------------
@@ -142,11 +145,10 @@ def score(folder: Path, name: str, sampler: str, size: int, seed: int, tpe_seeds
         values = truth.inside(box)
         volume = len(values) / truth.values.size
         rich = [float(np.mean(values <= truth.ends[part])) for part in (0.01, 0.1)]
-        all_rich = [float(np.mean(truth.values <= truth.ends[part])) for part in (0.01, 0.1)]
         own = found[kind]
         tpe = truth.regret(by_tpe(truth, box, seed)) if seed < tpe_seeds else ""
         lines.append(
-            [name, sampler, size, seed, kind, volume, rich[0] / all_rich[0], rich[1] * volume / all_rich[1],
+            [name, sampler, size, seed, kind, volume, rich[0] / truth.parts[0.01], rich[1] * volume / truth.parts[0.1],
              int(np.any(values <= truth.ends[0.001])), np.mean(own < found["full"]), np.mean(own == found["full"]),
              np.mean(own < found["naive"]) + 0.5 * np.mean(own == found["naive"]),
              np.mean([truth.regret(value) for value in own]), tpe, seconds if kind == "reduced" else ""]

@@ -191,3 +191,13 @@ def test_real_raytune() -> None:
     assert dict(pa.space_from(names["param_space"])) == dict(pa.space_from(made))
     nested = {"net": {"depth": made["layers"]}, "seed": 1}
     assert dict(pa.space_from(nested)) == {"net.depth": pa.Int(1, 6)}
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_real_wandb() -> None:
+    """W&B's own reading of a sweep's parameters, as Optuna's distributions."""
+    scheduler = need("wandb.sdk.sweeps.scheduler.optuna")
+    read = scheduler.search_space_from_sweep_config(exports.wandb_plain(FLAT)["parameters"])
+    expected = {**as_choices(FLAT), "batch": pa.Categorical([16, 32, 48, 64])}
+    assert dict(pa.space_from(read)) == expected
