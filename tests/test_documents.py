@@ -198,6 +198,17 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
         assert hasattr(pairs.rows[0], field)
 
 
+def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    for block in blocks("docs/reduction.md", "python"):
+        exec(compile(block, "reduction.md", "exec"), names)
+    small = names["small"]
+    assert isinstance(small, pa.ReducedSpace)
+    assert small["lr"].advice == "narrow"
+    assert small["dropout"].advice == "widen"
+    assert "suggest_float('lr'" in capsys.readouterr().out
+
+
 def test_modules_of_the_architecture_exist() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     floors = text[text.index("## Floors") : text.index("## Decisions")]

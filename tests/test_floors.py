@@ -53,7 +53,12 @@ FLOORS = {
     "streaming": 62,
     "effects": 62, "interactions": 62, "inference": 62, "marginals": 62, "forestresults": 62,
     "assisted": 63, "encoding": 63, "pairdensity": 63,
-    "estimators": 64, "forest": 64,
+    "estimators": 64, "forest": 64, "boxes": 64,
+    "domains": 65, "exports": 65,
+    "reducedspace": 66,
+    "search": 67,
+    "verdicts": 68,
+    "reduction": 69,
     "results": 70,
     "report": 80, "report.sentences": 80,
     "report.text": 81, "report.page": 81, "report.figures": 81,
@@ -76,8 +81,10 @@ OPTIONAL = {  # library → the only modules that may import it
     "scipy": {"gaussian"},
     "threadpoolctl": {"workers"},
     "yaml": {"sources.yaml_text"},
-    "optuna": {"integrations.optuna"},
     "matplotlib": {"report.figures"},
+    "optuna": {"integrations.optuna", "exports"},
+    "ConfigSpace": {"exports"},
+    "ray": {"exports"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

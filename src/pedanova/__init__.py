@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pedanova.levels import Levels
     from pedanova.measures import Measures
     from pedanova.pipeline import analyze, guess_space
+    from pedanova.reducedspace import Evidence, ReducedSpace, Verdict
     from pedanova.regions import Region, at_least, at_most, between, equals
     from pedanova.results import Comparison, Densities, Profile
     from pedanova.sources.spaces import space_from
@@ -41,6 +42,7 @@ CONTENTS = {
     "levels": ["Levels"],
     "measures": ["Measures"],
     "pipeline": ["analyze", "guess_space"],
+    "reducedspace": ["Evidence", "ReducedSpace", "Verdict"],
     "regions": ["Region", "at_least", "at_most", "between", "equals"],
     "results": ["Comparison", "Densities", "Profile"],
     "sources.spaces": ["space_from"],
@@ -58,6 +60,7 @@ __all__ = [
     "Densities",
     "Effect",
     "Effects",
+    "Evidence",
     "Float",
     "ForestEffects",
     "ForestPairs",
@@ -73,10 +76,12 @@ __all__ = [
     "Ordinal",
     "PedanovaError",
     "Profile",
+    "ReducedSpace",
     "Region",
     "Space",
     "Switch",
     "Tally",
+    "Verdict",
     "__version__",
     "analyze",
     "at_least",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pedanova.forestresults import AxisEffects, ForestEffects
     from pedanova.measures import Measures
     from pedanova.plots import Plots
+    from pedanova.reducedspace import ReducedSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +264,42 @@ class Analysis(Counted):
         from pedanova.measures import compare_measures
 
         return compare_measures(self, target, seed=seed)
+
+    def reduce(
+        self,
+        target: object = 0.1,
+        keep: float = 0.95,
+        *,
+        widen: bool = False,
+        estimator: str = "auto",
+        folds: int = 5,
+        seed: int = 0,
+    ) -> ReducedSpace:
+        """A smaller search space: what to keep, narrow, fix and widen, with reasons and evidence.
+
+        Parameters
+        ----------
+        target
+            The rows to reach, as in `importance`. Where to cut is decided by the target's best fifth.
+        keep
+            The part of that best fifth that every narrowed parameter keeps, at least.
+        widen
+            Whether bounds that good values pile up at are moved outwards; else that is only said.
+        estimator
+            As in `importance`.
+        folds
+            Parts that the rows are split into, each judged by bounds found without it; 0 for no evidence.
+        seed
+            Of everything random.
+        """
+        from pedanova.reduction import reduce_space
+        from pedanova.search import Search
+
+        contrasts, _, _ = self.ask(target, 1.0)
+        observed = self._source()
+        wanted, counted = self._as_rows(target, "target"), counted_rows(observed, self.levels.nan)
+        search = Search(observed, self._asked(contrasts, target, 1.0), wanted, seed, counted)
+        return reduce_space(self, search, target, keep, widen=widen, estimator=estimator, folds=folds)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""

@@ -17,6 +17,7 @@ from typing import Any
 from pedanova.analysis import Analysis, load
 from pedanova.arguments import as_float, parse_box, parse_rows, parse_smoothing, split_names
 from pedanova.errors import DataError, PedanovaError, QueryError
+from pedanova.exports import left_out
 from pedanova.importance import Importances
 from pedanova.measures import Measures
 from pedanova.options import build_parser
@@ -54,7 +55,7 @@ def as_options(message: str) -> str:
     """Arguments of the Python function as the options that a shell user knows."""
     message = message.replace("force=True", "--force")
     words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
-    words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip"
+    words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip|keep|folds"
     return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message).replace(
         "--study :", "--study:"
     )
@@ -105,6 +106,31 @@ def run_compare(options: argparse.Namespace) -> int:
         case _:
             text = compared_in_words(found, notes, 100 if options.output else line_width())
     emit(text, options.output)
+    return 0
+
+
+def run_reduce(options: argparse.Namespace) -> int:
+    a = open_analysis(options)
+    found = a.reduce(
+        parse_rows(options.target, "target"),
+        options.keep,
+        widen=options.widen,
+        estimator=options.estimator,
+        folds=options.folds,
+        seed=options.seed,
+    )
+    if options.to:
+        emit(found.export(options.to), options.output)
+        for note in left_out(found.space, options.to):
+            print(f"pedanova: {note}", file=sys.stderr)
+        print(f"pedanova: {found.summary()}", file=sys.stderr)
+        return 0
+    width = 100 if options.output else line_width()
+    notes = draw_notes(
+        [as_options(note) for note in gathered([*found.notes, *a.notes], a.space)], width=width
+    )
+    head = f"{shown_place(options.file)}: {a.rows:,} rows, {goals_in_words(a)}"
+    emit("\n\n".join(part for part in [head, found.to_text(width), notes] if part) + "\n", options.output)
     return 0
 
 
@@ -324,6 +350,7 @@ COMMANDS = {
     "compare": run_compare,
     "demo": run_demo,
     "formats": run_formats,
+    "reduce": run_reduce,
     "space": run_space,
 }
 

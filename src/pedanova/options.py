@@ -6,6 +6,7 @@ import argparse
 from typing import Any, NoReturn
 
 from pedanova import kernel
+from pedanova.exports import FORMS
 from pedanova.versions import __version__
 
 FORMATS = ("table", "csv", "json", "markdown", "latex")
@@ -17,6 +18,7 @@ EXAMPLES = """examples:
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
   pedanova analyze optuna.db --study mlp --target 0.05
   pedanova compare trials.csv --objective error
+  pedanova reduce trials.csv --objective error --to code
 """
 ROWS_HELP = (
     "0.1 for the best 10 %%; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
@@ -48,6 +50,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     add_analyze(commands)
     add_compare(commands)
+    add_reduce(commands)
     add_space(commands)
     commands.add_parser("formats", help="list every kind of source that can be read, with an example each")
     demo = commands.add_parser("demo", help="analyze a real random search that ships with pedanova")
@@ -88,6 +91,34 @@ def add_compare(commands: Any) -> None:
     add_rows(command.add_argument_group("rows"))
     output = command.add_argument_group("output")
     output.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
+    output.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
+    output.add_argument("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
+
+
+def add_reduce(commands: Any) -> None:
+    command = commands.add_parser(
+        "reduce",
+        help="a smaller search space: what to narrow, fix and widen, and why",
+        epilog="examples:\n  pedanova reduce trials.csv --objective error\n"
+        "  pedanova reduce trials.csv --objective error --to code\n"
+        "  pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("file", metavar="SOURCE", help=SOURCE_HELP)
+    question = command.add_argument_group("the question")
+    add_objective(question)
+    add = question.add_argument
+    add("--target", default="0.1", metavar="T", help=f"the rows to reach: {ROWS_HELP} (default 0.1)")
+    kept = "of the target's best fifth, the part that every narrowed parameter keeps (default 0.95)"
+    add("--keep", type=float, default=0.95, metavar="K", help=kept)
+    add("--widen", action="store_true", help="move bounds that good values pile up at, instead of saying so")
+    add("--estimator", choices=("auto", "counts", "surrogate"), default="auto", help="as in analyze")
+    add("--folds", type=int, default=5, metavar="N", help="parts of the rows, each judged by the others")
+    add("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
+    add_columns(command.add_argument_group("columns"))
+    add_rows(command.add_argument_group("rows"))
+    output = command.add_argument_group("output")
+    output.add_argument("--to", choices=FORMS, help="write the space for a tool instead of the verdicts")
     output.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
     output.add_argument("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
 

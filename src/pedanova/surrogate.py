@@ -41,6 +41,7 @@ class Surrogate:
     features: Features  # of the rows that the process is conditioned on
     process: Process
     held: NDArray[np.int64]  # these rows, among `rows`
+    weights: Reals  # (settings, features) of every likely set, the best first
 
     @property
     def correlation(self) -> float:
@@ -147,6 +148,7 @@ def fit_surrogate(
         features=features.take(held),
         process=processes[0],
         held=held,
+        weights=np.stack([process.weights for process in processes]),
     )
 
 

@@ -37,8 +37,8 @@ def space_from(source: object) -> Space:
     """A search space out of whatever describes one.
 
     A path to a JSON or YAML file (pedanova's own form, ConfigSpace's, Optuna's distributions, or a
-    W&B sweep) or to a .pcs file; a ConfigSpace object; a dict of parameters, of plain values, or of
-    Optuna's distributions.
+    W&B sweep) or to a .pcs file; a ConfigSpace object; a dict of parameters, of plain values, of
+    Optuna's distributions, or a search space of Ray Tune.
 
     Examples
     --------
@@ -83,6 +83,8 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[str]]:
         return space_from_sweep(plain["parameters"])
     if plain and all(is_distribution(one) for one in plain.values()):
         return Space({str(name): read_distribution(one, str(name)).domain for name, one in plain.items()}), []
+    if any(map(holds_tune, plain.values())):
+        return space_from_tune(plain)
     given = {
         name: parameter_from_dict(str(name), one) if isinstance(one, Mapping) else one
         for name, one in plain.items()
@@ -138,6 +140,52 @@ def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
         return Float(math.exp(low), math.exp(high), log=True)
     if law not in (None, *LINEAR, *LOGS):
         raise SpaceError(f"distribution {law!r} has no bounds; use uniform or log_uniform_values")
-    if isinstance(low, int) and isinstance(high, int) and law in (None, "int_uniform"):
-        return Int(low, high)
+    if isinstance(low, int) and isinstance(high, int):
+        if law in (None, "int_uniform"):
+            return Int(low, high)
+        if law == "q_log_uniform_values" and given.get("q") == 1:
+            return Int(low, high, log=True)
     return Float(float(low), float(high), log=law in LOGS)
+
+
+def is_tune(one: object) -> bool:
+    """A domain of Ray Tune."""
+    return type(one).__module__.startswith("ray.tune") and hasattr(one, "sampler")
+
+
+def holds_tune(one: object) -> bool:
+    return is_tune(one) or (isinstance(one, Mapping) and any(map(holds_tune, one.values())))
+
+
+def space_from_tune(given: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[str]]:
+    """A search space of Ray Tune; nested parameters are named with dots."""
+    found: dict[str, Parameter] = {}
+    notes: list[str] = []
+    for key, one in given.items():
+        name = f"{prefix}{key}"
+        if isinstance(one, Mapping) and holds_tune(one):
+            inner, more = space_from_tune(one, f"{name}.")
+            found |= dict(inner)
+            notes += more
+        elif is_tune(one):
+            found[name] = tune_parameter(name, one)
+        else:
+            notes.append(f"{name}: is no domain of Ray Tune; left out")
+    return Space(found), notes
+
+
+def tune_parameter(name: str, one: Any) -> Parameter:
+    """Upper ends of whole numbers are not drawn, but those of steps are."""
+    sampler, step = one.sampler, getattr(one.sampler, "q", None)
+    law = type(getattr(sampler, "sampler", sampler)).__name__
+    log = "Log" in law
+    match type(one).__name__:
+        case "Categorical":
+            return Categorical(tuple(one.categories))
+        case "Integer" if step is None:
+            return Int(one.lower, one.upper - 1, log=log)
+        case "Integer" if step is not None:
+            return Int(one.lower, one.upper, step=1 if log else int(step), log=log)
+        case "Float" if "Uniform" in law:
+            return Float(one.lower, one.upper, log=log)
+    raise SpaceError(f"{name}: {shorten(one)} has no bounds; use uniform, loguniform, randint or choice")

@@ -1,0 +1,288 @@
+"""Does a reduced space help? Judged on complete tables, where every configuration's value is known.
+
+    python benchmarks/reduction.py DATA_DIR [--seeds 30] [--rows 100,200,500] [--tables …] [--jobs 1] [-o DIR]
+
+Trials are sampled uniformly or by Optuna's TPE, `Analysis.reduce` and the naive box around the best
+10 % of the trials each give a smaller space, and 200 further trials (random, 25 times over; and by
+TPE, for the first ``--tpe-seeds`` seeds) are run in the full and in both smaller ones.
+
+Enrichment is that of the table's true best 1 %; a run survives if a configuration of the true best
+0.1 % is left; regret is the best value found, 0 for the table's best and 1 for its median.
+
+Raw scores go to ``DIR/reduction.csv`` as they come; a run that is begun again goes on from there.
+``--report`` alone prints the table and draws the figure from that file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")  # each process has one core: set before NumPy is loaded
+
+import numpy as np  # noqa: E402
+from contestants import TABLES, Reals, Table, best, read_table, sample  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
+
+import pedanova as pa  # noqa: E402
+
+SIZES = (100, 200, 500)
+FURTHER, REPEATS = 200, 25
+HEADER = ["table", "sampler", "rows", "seed", "kind", "volume", "enrichment", "kept", "survives", "wins", "ties",
+          "beats_naive", "regret", "tpe_regret", "seconds"]  # fmt: skip
+Box = list[NDArray[np.int64]]  # the codes left of every parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """A table as a block with one axis a parameter."""
+
+    table: Table
+    values: Reals
+    ends: dict[float, float]  # of the best parts
+    parts: dict[float, float]  # what these are, ties included
+    least: float
+    median: float
+
+    def inside(self, box: Box) -> Reals:
+        return self.values[np.ix_(*box)].ravel()
+
+    def regret(self, value: float) -> float:
+        return (value - self.least) / (self.median - self.least)
+
+
+@lru_cache(maxsize=1)
+def read_truth(folder: Path, name: str) -> Truth:
+    table = read_table(folder, name)
+    values = table.objective
+    if table.codes is not None:
+        strides = np.cumprod([1, *table.sizes[::-1]])[-2::-1]
+        values = np.empty(len(table.objective))
+        values[table.codes.astype(np.int64) @ strides] = table.objective
+    ends = {part: best(table.objective, part) for part in (0.1, 0.01, 0.001)}
+    parts = {part: float(np.mean(values <= end)) for part, end in ends.items()}
+    middle = float(np.median(values))
+    return Truth(table, values.reshape(table.sizes), ends, parts, float(values.min()), middle)
+
+
+# --- one run ---------------------------------------------------------------------------------------
+
+
+def whole(table: Table) -> Box:
+    return [np.arange(size) for size in table.sizes]
+
+
+def reduced_box(table: Table, rows: NDArray[np.int64]) -> Box:
+    a = pa.analyze(table.columns(rows), table.objective[rows], space=table.space(), repeats="all")
+    space = a.reduce(folds=0).space
+    box = []
+    for name, choices in zip(table.names, table.choices, strict=True):
+        domain = space[name]
+        left = domain.values if isinstance(domain, pa.Ordinal) else domain.choices  # type: ignore[union-attr]
+        box.append(np.array([code for code, choice in enumerate(choices) if choice in left]))
+    return box
+
+
+def naive_box(table: Table, rows: NDArray[np.int64]) -> Box:
+    """From the lowest to the highest value, or the categories, of the best 10 % of the trials."""
+    values = table.objective[rows]
+    top = table.at(rows)[values <= best(values, 0.1)]
+    return [
+        np.arange(top[:, j].min(), top[:, j].max() + 1)
+        if "grid" in table.fields[name]
+        else np.unique(top[:, j])
+        for j, name in enumerate(table.names)
+    ]
+
+
+def by_chance(truth: Truth, box: Box, rng: np.random.Generator) -> Reals:
+    """(repeats,) The best of further random trials."""
+    values = truth.inside(box)
+    found: Reals = values[rng.integers(0, len(values), (REPEATS, FURTHER))].min(axis=1)
+    return found
+
+
+def by_tpe(truth: Truth, box: Box, seed: int) -> float:
+    """The best of further trials by TPE."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+    table = truth.table
+    for _ in range(FURTHER):
+        trial = study.ask()
+        codes = [
+            int(left[trial.suggest_int(name, 0, len(left) - 1)])
+            if "grid" in table.fields[name]
+            else int(trial.suggest_categorical(name, left.tolist()))
+            for name, left in zip(table.names, box, strict=True)
+        ]
+        study.tell(trial, float(truth.values[tuple(codes)]))
+    return float(study.best_value)
+
+
+def score(folder: Path, name: str, sampler: str, size: int, seed: int, tpe_seeds: int) -> list[list[object]]:
+    truth = read_truth(folder, name)
+    table = truth.table
+    rows = sample(table, sampler, size, seed)
+    start = time.perf_counter()
+    boxes = {"reduced": reduced_box(table, rows)}
+    seconds = time.perf_counter() - start
+    boxes |= {"naive": naive_box(table, rows), "full": whole(table)}
+    rng = np.random.default_rng([seed, size, 11])
+    found = {kind: by_chance(truth, box, rng) for kind, box in boxes.items()}
+    lines: list[list[object]] = []
+    for kind, box in boxes.items():
+        values = truth.inside(box)
+        volume = len(values) / truth.values.size
+        rich = [float(np.mean(values <= truth.ends[part])) for part in (0.01, 0.1)]
+        own = found[kind]
+        tpe = truth.regret(by_tpe(truth, box, seed)) if seed < tpe_seeds else ""
+        lines.append(
+            [name, sampler, size, seed, kind, volume, rich[0] / truth.parts[0.01], rich[1] * volume / truth.parts[0.1],
+             int(np.any(values <= truth.ends[0.001])), np.mean(own < found["full"]), np.mean(own == found["full"]),
+             np.mean(own < found["naive"]) + 0.5 * np.mean(own == found["naive"]),
+             np.mean([truth.regret(value) for value in own]), tpe, seconds if kind == "reduced" else ""]
+        )  # fmt: skip
+    return lines
+
+
+# --- all runs --------------------------------------------------------------------------------------
+
+
+def run(options: argparse.Namespace) -> None:
+    path = options.output / "reduction.csv"
+    done = {tuple(line[:4]) for line in read_lines(path)} if path.exists() else set()
+    if not path.exists():
+        path.write_text(",".join(HEADER) + "\n")
+    work = [
+        (name, sampler, size, seed, options.tpe_seeds)
+        for sampler in options.samplers
+        for size in options.rows
+        for name in options.tables
+        for seed in range(options.seeds)
+        if (name, sampler, str(size), str(seed)) not in done
+    ]
+    with ProcessPoolExecutor(options.jobs) as pool, path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        waiting = [pool.submit(score, options.folder, *job) for job in work]
+        for i, future in enumerate(as_completed(waiting), 1):
+            writer.writerows(future.result())
+            file.flush()
+            print(f"\r{i} of {len(waiting)} runs", end="", file=sys.stderr)
+
+
+def read_lines(path: Path) -> list[list[str]]:
+    with path.open(newline="") as file:
+        return list(csv.reader(file))[1:]
+
+
+def report(options: argparse.Namespace) -> None:
+    lines = [dict(zip(HEADER, line, strict=True)) for line in read_lines(options.output / "reduction.csv")]
+    print(
+        f"\n{'table':<28}{'sampler':>8}{'rows':>5}{'seeds':>6} {'space':<8}{'volume':>8}{'enriched':>9}{'kept':>7}"
+        f"{'survives':>9}{'wins':>7}{'ties':>7}{'>naive':>8}{'regret':>9}{'by TPE':>9}"
+    )
+    for sampler in options.samplers:
+        for size in options.rows:
+            mine = [ln for ln in lines if ln["sampler"] == sampler and int(ln["rows"]) == size]
+            for name in [*options.tables, "all"]:
+                for kind in ("reduced", "naive", "full"):
+                    own = [ln for ln in mine if ln["kind"] == kind and name in ("all", ln["table"])]
+                    if own:
+                        print_line(name, sampler, size, kind, own)
+    draw(lines, options.output / "reduction.png")
+
+
+def print_line(name: str, sampler: str, size: int, kind: str, own: list[dict[str, str]]) -> None:
+    seeds = len({ln["seed"] for ln in own})
+    middle = [np.median(numbers(own, key)) for key in ("volume", "enrichment")]
+    means = [
+        np.mean(numbers(own, key)) for key in ("kept", "survives", "wins", "ties", "beats_naive", "regret")
+    ]
+    tpe = numbers(own, "tpe_regret")
+    print(
+        f"{name:<28}{sampler:>8}{size:>5}{seeds:>6} {kind:<8}{middle[0]:>8.3f}{middle[1]:>9.2f}{means[0]:>7.0%}"
+        f"{means[1]:>9.0%}{means[2]:>7.0%}{means[3]:>7.0%}{means[4]:>8.0%}{means[5]:>9.4f}"
+        + (f"{np.mean(tpe):>9.4f}" if len(tpe) else "")
+    )
+
+
+def numbers(lines: Iterable[dict[str, str]], key: str) -> Reals:
+    return np.array([float(ln[key]) for ln in lines if ln[key] != ""])
+
+
+def draw(lines: list[dict[str, str]], path: Path) -> None:
+    """Enrichment and wins over the rows, a panel for every table."""
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        print("\n(no figure: matplotlib is not installed)")
+        return
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    names = [name for name in TABLES if any(ln["table"] == name for ln in lines)]
+    figure, axes = plt.subplots(2, len(names), figsize=(2.9 * len(names), 5.4), sharex=True, squeeze=False)
+    panels = (
+        ("enrichment", "enrichment of the true best 1 %", np.median),
+        ("wins", "better than the full space", np.mean),
+    )
+    for column, name in enumerate(names):
+        for row, (key, title, middle) in enumerate(panels):
+            ax = axes[row][column]
+            for kind, colour in (("reduced", "#0072b2"), ("naive", "#d55e00")):
+                for sampler, style in (("uniform", "o-"), ("tpe", "s--")):
+                    own = [
+                        ln
+                        for ln in lines
+                        if (ln["table"], ln["kind"], ln["sampler"]) == (name, kind, sampler)
+                    ]
+                    sizes = sorted({int(ln["rows"]) for ln in own})
+                    points = [
+                        middle(numbers([ln for ln in own if int(ln["rows"]) == size], key)) for size in sizes
+                    ]
+                    ax.plot(sizes, points, style, ms=4, color=colour, label=f"{kind}, {sampler}")
+            ax.axhline(3.0 if key == "enrichment" else 0.75, lw=0.8, color="#888888")
+            ax.set_xscale("log")
+            ax.set_ylim(0, None if key == "enrichment" else 1)
+            if row == 0:
+                ax.set_title(name, fontsize=8)
+            if column == 0:
+                ax.set_ylabel(title, fontsize=8)
+    axes[0][0].legend(fontsize=7)
+    figure.supxlabel("trials", fontsize=9)
+    figure.tight_layout()
+    figure.savefig(path, dpi=130)
+    print(f"\nfigure: {path}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--tpe-seeds", type=int, default=5, help="seeds that TPE goes on with, too")
+    parser.add_argument("--rows", type=lambda text: [int(n) for n in text.split(",")], default=list(SIZES))
+    parser.add_argument("--tables", type=lambda text: text.split(","), default=list(TABLES))
+    parser.add_argument("--samplers", type=lambda text: text.split(","), default=["uniform", "tpe"])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--report", action="store_true", help="print what is there, run nothing")
+    parser.add_argument("-o", "--output", type=Path, default=Path("build/reduction"))
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    if not options.report:
+        run(options)
+    report(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""Boxes in the space, and the way to them: the poorest slice is cut off again and again.
+
+A cloud is a set of points (of the space, or rows) with what each adds to the target. A slice is one
+group of a parameter's cells. Its density is its part of the target against its part of the points,
+both inside what is left; the slice with the lowest goes first, an ordered parameter losing its ends
+only. Boxes further down the way lie inside those before, so whoever asks to keep more gets more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.gaussian import Reals
+from pedanova.grid import Cells, Grid
+
+MOST_GROUPS = 20  # of an ordered parameter's cells
+POOR = 0.7  # a slice with at least so much of the mean density stays
+
+Groups = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """One parameter's cells put into groups; -1 for cells that no draw can hit."""
+
+    name: str
+    ordered: bool
+    group_of: Groups  # (cells,)
+    prior: Reals  # (groups,)
+
+    @property
+    def groups(self) -> int:
+        return len(self.prior)
+
+    def place(self, cells: Cells) -> Groups:
+        """The group of every row or point; -1 without a value inside the space."""
+        inside = cells < len(self.group_of)
+        return np.where(inside, self.group_of[np.where(inside, cells, 0)], -1)
+
+    def ends(self, kept: Sequence[int]) -> tuple[int, int]:
+        """First and last cell of the groups kept, as far as a draw can hit them."""
+        cells = np.flatnonzero((self.group_of >= min(kept)) & (self.group_of <= max(kept)))
+        return int(cells[0]), int(cells[-1])
+
+
+def axis_of(name: str, grid: Grid) -> Axis:
+    """Every level its own group, or about as much of the space in each of 20."""
+    (block,) = grid.blocks
+    live = grid.prior > 0
+    if not block.ordered or int(live.sum()) <= MOST_GROUPS:
+        groups = np.cumsum(live) - 1
+    else:
+        middles = np.cumsum(grid.prior) - grid.prior / 2.0
+        rough = np.minimum((middles * MOST_GROUPS).astype(np.int64), MOST_GROUPS - 1)
+        groups = np.searchsorted(np.unique(rough[live]), rough)
+    groups = np.where(live, groups, -1).astype(np.int64)
+    mass = np.bincount(groups[live], weights=grid.prior[live]).astype(np.float64)
+    return Axis(name, block.ordered, groups, mass)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cloud:
+    """Points with their groups and what each adds to the target."""
+
+    axes: Mapping[str, Axis]
+    places: Mapping[str, Groups]  # (points,) by parameter
+    mass: Reals  # (points, opinions) each opinion adds to one
+    unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
+
+    def density(self, name: str) -> Reals:
+        """(groups, opinions) Of the target, against the points that have a value."""
+        axis, places = self.axes[name], self.places[name]
+        active = places >= 0
+        base = np.bincount(places[active], minlength=axis.groups) / max(1, int(active.sum()))
+        sums = [
+            np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in self.mass.T
+        ]
+        parts = np.stack(sums, axis=1).astype(np.float64)
+        parts = parts / np.maximum(parts.sum(axis=0), 1e-300)
+        density: Reals = parts / np.maximum(base, 1e-300)[:, None]
+        return density
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The groups left of every parameter that was cut, and the part of the target inside."""
+
+    left: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    kept: float = 1.0
+
+    def holds(self, places: Mapping[str, Groups]) -> NDArray[np.bool_]:
+        """(points,) Which points lie inside; without a value nothing can be outside."""
+        some = next(iter(places.values()))
+        inside = np.ones(len(some), dtype=bool)
+        for name, groups in self.left.items():
+            inside &= (places[name] < 0) | np.isin(places[name], groups)
+        return inside
+
+    def volume(self, cloud: Cloud) -> float:
+        """Part of the space inside; a parameter that is not always active counts where it is."""
+        parts = []
+        for name, groups in self.left.items():
+            active = float(np.mean(cloud.places[name] >= 0))
+            part = float(cloud.axes[name].prior[list(groups)].sum() / cloud.axes[name].prior.sum())
+            parts.append(1.0 - active + active * part)
+        return float(np.prod(parts))
+
+
+def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
+    """Boxes one inside the other, the whole space first, until no slice is poor."""
+    mass = cloud.mass.mean(axis=1)
+    left = {name: list(range(cloud.axes[name].groups)) for name in names}
+    places = {name: cloud.places[name] for name in names}
+    boxes, kept = [Box()], 1.0
+    while True:
+        slices = [poorest(cloud, name, left[name], places[name], mass, kept) for name in names]
+        found = [one for one in slices if one is not None]
+        if not found:
+            return boxes
+        _, name, group, lost = min(found)
+        left[name].remove(group)
+        kept -= lost
+        stay = places[name] != group
+        mass, places = mass[stay], {key: column[stay] for key, column in places.items()}
+        cut = {key: tuple(groups) for key, groups in left.items() if len(groups) < cloud.axes[key].groups}
+        boxes.append(Box(cut, kept))
+
+
+def poorest(
+    cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
+) -> tuple[float, str, int, float] | None:
+    """The slice with the lowest density: density, parameter, group, mass lost."""
+    axis = cloud.axes[name]
+    if len(left) < 2:
+        return None
+    active = places >= 0
+    sums = np.bincount(places[active], weights=mass[active], minlength=axis.groups)
+    base = np.bincount(places[active], minlength=axis.groups).astype(np.float64)
+    own, points = float(sums[left].sum()), float(base[left].sum())
+    if own <= 0 or points <= 0:
+        return None
+    candidates = [left[0], left[-1]] if axis.ordered else left
+    density = {g: ((sums[g] + cloud.unit) / own) / (base[g] / points) for g in candidates if base[g] > 0}
+    poor = {g: d for g, d in density.items() if d < POOR and sums[g] < kept}
+    if not poor:
+        return None
+    group = min(poor, key=lambda g: (poor[g], g))
+    return float(poor[group]), name, group, float(sums[group])
+
+
+def choose(boxes: Sequence[Box], keep: float) -> Box:
+    """The smallest box that keeps so much of the target for every parameter cut."""
+    return [box for box in boxes if box.kept >= keep ** len(box.left)][-1]

@@ -1,0 +1,229 @@
+"""A smaller search space with its reasons: what to keep, narrow, fix and widen, and what that is worth."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from pedanova import exports
+from pedanova.domains import Bounds, is_constant
+from pedanova.space import (
+    Categorical,
+    Float,
+    Int,
+    Moving,
+    Ordinal,
+    Parameter,
+    Space,
+    Switch,
+    parameter_to_dict,
+)
+from pedanova.table import Cell, NamedTable
+
+Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to do with one parameter.
+
+    advice
+        ``keep``, ``narrow``, ``fix``, ``widen`` (good values pile up at a bound) or ``undecided``.
+    reason
+        Why, in one sentence.
+    before, after
+        Its domain; `after` is None where the parameter can no longer be active.
+    part
+        Of its range that is left, on its own scale.
+    beyond
+        Bounds to try where good values pile up: (low, high), None for a side that may stay.
+    """
+
+    name: str
+    advice: Advice
+    reason: str
+    before: Parameter
+    after: Parameter | None
+    part: float = 1.0
+    beyond: Bounds = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of some rows, with a 95 % interval."""
+
+    part: float
+    low: float
+    high: float
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.part:.0%} ({self.low:.0%} to {self.high:.0%})"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the reduction is worth, told by rows that did not choose the bounds.
+
+    kept, best
+        The part of the target's rows that lie inside, and of its best fifth; each row is judged
+        by bounds found without it.
+    volume
+        The part of the space that is left, on each parameter's own scale; parameters that were
+        fixed do not count.
+    enrichment
+        How much likelier a random draw lands in the target than before.
+    rows
+        That were counted.
+    estimator
+        ``"surrogate"`` or ``"counts"``: who chose the bounds.
+    """
+
+    kept: Part
+    best: Part
+    volume: float
+    enrichment: float
+    rows: int
+    estimator: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReducedSpace(NamedTable[Verdict]):
+    """Verdicts by parameter, in the order of the space. ``r["lr"].reason``, ``r.space``, ``r.evidence``."""
+
+    rows: tuple[Verdict, ...]
+    evidence: Evidence | None  # None where nothing was changed, or no row was held back
+    target: str  # in words
+    keep: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def space(self) -> Space:
+        """The reduced space; fixed parameters have a single choice."""
+        return Space({row.name: row.after for row in self.rows if row.after is not None})
+
+    @property
+    def fixed(self) -> dict[str, object]:
+        """Values of the parameters that have only one left."""
+        found: dict[str, object] = {}
+        for name, domain in self.space.items():
+            if isinstance(domain, Categorical | Ordinal) and is_constant(domain):
+                found[name] = domain.choices[0] if isinstance(domain, Categorical) else domain.values[0]
+        return found
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return {
+            "parameter": [row.name for row in self.rows],
+            "verdict": [row.advice for row in self.rows],
+            "before": [in_words(row.before) for row in self.rows],
+            "after": ["" if row.after is None else in_words(row.after) for row in self.rows],
+            "part": [row.part for row in self.rows],
+            "reason": [row.reason for row in self.rows],
+        }
+
+    def header(self) -> list[str]:
+        return ["parameter", "verdict", "before", "after", "part"]
+
+    def lines(self) -> list[list[str]]:
+        return [
+            [row.name, row.advice, in_words(row.before), _after(row), f"{row.part:.0%}"] for row in self.rows
+        ]
+
+    def summary(self) -> str:
+        """One sentence on what it is worth."""
+        if self.evidence is None:
+            changed = any(row.after != row.before for row in self.rows)
+            return "No row was held back to judge it." if changed else "Nothing is changed."
+        e = self.evidence
+        return (
+            f"{e.volume:.2%} of the space is left, and a random draw is {e.enrichment:.1f} times as likely to "
+            f"land in the target as before. Judged by bounds found without them, {e.kept} of {self.target} "
+            f"and {e.best} of its best fifth lie inside."
+        )
+
+    def to_text(self, width: int = 100) -> str:
+        table = NamedTable.to_text(self)
+        reasons = [
+            textwrap.fill(f"{row.name}: {row.reason}", width, subsequent_indent="  ") for row in self.rows
+        ]
+        return "\n".join([table, "", textwrap.fill(self.summary(), width), "", *reasons])
+
+    def to_optuna(self) -> dict[str, Any]:
+        """Optuna's distributions by name (needs Optuna)."""
+        return exports.to_optuna(self.space)
+
+    def to_configspace(self) -> Any:
+        """A ConfigSpace `ConfigurationSpace` (needs ConfigSpace)."""
+        return exports.to_configspace(self.space)
+
+    def to_smac(self) -> Any:
+        """What SMAC's `Scenario` takes: a `ConfigurationSpace`."""
+        return exports.to_configspace(self.space)
+
+    def to_raytune(self) -> dict[str, Any]:
+        """A `param_space` for Ray Tune (needs Ray)."""
+        return exports.to_raytune(self.space)
+
+    def to_wandb(self) -> dict[str, Any]:
+        """A W&B sweep: method and parameters."""
+        return exports.wandb_plain(self.space)
+
+    def as_code(self) -> str:
+        """``trial.suggest_*`` lines to paste into an objective of Optuna."""
+        return exports.optuna_code(self.space)
+
+    def export(self, form: str) -> str:
+        """The space as text: optuna, configspace, raytune, wandb, smac, json, yaml or code."""
+        return exports.export(self.space, form)
+
+    def to_json(self) -> str:
+        """The space alone, as `pedanova.space_from` reads it."""
+        return self.export("json")
+
+    def to_yaml(self) -> str:
+        """The same as YAML."""
+        return self.export("yaml")
+
+    def to_plain(self) -> dict[str, object]:
+        """Everything, fit for JSON: the space, verdicts with reasons, evidence and notes."""
+        e = self.evidence
+        return {
+            "target": self.target,
+            "keep": self.keep,
+            "space": self.space.to_dict(),
+            "verdicts": {
+                row.name: {
+                    "verdict": row.advice,
+                    "reason": row.reason,
+                    "before": parameter_to_dict(row.before),
+                    "part": row.part,
+                    "beyond": list(row.beyond),
+                }
+                for row in self.rows
+            },
+            "evidence": None if e is None else asdict(e),
+            "notes": list(self.notes),
+        }
+
+
+def _after(row: Verdict) -> str:
+    if row.after is None:
+        return "never active"
+    return "" if row.after == row.before else in_words(row.after)
+
+
+def in_words(parameter: Parameter) -> str:
+    """A domain, short enough for a table."""
+    match parameter:
+        case Float(low, high, log):
+            return f"{low:g} … {high:g}{' log' if log else ''}"
+        case Int(low, high, step, log):
+            return f"{low} … {high}{f' by {step}' if step > 1 else ''}{' log' if log else ''}"
+        case Categorical(values) | Ordinal(values):
+            shown = [str(value) for value in values]
+            return ", ".join(shown) if len(shown) <= 6 else f"{', '.join(shown[:5])} … {shown[-1]}"
+        case Moving(low, high):
+            return f"{low} … {high}"
+        case Switch(by):
+            return f"by {by}"

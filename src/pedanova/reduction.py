@@ -1,0 +1,71 @@
+"""A smaller search space: which parameters to narrow, to fix, to widen, and which to leave alone.
+
+Only parameters that can be told from noise are narrowed, and only those that look like noise both
+globally and locally are fixed. docs/reduction.md has the rules and what was measured.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from pedanova.boxes import choose, way_down
+from pedanova.errors import PedanovaError, QueryError
+from pedanova.importance import Importances
+from pedanova.reducedspace import ReducedSpace, Verdict
+from pedanova.regions import Region
+from pedanova.search import Search, with_parents
+from pedanova.verdicts import Judge, consistent
+from pedanova.workers import one_thread
+
+LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
+
+
+def reduce_space(
+    a: Any, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
+) -> ReducedSpace:
+    """See `Analysis.reduce`; `a` is the analysis, `search` its rows and target."""
+    kept, parts = check_keep(keep), check_folds(folds)
+    _, words, notes = a.ask(target, 1.0)
+    space, inside = search.observed.space, int(search.reached().sum())
+    if a.rows < LEAST_ROWS or inside < LEAST_TARGET:
+        few = f"{a.rows:,} rows, {inside} of them in the target, are too few to tell"
+        why = f"{few}: it takes {LEAST_ROWS} and {LEAST_TARGET}"
+        rows = tuple(Verdict(name, "undecided", why, one, one) for name, one in space.items())
+        return ReducedSpace(rows, None, words[0], kept, tuple(notes))
+    options = {"estimator": estimator, "seed": search.seed}
+    found: Importances = a.importance(target, **options)
+    local = cache(lambda: local_importance(a, search.target, options))
+    with one_thread():
+        scene = search.scene(found)
+        told = with_parents([row.name for row in found.rows if row.significant], space)
+        surely = [name for name in told if name in scene.cloud.axes]
+        box = choose(way_down(scene.cloud, surely), kept)
+        evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
+    judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
+    verdicts = consistent([judge.verdict(name) for name in space])
+    return ReducedSpace(verdicts, evidence, words[0], kept, (*notes, *found.notes))
+
+
+def check_keep(keep: object) -> float:
+    if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
+        raise QueryError(f"keep={keep!r} must be above 0 and at most 1, such as 0.95")
+    return float(keep)
+
+
+def check_folds(folds: object) -> int:
+    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
+        raise QueryError(f"folds={folds!r} must be a whole number from 2 up, or 0 for no evidence")
+    return folds
+
+
+def local_importance(a: Any, target: object, options: dict[str, Any]) -> Importances | None:
+    """What leads to the target's best half among thrice as many rows; None where it cannot be asked."""
+    if not isinstance(target, Region) or target.kind != "quantile" or target.low:
+        return None
+    part = target.high or 1
+    try:
+        found: Importances = a.importance(part / 2, min(1, part * 3), **options)
+    except PedanovaError:
+        return None
+    return found

@@ -1,0 +1,193 @@
+"""What is known of each parameter put into a verdict with its reason; conditions kept in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pedanova.boxes import Box
+from pedanova.domains import beyond, constant, is_constant, middle, piles_up, shrunk, widened
+from pedanova.grid import grid_of
+from pedanova.importance import Importance, Importances
+from pedanova.inference import LEVEL
+from pedanova.reducedspace import Advice, Verdict
+from pedanova.search import Scene
+from pedanova.space import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch
+
+LITTLE = 0.02  # a share below which a parameter that looks like noise may be fixed
+INFLUENCE = 0.02  # part of the model's variance that may hang on a parameter that is fixed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """Puts what is known of each parameter into a verdict."""
+
+    space: Space
+    scene: Scene
+    box: Box
+    found: Importances
+    ask_locally: Callable[[], Importances | None]  # asked only where it decides
+    surely: frozenset[str]  # what may be cut
+    widen: bool
+
+    def verdict(self, name: str) -> Verdict:
+        parameter = self.space[name]
+        if not isinstance(parameter, Float | Int | Ordinal | Categorical):
+            return Verdict(
+                name, "keep", "its bounds change from row to row; left alone", parameter, parameter
+            )
+        row = self.found[name]
+        if name not in self.surely:
+            return self.unsure(name, parameter, row)
+        cut = self.narrowed(name, parameter)
+        piled = self.at_bounds(name, parameter)
+        if piled == (None, None) or not isinstance(parameter, Float | Int):
+            return cut
+        after = cut.after
+        if self.widen:
+            wide = widened(parameter, piled)
+            low, high = (getattr(wide, end) if side is not None else getattr(after, end, getattr(parameter, end))
+                         for end, side in zip(("low", "high"), piled, strict=True))  # fmt: skip
+            after = replace(parameter, low=low, high=high)
+        return replace(
+            cut, advice="widen", reason=pile_in_words(parameter, piled, cut), after=after, beyond=piled
+        )
+
+    def narrowed(self, name: str, parameter: Domain) -> Verdict:
+        if name not in self.box.left:
+            return Verdict(
+                name,
+                "keep",
+                f"matters ({share_in_words(self.found[name])}), but good values are spread over all of it",
+                parameter,
+                parameter,
+            )
+        groups, axis = self.box.left[name], self.scene.cloud.axes[name]
+        after = shrunk(parameter, axis, grid_of(parameter), groups)
+        part = float(axis.prior[list(groups)].sum() / axis.prior.sum())
+        density = self.scene.cloud.density(name).mean(axis=1)
+        held = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
+        if after == parameter:
+            return Verdict(
+                name, "keep", "what could be cut off is less than one of its values", parameter, parameter
+            )
+        what = "this value" if is_constant(after) else f"{part:.0%} of its range"
+        reason = f"{what} holds {held:.0%} of the best of the target; elsewhere good rows are rare"
+        return Verdict(name, "narrow", reason, parameter, after, part)
+
+    def at_bounds(self, name: str, parameter: Domain) -> tuple[float | None, float | None]:
+        axis = self.scene.cloud.axes[name]
+        if not isinstance(parameter, Float | Int) or axis.groups < 3:
+            return None, None
+        density = self.scene.cloud.density(name)
+        left = self.box.left.get(name, tuple(range(axis.groups)))
+        low = 0 in left and piles_up(density, 0)
+        high = axis.groups - 1 in left and piles_up(density, -1)
+        return beyond(parameter, density, (low, high)) if low or high else (None, None)
+
+    def unsure(self, name: str, parameter: Domain, row: Importance) -> Verdict:
+        advice, reason = self.noise(name, row)
+        if advice != "fix":
+            return Verdict(name, advice, reason, parameter, parameter)
+        axis = self.scene.cloud.axes[name]
+        density = self.scene.cloud.density(name).mean(axis=1)
+        value = middle(parameter, axis, grid_of(parameter), int(np.argmax(density)))
+        return Verdict(
+            name,
+            "fix",
+            f"{reason}; {value} has the most good rows",
+            parameter,
+            constant(value, parameter),
+            0.0,
+        )
+
+    def noise(self, name: str, row: Importance) -> tuple[Advice, str]:
+        """Fix, or leave alone? Only what looks like noise globally and locally, where others do not."""
+        high = row.high if row.high is not None else 1.0
+        doubt = f"cannot be told from noise, but up to {max(0.0, high):.0%} of what decides may hang on it; left alone"
+        if not any(other.significant for other in self.found.rows):
+            return "undecided", "nothing can be told from noise here, so nothing is changed"
+        if high > LITTLE or self.scene.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
+            return "undecided", doubt
+        local = self.ask_locally()
+        if local is None:
+            return (
+                "undecided",
+                "looks like noise, but too few rows tell what it does among the best; left alone",
+            )
+        inside = local[name]
+        if (inside.p_value or 0.0) <= LEVEL:
+            return "keep", "looks like noise over all rows, but matters among the best"
+        if self.leads(name):
+            return "keep", "others exist only under some of its values"
+        return (
+            "fix",
+            f"looks like noise over all rows and among the best (at most {max(0.0, high):.1%} of what decides)",
+        )
+
+    def leads(self, name: str) -> bool:
+        """Whether other parameters hang on this one."""
+        return any(
+            name in [parent for parent, _ in p.when] or (isinstance(p, Switch) and p.by == name)
+            for p in self.space.values()
+        )
+
+
+def share_in_words(row: Importance) -> str:
+    return f"{max(0.0, row.share):.0%} of what decides"
+
+
+def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | None], cut: Verdict) -> str:
+    sides = [
+        f"{word} bound {bound:g}: try {new:g}"
+        for word, bound, new in zip(("lower", "upper"), (parameter.low, parameter.high), piled, strict=True)
+        if new is not None
+    ]
+    narrowed = f"; {cut.reason}" if cut.advice == "narrow" else ""
+    return f"good values pile up at the {' and at the '.join(sides)} if it may go there{narrowed}"
+
+
+def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Conditions that name values which are gone: dropped; a parameter left without any can never be active."""
+    after: dict[str, Parameter | None] = {verdict.name: verdict.after for verdict in verdicts}
+    settled = list(verdicts)
+    for _ in verdicts:  # as often as a chain of conditions may be long
+        for i, verdict in enumerate(settled):
+            now = reachable(after[verdict.name], after)
+            if now is not after[verdict.name]:
+                gone = now is None
+                reason = "the values under which it exists are gone" if gone else verdict.reason
+                settled[i] = replace(
+                    verdict, after=now, reason=reason, advice="keep" if gone else verdict.advice
+                )
+                after[verdict.name] = now
+    return tuple(settled)
+
+
+def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]) -> Parameter | None:
+    """The parameter with the conditions that are left."""
+    if parameter is None or not parameter.when or isinstance(parameter, Switch):
+        return parameter
+    conditions = []
+    for parent, values in parameter.when:
+        above = after.get(parent, parameter)
+        if above is None:
+            return None
+        left = tuple(value for value in values if parent not in after or may_be(above, value))
+        if not left:
+            return None
+        conditions.append((parent, left))
+    return parameter if tuple(conditions) == parameter.when else replace(parameter, when=tuple(conditions))
+
+
+def may_be(parameter: Parameter, value: Any) -> bool:
+    match parameter:
+        case Categorical(values) | Ordinal(values):
+            return value in values or str(value) in map(str, values)
+        case Int(low, high) | Float(low, high):
+            return not isinstance(value, int | float) or low <= value <= high
+        case _:
+            return True
