@@ -17,7 +17,7 @@ demo: $(VENV)/.demo  ## analyse the bundled random search; ends with a table and
 
 test: $(VENV)/.test  ## lint, types and every test
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
 	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy
