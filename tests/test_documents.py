@@ -170,6 +170,7 @@ def test_figures() -> None:
     mpl.use("agg")
     from matplotlib import pyplot as plt
 
+    plt.close("all")
     for block in blocks("docs/figures.md", "python"):
         exec(compile(block, "figures.md", "exec"), {})
     assert len(plt.get_fignums()) == 7
