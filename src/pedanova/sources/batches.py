@@ -19,6 +19,7 @@ from pedanova.sources.text import FALSE, MISSING, TRUE, parse_text, read_header
 
 ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
 CSV_BLOCK = 1 << 25  # bytes
+HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
 
 
 def describe_file(file: Path, kind: str) -> tuple[tuple[str, ...], list[int]]:
@@ -95,11 +96,19 @@ def _csv_batches(file: Path, delimiter: str, names: list[str]) -> Iterator[Any]:
     yield from reader
 
 
-def constant(name: str, value: str, rows: int) -> Column:
-    """A column with one value, as numbers if it reads as one."""
+def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
+    """A column with one value, as numbers if it reads as one and is not to be `text`."""
+    if value in HIVE_NULL:
+        return Column(name, np.full(rows, -1, dtype=np.int32), ())
+    if text:
+        return Column(name, np.zeros(rows, dtype=np.int32), (value,))
     one = parse_text(name, [value])
-    missing = None if one.missing is None else np.ones(rows, dtype=bool)
-    return Column(name, np.full(rows, one.values[0]), one.labels, missing)
+    return Column(name, np.full(rows, one.values[0]), one.labels)
+
+
+def is_text(value: str) -> bool:
+    """Whether a value in a path is no number, nor a word for one."""
+    return value not in HIVE_NULL and parse_text("key", [value]).labels is not None
 
 
 def join(parts: Sequence[Records], names: Sequence[str]) -> Records:
