@@ -62,7 +62,7 @@ FLOORS = {
     "analysis": 85,
     "scanned": 86,
     "pipeline": 87,
-    "options": 89, "arguments": 89,
+    "options": 89, "arguments": 89, "clusters": 89,
     "cli": 90, "integrations": 90,
     "integrations.optuna": 91,
     "__init__": 99, "__main__": 99,
@@ -77,6 +77,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "threadpoolctl": {"workers"},
     "yaml": {"sources.yaml_text"},
     "optuna": {"integrations.optuna"},
+    "distributed": {"clusters"},
 }
 ALLOWED = {"numpy", "narwhals"}
 

@@ -328,7 +328,7 @@ def space_of(scan: Scan, request: Request, plan: Plan, crew: Crew | SparkCrew) -
         space = as_space(request.space)
         names = [name for name in space if name not in exclude and (not params or name in params)]
         return Space({name: space[name] for name in names}), []
-    taken = spoken_for(replace(plan, needs=scan.columns))
+    taken = spoken_for(replace(plan, needs=scan.columns, where=None))
     names = params or [name for name in scan.columns if name not in taken and name not in exclude]
     names = params or marked(names) or names
     sketches = survey(names, replace(plan, needs=scan.columns), request, crew)

@@ -26,7 +26,7 @@ class SparkPart:
     name: str = "a Spark DataFrame"
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
-        raise DataError(f"{self.name} is read by its own workers; leave stream=False out")
+        raise DataError(f"{self.name} is read by its own workers ({len(names)} columns were asked for)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
