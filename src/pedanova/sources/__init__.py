@@ -57,7 +57,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False) -> obje
         return data
     if stream or (stream is None and scan.is_large):
         return scan
-    return scan.load() if len(scan.parts) > 1 else data
+    return scan.load(skip=skip) if len(scan.parts) > 1 or scan.lost else data
 
 
 def read_series(name: str, values: object) -> Column:

@@ -118,11 +118,19 @@ class Scan:
             if name not in self.columns:
                 raise DataError(unknown_name(name, self.columns, what="column"))
 
-    def load(self) -> Records:
-        """All of it in memory."""
-        return batches.join(
-            [records for part in self.parts for records in part.batches(self.columns)], self.columns
-        )
+    def load(self, *, skip: bool = False) -> Records:
+        """All of it in memory; with `skip`, without the parts that cannot be read."""
+        found: list[Records] = []
+        lost = dict(self.lost)
+        for part in self.parts:
+            try:
+                found += list(part.batches(self.columns))
+            except PartError as error:
+                if not skip:
+                    raise
+                lost[error.part] = str(error)
+        records = batches.join(found, self.columns)
+        return Records(records.columns, tuple(f"skipped, and not counted: {why}" for why in lost.values()))
 
 
 def scan_of(data: object, *, skip: bool = False) -> Scan | None:
