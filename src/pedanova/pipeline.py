@@ -47,6 +47,7 @@ def analyze(
     executor: object = None,
     on_error: str = "raise",
     checkpoint: str | os.PathLike[str] | None = None,
+    pushdown: bool | None = None,
     threads: int | None = None,
 ) -> Analysis:
     """Count a table of trials once; every question is then answered from the counts.
@@ -104,6 +105,9 @@ def analyze(
     checkpoint
         A file that keeps what is counted of a table read in parts: the same call goes on from there
         after a crash. It stays, and answers at once if all was counted.
+    pushdown
+        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only
+        the objective travels; None for ibis tables only.
     threads
         Threads to count with; None for all cores.
 
@@ -131,9 +135,9 @@ def analyze(
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
     skip = as_choice("on_error", on_error, OnError) == "skip"
-    in_parts: bool | None = stream or executor is not None or checkpoint is not None or None
+    in_parts: bool | None = stream or executor is not None or checkpoint is not None or pushdown or None
     if stream is False:
-        check_in_memory(executor=executor, checkpoint=checkpoint)
+        check_in_memory(executor=executor, checkpoint=checkpoint, pushdown=pushdown or None)
         in_parts = False
     single = names is not None or study is not None
     opened = data if single else open_table(data, in_parts, skip=skip)
@@ -160,6 +164,7 @@ def analyze(
             executor=executor,
             skip=skip,
             checkpoint=checkpoint,
+            pushdown=pushdown,
         )
         return analyze_scan(opened, request, how)
     records = read_records(opened, names=names, study=study)

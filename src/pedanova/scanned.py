@@ -23,6 +23,7 @@ from pedanova.goals import as_directions
 from pedanova.infer import infer_space
 from pedanova.levels import Levels, as_ladder, assemble
 from pedanova.observations import marked
+from pedanova.pushed import count_pushed, engine_of
 from pedanova.regions import Cut, Quantile, Threshold, rank_of
 from pedanova.request import Request
 from pedanova.selection import radix_select
@@ -52,12 +53,15 @@ class Rescan:
     crew: Crew | SparkCrew
     plan: Plan
     look: Look
+    engine: Any = None  # the table itself, where whoever holds it counts
 
     @property
     def single(self) -> bool:
         return self.look.single
 
     def count(self, levels: Levels) -> Counts:
+        if self.engine is not None:
+            return count_pushed(self.engine, self.plan, levels)
         total = Counts()
         for counts in self.crew.each(count_part, self.plan, levels, what="rows to count"):
             total.add(counts)
@@ -158,6 +162,7 @@ class How:
     executor: Any = None
     skip: bool = False  # files that cannot be read
     checkpoint: str | os.PathLike[str] | None = None
+    pushdown: bool | None = None  # None for tables of ibis only
 
 
 def analyze_scan(scan: Scan, request: Request, how: How) -> Analysis:
@@ -201,7 +206,7 @@ def count_scan(scan: Scan, request: Request, how: How, crew: Crew | SparkCrew, p
     if progress is None:
         space, notes = space_of(scan, request, plan, crew)
         plan = replace(plan, space=space, needs=columns_needed(scan, plan, space))
-        rescan = Rescan(crew, plan, look_at(crew, plan))
+        rescan = Rescan(crew, plan, look_at(crew, plan), engine_of(scan, plan, pushdown=how.pushdown))
         progress = Progress(levels_of(rescan, how.levels), space, rescan.look, lost=crew.lost, notes=notes)
     else:
         crew.lost.update(progress.lost)
@@ -266,6 +271,8 @@ def analysis_of(scan: Scan, request: Request, how: How, rescan: Rescan, progress
         check_inside(tallies)
     lost = {**dict(scan.lost), **rescan.crew.lost}
     told = [f"read in {len(scan.parts)} parts, {look.rows:,} rows in all"]
+    if rescan.engine is not None:
+        told.append(f"counted by the engine of {scan.name}; only the objective was read here")
     told += [f"skipped, and not counted: {why}" for why in lost.values()]
     told += [*look.notes, *(note for note in counts.notes if note not in look.notes), *progress.notes]
     return Analysis(

@@ -60,7 +60,7 @@ class Sketch:
             if len(self.labels) <= MAX_CELLS:
                 self.labels |= dict.fromkeys(column.labels[code] for code in np.unique(present))
             return
-        piece = present[:: max(1, len(present) // SAMPLE)]
+        piece = present[:: max(1, len(present) // SAMPLE)].copy()  # a view would keep the whole batch alive
         self._take([piece])
         if kind == "numbers":
             self._measure(present, piece)
@@ -71,9 +71,9 @@ class Sketch:
             raise DataError(f"{self.name}: some rows hold {self.kind} and others {kind}; give it one type")
 
     def _take(self, pieces: Sequence[NDArray[Any]]) -> None:
-        self.sample += [piece[:: self.stride] for piece in pieces]
+        self.sample += [piece if self.stride == 1 else piece[:: self.stride].copy() for piece in pieces]
         if sum(map(len, self.sample)) > 2 * MOST:
-            self.sample = [np.concatenate(self.sample)[::2]]
+            self.sample = [np.concatenate(self.sample)[::2].copy()]
             self.stride *= 2
 
     def _measure(self, present: NDArray[Any], piece: NDArray[Any]) -> None:

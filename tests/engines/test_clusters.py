@@ -1,4 +1,4 @@
-"""Dask and Spark, as real processes: the same tallies as plain NumPy, and none lost with a worker."""
+"""Dask, Spark and ibis, as real processes: the same tallies as plain NumPy, and none lost with a worker."""
 
 from __future__ import annotations
 
@@ -140,6 +140,14 @@ def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.
     assert (tmp_path / "killed").exists()
     for name, tally in whole.tallies.items():
         np.testing.assert_array_equal(a.tallies[name].counts, tally.counts)
+
+
+@pytest.mark.parametrize("pushdown", [None, False])
+def test_ibis_gives_the_same_tallies(pushdown: bool | None) -> None:
+    ibis = need("ibis")
+    a = pa.analyze(ibis.memtable(nasty.nasty().table), "loss", stream=True, pushdown=pushdown, **OPTIONS)
+    nasty.check(a)
+    assert any("counted by the engine" in note for note in a.notes) == (pushdown is None)
 
 
 def test_what_spark_cannot_do_is_refused(spark: Any, tmp_path: Path) -> None:

@@ -68,9 +68,17 @@ def duckdb_relation(folder: Path) -> tuple[object, dict[str, Any]]:
     return duckdb.sql(f"from '{nasty.write_parquet(folder)}/*.parquet'"), {"stream": True}
 
 
+def pushed_to_duckdb(folder: Path) -> tuple[object, dict[str, Any]]:
+    return duckdb_relation(folder)[0], {"pushdown": True}
+
+
+def pushed_to_polars(folder: Path) -> tuple[object, dict[str, Any]]:
+    return polars_lazy(folder)[0], {"pushdown": True}
+
+
 ENGINES: list[Engine] = [
     arrays, arrow_table, pandas_frame, polars_frame, several_files, parquet_glob, parquet_folder, hive_folder,
-    csv_glob, polars_lazy, duckdb_relation,
+    csv_glob, polars_lazy, duckdb_relation, pushed_to_duckdb, pushed_to_polars,
 ]  # fmt: skip
 
 

@@ -140,10 +140,14 @@ def join_columns(name: str, columns: Sequence[Column]) -> Column:
 
 
 def is_plan(data: object) -> bool:
-    """A lazy frame of Polars or a relation of DuckDB."""
+    """A lazy frame of Polars, a relation of DuckDB or a table of ibis."""
     polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")
     lazy = polars is not None and isinstance(data, polars.LazyFrame)
-    return lazy or (duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation))
+    return lazy or is_ibis(data) or (duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation))
+
+
+def is_ibis(data: object) -> bool:
+    return type(data).__module__.startswith("ibis.expr.types") and hasattr(data, "to_pyarrow_batches")
 
 
 def plan_columns(plan: Any) -> list[str]:
@@ -156,6 +160,8 @@ def plan_rows(plan: Any) -> int:
     with plan_complaints(plan):
         if hasattr(plan, "collect_schema"):
             return int(plan.select(sys.modules["polars"].len()).collect().item())
+        if is_ibis(plan):
+            return int(plan.count().execute())
         return int(plan.count("*").fetchone()[0])
 
 
@@ -165,6 +171,10 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
             for frame in plan.select(list(names)).collect_batches(chunk_size=ROWS):
                 if len(frame):
                     yield read_frame(frame)
+        elif is_ibis(plan):
+            for batch in plan.select(*names).to_pyarrow_batches(chunk_size=ROWS):
+                if batch.num_rows:
+                    yield read_frame(batch)
         else:
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
             for batch in plan.project(columns).fetch_record_batch(ROWS):
@@ -196,7 +206,7 @@ def plan_complaints(plan: Any) -> Iterator[None]:
     except PedanovaError:
         raise
     except Exception as error:
-        if not type(error).__module__.startswith(("polars", "duckdb", "_duckdb", "builtins")):
+        if not type(error).__module__.startswith(("polars", "duckdb", "_duckdb", "ibis", "builtins")):
             raise
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise DataError(f"the {type(plan).__name__} cannot be run: {first}") from error
