@@ -164,6 +164,15 @@ def test_sources(capsys: pytest.CaptureFixture[str]) -> None:
     assert next(iter(a.importance(draws=0))) == "rate"
 
 
+def test_scale(trials: pd.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "trials").mkdir()
+    for part in range(3):
+        trials[part::3].to_parquet(tmp_path / "trials" / f"{part}.parquet")
+    for block in blocks("docs/scale.md", "python"):
+        exec(compile(block, "scale.md", "exec"), {"pa": pa})
+    assert (tmp_path / "run.check").exists()
+
+
 def test_forest() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/forest.md", "python"):

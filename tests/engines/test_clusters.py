@@ -143,10 +143,12 @@ def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("pushdown", [None, False])
-def test_ibis_gives_the_same_tallies(pushdown: bool | None) -> None:
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_ibis_gives_the_same_tallies(pushdown: bool | None, direction: str, nan: str) -> None:
     ibis = need("ibis")
-    a = pa.analyze(ibis.memtable(nasty.nasty().table), "loss", stream=True, pushdown=pushdown, **OPTIONS)
-    nasty.check(a)
+    table = ibis.memtable(nasty.nasty().table)
+    a = pa.analyze(table, "loss", stream=True, direction=direction, nan=nan, pushdown=pushdown, **OPTIONS)
+    nasty.check(a, direction, nan)
     assert any("counted by the engine" in note for note in a.notes) == (pushdown is None)
 
 

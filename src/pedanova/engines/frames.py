@@ -7,7 +7,7 @@ grid's own boundaries: the same doubles, hence the same cells.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -31,12 +31,26 @@ ODD = {
 }  # objectives, counted apart
 
 
+Literal = Callable[[float], Any]  # a double as an expression
+
+
+def literal_of(frame: Any) -> Literal:
+    """How to hand a double over unchanged.
+
+    ibis writes it into the text of a query, where engines take 0.1 for a decimal and DuckDB rounds that
+    to a neighbour of the double; as text that is cast it arrives.
+    """
+    if nw.from_native(frame).implementation.is_ibis():
+        return lambda value: nw.lit(repr(float(value))).cast(nw.Float64)
+    return lambda value: nw.lit(float(value))
+
+
 def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
     """Rows and sums of the objective by [level × cell] of one parameter; a last level does not count."""
     grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)
-    ranged = is_ranged(parameter)
-    value = place(nw.col(name).cast(nw.Float64), grid) if ranged else nw.col(name)
-    columns = [level_of(number, levels).alias(LEVEL), value.alias(VALUE), finite(number).alias(SUM)]
+    ranged, literal = is_ranged(parameter), literal_of(frame)
+    value = place(nw.col(name).cast(nw.Float64), grid, literal) if ranged else nw.col(name)
+    columns = [level_of(number, levels, literal).alias(LEVEL), value.alias(VALUE), finite(number).alias(SUM)]
     columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
     lazy: Any = nw.from_native(frame).lazy()
     sums = [nw.col(key).sum().alias(key) for key in (SUM, *ODD)]
@@ -47,9 +61,10 @@ def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter,
 def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
     """Spread of the objective by level; a level with an infinite or unknown one has none."""
     number, centres = nw.col(objective).cast(nw.Float64), centres_of(levels)
-    ends = levels.boundaries.tolist()
-    beyond = number - tree(number * levels.sign, ends, centres.tolist())
-    columns = [level_of(number, levels).alias(LEVEL), finite(number, beyond).alias(SUM)]
+    literal = literal_of(frame)
+    leaves = [literal(centre) for centre in centres.tolist()]
+    beyond = number - tree(number * levels.sign, [literal(end) for end in levels.boundaries.tolist()], leaves)
+    columns = [level_of(number, levels, literal).alias(LEVEL), finite(number, beyond).alias(SUM)]
     columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
     lazy: Any = nw.from_native(frame).lazy()
     squared = lazy.select(*columns).with_columns((nw.col(SUM) * nw.col(SUM)).alias(SQUARE))
@@ -88,30 +103,32 @@ def is_odd(number: Any, odd: float) -> Any:
     return nw.when(~absent(number) & (number == odd)).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
-def level_of(number: Any, levels: Levels) -> Any:
+def level_of(number: Any, levels: Levels, literal: Literal) -> Any:
     unknown = levels.count - 1 if levels.nan == "worst" else levels.count
-    inside = tree(number * levels.sign, levels.boundaries.tolist(), range(levels.count))
+    ends = [literal(end) for end in levels.boundaries.tolist()]
+    inside = tree(number * levels.sign, ends, [nw.lit(level) for level in range(levels.count)])
     return nw.when(absent(number)).then(nw.lit(unknown)).otherwise(inside)
 
 
-def place(number: Any, grid: Grid) -> Any:
+def place(number: Any, grid: Grid, literal: Literal) -> Any:
     """The cell of a number on a range; whole numbers must be whole, and on their lattice."""
     if grid.inner is None or grid.accept_low is None or grid.accept_high is None:
         raise DataError(f"{grid.parameter} has no range to be compared with")
-    inside = (number >= float(grid.accept_low[0])) & (number <= float(grid.accept_high[-1]))
+    inside = (number >= literal(grid.accept_low[0])) & (number <= literal(grid.accept_high[-1]))
     if grid.lattice is not None:
         first, step = grid.lattice
         steps = (number - first) / step
         inside = inside & (steps.floor() == steps)
-    cell = tree(number, grid.inner.tolist(), range(grid.cells))
+    ends = [literal(end) for end in grid.inner.tolist()]
+    cell = tree(number, ends, [nw.lit(cell) for cell in range(grid.cells)])
     either = nw.when(inside).then(cell).otherwise(nw.lit(grid.outside))
     return nw.when(absent(number)).then(nw.lit(grid.missing)).otherwise(either)
 
 
-def tree(number: Any, boundaries: Sequence[float], leaves: Sequence[float]) -> Any:
+def tree(number: Any, boundaries: Sequence[Any], leaves: Sequence[Any]) -> Any:
     """The leaf behind as many boundaries as are at most the number, by halving."""
     if len(leaves) == 1:
-        return nw.lit(leaves[0])
+        return leaves[0]
     half = (len(leaves) - 1) // 2
     below = tree(number, boundaries[:half], leaves[: half + 1])
     above = tree(number, boundaries[half + 1 :], leaves[half + 1 :])
