@@ -32,6 +32,7 @@ bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machi
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/pairs.py
 	$(BIN)/python benchmarks/fanova.py
+	$(BIN)/python benchmarks/streaming.py
 
 sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/cmake -S . -B build/sanitize -DPEDANOVA_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug > /dev/null

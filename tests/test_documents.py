@@ -177,6 +177,15 @@ def test_figures() -> None:
     plt.close("all")
 
 
+def test_scale(trials: pd.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "trials").mkdir()
+    for part in range(3):
+        trials[part::3].to_parquet(tmp_path / "trials" / f"{part}.parquet")
+    for block in blocks("docs/scale.md", "python"):
+        exec(compile(block, "scale.md", "exec"), {"pa": pa})
+    assert (tmp_path / "run.check").exists()
+
+
 def test_forest() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/forest.md", "python"):

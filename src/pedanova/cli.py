@@ -16,6 +16,7 @@ from typing import Any
 
 from pedanova.analysis import Analysis, load
 from pedanova.arguments import as_float, parse_box, parse_rows, parse_smoothing, split_names
+from pedanova.clusters import dask_executor
 from pedanova.errors import DataError, PedanovaError, QueryError
 from pedanova.exports import left_out
 from pedanova.importance import Importances
@@ -29,7 +30,8 @@ from pedanova.report.text import compare_rows, draw_importances, draw_notes, dra
 NOT_FOR_SAVED = {  # option → its value when it was not given
     "objective": None, "direction": None, "space": None, "params": None, "exclude": None, "where": None,
     "feasible": None, "state": None, "nan": "drop", "outside": "error", "infeasible": "drop", "failed": "drop",
-    "pruned": "drop", "repeats": None, "study": None,
+    "pruned": "drop", "repeats": None, "study": None, "stream": None, "dask": None, "on_error": "raise",
+    "checkpoint": None,
 }  # fmt: skip
 
 
@@ -53,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def as_options(message: str) -> str:
     """Arguments of the Python function as the options that a shell user knows."""
-    message = message.replace("force=True", "--force")
+    message = message.replace("force=True", "--force").replace("stream=False", "--no-stream")
     words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
-    words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip|keep|folds"
+    words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip|keep|folds|checkpoint"
     return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message).replace(
         "--study :", "--study:"
     )
@@ -152,12 +154,25 @@ def compared_in_words(found: Measures, notes: list[str], width: int) -> str:
 
 def open_analysis(options: argparse.Namespace) -> Analysis:
     if Path(options.file).suffix.lower() == ".pedanova":
-        given = [name for name, default in NOT_FOR_SAVED.items() if getattr(options, name) != default]
+        given = [
+            name for name, default in NOT_FOR_SAVED.items() if getattr(options, name, default) != default
+        ]
         if given:
             raise QueryError(
-                f"--{given[0]} has no effect on a saved analysis; analyze the table again with it"
+                f"--{given[0].replace('_', '-')} has no effect on a saved analysis; analyze the table again with it"
             )
         return load(options.file)
+    address = getattr(options, "dask", None)  # `compare` needs all rows at once
+    if address is None:
+        return analyze_file(options, None)
+    with dask_executor(address) as executor:
+        a = analyze_file(options, executor)
+        # The question is asked while the workers are at hand: it may need another reading.
+        a.importance(*questions_of(options), **estimation(options) | {"draws": 0})
+        return a
+
+
+def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
     objectives = options.objective or [None]
     directions = options.direction or [None]
     return analyze(
@@ -178,6 +193,10 @@ def open_analysis(options: argparse.Namespace) -> Analysis:
         study=options.study,
         outside=options.outside,
         threads=options.threads,
+        executor=executor,
+        stream=getattr(options, "stream", None),
+        on_error=getattr(options, "on_error", "raise"),
+        checkpoint=getattr(options, "checkpoint", None),
     )
 
 

@@ -41,6 +41,21 @@ class FormatError(PedanovaError, ValueError):
     """A file is not what its name says, or was damaged."""
 
 
+class PartError(FormatError):
+    """Some rows of a table cannot be read; `part` names them."""
+
+    def __init__(self, message: str, part: str = "") -> None:
+        super().__init__(message, part)  # both, so that it survives the way from another process
+        self.part = part
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class WorkerError(PedanovaError, RuntimeError):
+    """A worker of an executor was lost, or failed in a way that is not about the data."""
+
+
 class UnknownParameterError(PedanovaError, KeyError):
     """A name that is not among the parameters."""
 

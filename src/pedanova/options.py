@@ -17,6 +17,7 @@ EXAMPLES = """examples:
   pedanova analyze trials.csv --objective error --where "epochs >= 10 and optimizer == 'adam'"
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
   pedanova analyze optuna.db --study mlp --target 0.05
+  pedanova analyze 'trials/*.parquet' --objective loss --dask tcp://10.0.0.1:8786 --checkpoint run.check
   pedanova compare trials.csv --objective error
   pedanova reduce trials.csv --objective error --to code
 """
@@ -70,6 +71,7 @@ def add_analyze(commands: Any) -> None:
     add_question(command.add_argument_group("the question"))
     add_columns(command.add_argument_group("columns"))
     add_rows(command.add_argument_group("rows"))
+    add_scale(command.add_argument_group("large tables"))
     add_output(command.add_argument_group("output"))
 
 
@@ -224,6 +226,18 @@ def add_rows(group: Any) -> None:
     add("--pruned", choices=("drop", "worst", "last"), default="drop", help="rows that were pruned")
     add("--nan", choices=("drop", "worst"), default="drop", help="rows whose objective is NaN")
     add("--repeats", choices=("all", "mean", "median"), help="rows of the same configuration")
+
+
+def add_scale(group: Any) -> None:
+    add = group.add_argument
+    add(
+        "--stream",
+        action=argparse.BooleanOptionalAction,
+        help="read files in parts, in memory that does not grow with them (default: large ones only)",
+    )
+    add("--dask", metavar="ADDRESS", help="let the workers of this Dask cluster read the files")
+    add("--on-error", choices=("raise", "skip"), default="raise", help="files that cannot be read")
+    add("--checkpoint", metavar="FILE", help="keep what is counted there, and go on from it after a crash")
 
 
 def add_output(group: Any) -> None:

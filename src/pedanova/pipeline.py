@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from pedanova.analysis import Analysis
 from pedanova.counting import check_inside, levels_for
@@ -18,6 +19,8 @@ from pedanova.repeats import RepeatPolicy
 from pedanova.request import Request, complete
 from pedanova.space import Space
 from pedanova.workers import as_threads
+
+OnError = Literal["raise", "skip"]
 
 
 def analyze(
@@ -42,6 +45,9 @@ def analyze(
     names: Sequence[str] | None = None,
     stream: bool | None = None,
     executor: object = None,
+    on_error: str = "raise",
+    checkpoint: str | os.PathLike[str] | None = None,
+    pushdown: bool | None = None,
     threads: int | None = None,
 ) -> Analysis:
     """Count a table of trials once; every question is then answered from the counts.
@@ -93,6 +99,15 @@ def analyze(
     executor
         Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as
         Dask's ``client.get_executor(retries=2)``.
+    on_error
+        What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"``
+        them and say so in the notes.
+    checkpoint
+        A file that keeps what is counted of a table read in parts: the same call goes on from there
+        after a crash. It stays, and answers at once if all was counted.
+    pushdown
+        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only
+        the objective travels; None for ibis tables only.
     threads
         Threads to count with; None for all cores.
 
@@ -119,9 +134,13 @@ def analyze(
     workers = as_threads(threads)
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
-    opened = (
-        data if names is not None or study is not None else open_table(data, stream or executor is not None)
-    )
+    skip = as_choice("on_error", on_error, OnError) == "skip"
+    in_parts: bool | None = stream or executor is not None or checkpoint is not None or pushdown or None
+    if stream is False:
+        check_in_memory(executor=executor, checkpoint=checkpoint, pushdown=pushdown or None)
+        in_parts = False
+    single = names is not None or study is not None
+    opened = data if single else open_table(data, in_parts, skip=skip)
     given, notes = (None, []) if space is None else read_space(space)
     request = Request(
         objective=objective,
@@ -136,9 +155,18 @@ def analyze(
         policies=policies,
     )
     if isinstance(opened, Scan):
-        from pedanova.scanned import analyze_scan
+        from pedanova.scanned import How, analyze_scan
 
-        return analyze_scan(opened, request, levels=levels, outside=fate, threads=workers, executor=executor)
+        how = How(
+            levels=levels,
+            outside=fate,
+            threads=workers,
+            executor=executor,
+            skip=skip,
+            checkpoint=checkpoint,
+            pushdown=pushdown,
+        )
+        return analyze_scan(opened, request, how)
     records = read_records(opened, names=names, study=study)
     observed = prepare(replace(records, notes=(*records.notes, *notes)), request)
     cut = levels_for(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
@@ -184,6 +212,13 @@ def guess_space(
         conditions=request.conditions,
     )
     return chosen.space, chosen.notes
+
+
+def check_in_memory(**options: object) -> None:
+    """Refuse what only tables read in parts have a use for."""
+    for name, value in options.items():
+        if value is not None:
+            raise QueryError(f"{name}= is for tables read in parts; leave stream=False out")
 
 
 def _are_names(objective: object) -> bool:

@@ -49,11 +49,16 @@ def describe(what: str, count: int, total: int | None, seconds: float) -> str:
     return f"reading {what}: {count:,}{whole}, {rate:,.0f} a second{left}"
 
 
+class StoppedError(Exception):
+    """Ends a thread whose result nobody waits for any more."""
+
+
 class Meter:
     """Counts rows as they come, from any thread; on a terminal it says how far it is."""
 
-    def __init__(self, what: str, total: int | None = None) -> None:
-        self.what, self.total, self.count = what, total, 0
+    def __init__(self, what: str, total: int | None = None, unit: str = "rows") -> None:
+        self.what, self.total, self.unit, self.count = what, total, unit, 0
+        self.stopped = False  # threads look here before they go on
         self._lock = threading.Lock()
         self._begin = time.monotonic()
         self._said = self._begin + PATIENCE - PAUSE
@@ -67,9 +72,11 @@ class Meter:
             sys.stderr.write("\r\x1b[K")
         if kind is KeyboardInterrupt:
             whole = "" if self.total is None else f" of {self.total:,}"
-            sys.stderr.write(f"stopped after {self.count:,}{whole} rows ({self.what})\n")
+            sys.stderr.write(f"stopped after {self.count:,}{whole} {self.unit} ({self.what})\n")
 
     def add(self, rows: int) -> None:
+        if self.stopped:
+            raise StoppedError
         with self._lock:
             self.count += rows
             now = time.monotonic()

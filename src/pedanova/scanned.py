@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,23 +13,28 @@ from numpy.typing import NDArray
 
 from pedanova import kernel
 from pedanova.analysis import Analysis
+from pedanova.checkpoint import Checkpoint, Progress, question_of
 from pedanova.counting import Tallies, cell_notes
+from pedanova.crew import Crew, StartOverError
+from pedanova.engines.spark import SparkCrew
 from pedanova.errors import DataError, LevelsError, OutsideSpaceError, QueryError, listed
 from pedanova.expressions import columns_in
 from pedanova.goals import as_directions
 from pedanova.infer import infer_space
 from pedanova.levels import Levels, as_ladder, assemble
 from pedanova.observations import marked
+from pedanova.pushed import count_pushed, engine_of
 from pedanova.regions import Cut, Quantile, Threshold, rank_of
 from pedanova.request import Request
 from pedanova.selection import radix_select
 from pedanova.sources.scans import Scan
 from pedanova.space import Moving, Space, Switch, as_space
+from pedanova.store import as_path
 from pedanova.streaming import (
     Counts,
-    Crew,
     Look,
     Plan,
+    Prefixes,
     count_part,
     digits_of_part,
     look_at_part,
@@ -39,26 +44,43 @@ from pedanova.survey import Sketch, survey_part
 
 SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
 INMEMORY = "; load the table into memory (stream=False) for that"
-COUNTED = re.compile(r"^(?P<name>.*?: )?(?P<part>[\d,]+) of (?P<whole>[\d,]+) (?P<rest>rows .*)$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rescan:
     """The way back to the rows: they are read once more where a question needs other thresholds."""
 
-    crew: Crew
+    crew: Crew | SparkCrew
     plan: Plan
     look: Look
+    engine: Any = None  # the table itself, where whoever holds it counts
 
     @property
     def single(self) -> bool:
         return self.look.single
 
     def count(self, levels: Levels) -> Counts:
+        if self.engine is not None:
+            return count_pushed(self.engine, self.plan, levels)
         total = Counts()
         for counts in self.crew.each(count_part, self.plan, levels, what="rows to count"):
             total.add(counts)
         return total
+
+    def go_on(self, progress: Progress, checkpoint: Checkpoint) -> Counts:
+        """Count the parts that are not counted yet, and keep what is."""
+        checkpoint.save(progress, now=True)
+        left = self.crew.each_but(
+            sorted(progress.done), count_part, self.plan, progress.levels, what="rows to count"
+        )
+        try:
+            for places, counts in left:
+                progress.counts.add(counts)
+                progress.done |= set(places)
+                checkpoint.save(progress)
+        finally:
+            checkpoint.save(progress, now=True)
+        return progress.counts
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> tuple[Levels, Tallies]:
         cuts = list(cuts)
@@ -84,13 +106,19 @@ class Rescan:
             if not tables:  # counted at the first look
                 return np.asarray(look.digits)
             found: Any = sum(
-                self.crew.each(digits_of_part, plan, tables, nodes, bits, what="rows for thresholds")
+                self.crew.each(
+                    digits_of_part, plan, Prefixes.of(tables), nodes, bits, what="rows for thresholds"
+                )
             )
             return np.asarray(found)
 
         def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
             return np.concatenate(
-                list(self.crew.each(wanted_of_part, plan, tables, most, what="rows for thresholds"))
+                list(
+                    self.crew.each(
+                        wanted_of_part, plan, Prefixes.of(tables), most, what="rows for thresholds"
+                    )
+                )
             )
 
         values = radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
@@ -124,16 +152,26 @@ def named_in(choice: object, columns: Sequence[str]) -> list[str]:
     return []
 
 
-def analyze_scan(
-    scan: Scan, request: Request, *, levels: object, outside: str, threads: int, executor: Any = None
-) -> Analysis:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """As far as the way of reading is concerned."""
+
+    levels: object = None
+    outside: str = "error"
+    threads: int = 1
+    executor: Any = None
+    skip: bool = False  # files that cannot be read
+    checkpoint: str | os.PathLike[str] | None = None
+    pushdown: bool | None = None  # None for tables of ibis only
+
+
+def analyze_scan(scan: Scan, request: Request, how: How) -> Analysis:
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(
             f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted"
         )
     objective = check_request(request, scan)
-    crew = Crew(scan.parts, scan.rows, threads, executor)
     plan = Plan(
         objective=objective,
         direction=as_directions(request.direction or "minimize", 1)[0],
@@ -144,32 +182,106 @@ def analyze_scan(
         state=request.state,  # type: ignore[arg-type]
         policies=request.policies,
     )
-    space, notes = space_of(scan, request, plan, crew)
-    plan = replace(plan, space=space, needs=columns_needed(scan, plan, space))
+    crew = crew_of(scan, how)
+    while True:
+        try:
+            return count_scan(scan, request, how, crew, plan)
+        except StartOverError:
+            crew.start_over()
+
+
+def crew_of(scan: Scan, how: How) -> Crew | SparkCrew:
+    if scan.is_spark:
+        if how.executor is not None:
+            raise QueryError("executor= is for files; Spark's own workers read its data frames")
+        return SparkCrew(scan.parts[0])
+    if how.executor is not None and any(not hasattr(part, "mark") for part in scan.parts):
+        raise QueryError(f"executor= is for files; {scan.name} is run by its own library")
+    return Crew(scan.parts, scan.rows, how.threads, how.executor, how.skip)
+
+
+def count_scan(scan: Scan, request: Request, how: How, crew: Crew | SparkCrew, plan: Plan) -> Analysis:
+    checkpoint = checkpoint_of(scan, request, how, plan)
+    progress = checkpoint.load() if checkpoint is not None and not crew.lost else None
+    if progress is None:
+        space, notes = space_of(scan, request, plan, crew)
+        plan = replace(plan, space=space, needs=columns_needed(scan, plan, space))
+        rescan = Rescan(crew, plan, look_at(crew, plan), engine_of(scan, plan, pushdown=how.pushdown))
+        progress = Progress(levels_of(rescan, how.levels), space, rescan.look, lost=crew.lost, notes=notes)
+    else:
+        crew.lost.update(progress.lost)
+        plan = replace(plan, space=progress.space, needs=columns_needed(scan, plan, progress.space))
+        rescan = Rescan(crew, plan, progress.look)
+    if checkpoint is None:
+        progress.counts = rescan.count(progress.levels)
+    else:
+        rescan.go_on(progress, checkpoint)
+    return analysis_of(scan, request, how, rescan, progress)
+
+
+def checkpoint_of(scan: Scan, request: Request, how: How, plan: Plan) -> Checkpoint | None:
+    if how.checkpoint is None:
+        return None
+    space = None if request.space is None else as_space(request.space)
+    columns = [*named(request.params), "but", *named(request.exclude)]
+    asked = question_of(plan, scan.parts, space=space, levels=how.levels, columns=columns)
+    return Checkpoint(as_path(how.checkpoint), asked, plan.objective)
+
+
+def named(names: Iterable[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else list(names or ())
+
+
+def look_at(crew: Crew | SparkCrew, plan: Plan) -> Look:
     look = Look()
     for one in crew.each(look_at_part, light(plan), what="rows of the objective"):
         look = look.add(one)
-    rescan = Rescan(crew, plan, look)
+    return look
+
+
+def levels_of(rescan: Rescan, levels: object) -> Levels:
     if isinstance(levels, Levels):
-        cut = levels.borrowed()
-    else:
-        cut = rescan.cut(as_ladder(levels))  # type: ignore[arg-type]
-        if np.isfinite(cut.thresholds).sum() < 2 and len(np.unique(cut.thresholds)) < 2:
-            raise DataError(
-                f"objective {objective!r} is the same in every row; nothing can explain a constant"
-            )
-    counts = rescan.count(cut)
-    tallies = counts.tallies(plan, cut)
-    if request.space is not None and outside == "error":
+        return borrowed(levels, rescan.plan)
+    cut = rescan.cut(as_ladder(levels))  # type: ignore[arg-type]
+    if np.isfinite(cut.thresholds).sum() < 2 and len(np.unique(cut.thresholds)) < 2:
+        raise DataError(
+            f"objective {rescan.plan.objective!r} is the same in every row; nothing can explain a constant"
+        )
+    return cut
+
+
+def borrowed(levels: Levels, plan: Plan) -> Levels:
+    if levels.several:
+        raise QueryError("levels= are those of several objectives, whose order exists only within one table")
+    for name, old, new in (
+        ("direction", levels.direction, plan.direction),
+        ("nan", levels.nan, plan.nan),
+    ):
+        if old != new:
+            raise QueryError(f"{name}={new!r} differs from that of the levels given, {old!r}")
+    return levels.borrowed()
+
+
+def analysis_of(scan: Scan, request: Request, how: How, rescan: Rescan, progress: Progress) -> Analysis:
+    counts, look = progress.counts, progress.look
+    if not counts.tables:
+        raise DataError(f"{scan.name} holds no rows; nothing can be counted")
+    tallies = counts.tallies(rescan.plan, progress.levels)
+    if request.space is not None and how.outside == "error":
         check_inside(tallies)
-    told = (f"read in {len(scan.parts)} parts, {look.rows:,} rows in all", *merged(look.notes), *notes)
+    lost = {**dict(scan.lost), **rescan.crew.lost}
+    told = [f"read in {len(scan.parts)} parts, {look.rows:,} rows in all"]
+    if rescan.engine is not None:
+        told.append(f"counted by the engine of {scan.name}; only the objective was read here")
+    told += [f"skipped, and not counted: {why}" for why in lost.values()]
+    told += [*look.notes, *(note for note in counts.notes if note not in look.notes), *progress.notes]
     return Analysis(
-        objective=objective,
-        levels=cut,
+        objective=rescan.plan.objective,
+        levels=progress.levels,
         tallies=tallies,
         notes=(*told, *cell_notes(tallies)),
         dropped=counts.rows - counts.counted,
-        threads=threads,
+        threads=how.threads,
         _moments=counts.moments,
         _rescan=rescan,
     )
@@ -215,22 +327,18 @@ def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def space_of(scan: Scan, request: Request, plan: Plan, crew: Crew) -> tuple[Space, list[str]]:
+def space_of(scan: Scan, request: Request, plan: Plan, crew: Crew | SparkCrew) -> tuple[Space, list[str]]:
     """As given, or guessed from one reading of the columns that may be settings."""
-    exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
-    params = [request.params] if isinstance(request.params, str) else list(request.params or ())
+    exclude, params = named(request.exclude), named(request.params)
     scan.check([*exclude, *params])
     if request.space is not None:
         space = as_space(request.space)
         names = [name for name in space if name not in exclude and (not params or name in params)]
         return Space({name: space[name] for name in names}), []
-    taken = spoken_for(replace(plan, needs=scan.columns))
+    taken = spoken_for(replace(plan, needs=scan.columns, where=None))
     names = params or [name for name in scan.columns if name not in taken and name not in exclude]
     names = params or marked(names) or names
-    sketches = [Sketch(name) for name in names]
-    for found in crew.each(survey_part, names, what="rows to find the space"):
-        for sketch, more in zip(sketches, found, strict=True):
-            sketch.join(more)
+    sketches = survey(names, replace(plan, needs=scan.columns), request, crew)
     space, notes = infer_space({s.name: s.column() for s in sketches}, asked=frozenset(params))
     if not space:
         raise DataError(f"no column of {scan.name} can serve as a parameter ({'; '.join(notes[:3])})")
@@ -242,6 +350,18 @@ def space_of(scan: Scan, request: Request, plan: Plan, crew: Crew) -> tuple[Spac
     return space, notes
 
 
+def survey(names: list[str], plan: Plan, request: Request, crew: Crew | SparkCrew) -> list[Sketch]:
+    """Sketches of these columns; only rows that count are asked, where some do not."""
+    every = replace(request, repeats="all").is_plain
+    chosen = [] if every else sorted(spoken_for(plan))
+    plan = replace(plan, needs=tuple(dict.fromkeys([*names, *chosen])))
+    sketches = [Sketch(name) for name in names]
+    for found in crew.each(survey_part, plan, names, every, what="rows to find the space"):
+        for sketch, more in zip(sketches, found, strict=True):
+            sketch.join(more)
+    return sketches
+
+
 def check_inside(tallies: Tallies) -> None:
     for name, tally in tallies.items():
         many = int(tally.counts[:, tally.grid.outside].sum())
@@ -249,18 +369,3 @@ def check_inside(tallies: Tallies) -> None:
             raise OutsideSpaceError(
                 f"{name}: {many:,} rows lie outside {tally.parameter}; widen the space, or pass outside='count'"
             )
-
-
-def merged(notes: Iterable[str]) -> list[str]:
-    """Notes of parts as notes of the whole: what they count is added."""
-    sums: dict[tuple[str, str], list[int]] = {}
-    plain: dict[str, None] = {}
-    for note in notes:
-        match = COUNTED.match(note)
-        if match is None:
-            plain[note] = None
-            continue
-        both = sums.setdefault((match["name"] or "", match["rest"]), [0, 0])
-        both[0] += int(match["part"].replace(",", ""))
-        both[1] += int(match["whole"].replace(",", ""))
-    return [*(f"{name}{part:,} of {whole:,} {rest}" for (name, rest), (part, whole) in sums.items()), *plain]

@@ -8,11 +8,10 @@ threads, processes and other machines may each take some.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ from pedanova.sources.scans import Part
 from pedanova.space import Space
 from pedanova.tally import Tally
 
-Result = TypeVar("Result")
+COUNTED = re.compile(r"^(?P<name>.*?: )?(?P<part>[\d,]+) of (?P<whole>[\d,]+) (?P<rest>rows .*)$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +90,14 @@ def _numbers(column: Column) -> Column:
 
 
 def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Iterator[Observations]:
-    for records in part.batches(plan.needs):
-        try:
-            yield observe(records, plan)
-        except DataError as error:
-            raise type(error)(f"{part.name}: {error}") from None
-        if meter is not None:
-            meter.add(records.rows)
+    for one in getattr(part, "parts", (part,)):
+        for records in one.batches(plan.needs):
+            try:
+                yield observe(records, plan)
+            except DataError as error:
+                raise type(error)(f"{one.name}: {error}") from None
+            if meter is not None:
+                meter.add(records.rows)
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ class Counts:
             self.moments = self.moments or other.moments
         else:
             self.moments = self.moments + other.moments
-        self.notes += other.notes
+        self.notes = merged([*self.notes, *other.notes])
         return self
 
     def tallies(self, plan: Plan, levels: Levels) -> Tallies:
@@ -163,7 +163,7 @@ class Look:
             self.numbers + other.numbers,
             single,
             self.digits + other.digits,
-            self.notes + other.notes,
+            merged([*self.notes, *other.notes]),
         )
 
 
@@ -189,9 +189,32 @@ def look_at_part(part: Part, plan: Plan, meter: Meter | None = None) -> Look:
     return look
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Prefixes:
+    """Tables of wanted prefixes, of which few entries are set: small enough to travel with every task."""
+
+    sizes: tuple[int, ...]
+    places: tuple[NDArray[np.int64], ...]
+    values: tuple[NDArray[np.int32], ...]
+
+    @classmethod
+    def of(cls, tables: list[NDArray[np.int32]]) -> Prefixes:
+        places = tuple(np.flatnonzero(table >= 0) for table in tables)
+        values = tuple(table[place] for table, place in zip(tables, places, strict=True))
+        return cls(tuple(map(len, tables)), places, values)
+
+    def tables(self) -> list[NDArray[np.int32]]:
+        made = [np.full(size, -1, dtype=np.int32) for size in self.sizes]
+        for table, place, value in zip(made, self.places, self.values, strict=True):
+            table[place] = value
+        return made
+
+
 def digits_of_part(
-    part: Part, plan: Plan, tables: list[NDArray[np.int32]], nodes: int, bits: int, meter: Meter | None = None
+    part: Part, plan: Plan, prefixes: Prefixes, nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
+    """(prefixes, digits) Rows below each wanted prefix by their next bits."""
+    tables = prefixes.tables()
     sign = 1.0 if plan.direction == "minimize" else -1.0
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
@@ -200,8 +223,10 @@ def digits_of_part(
 
 
 def wanted_of_part(
-    part: Part, plan: Plan, tables: list[NDArray[np.int32]], most: int, meter: Meter | None = None
+    part: Part, plan: Plan, prefixes: Prefixes, most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
+    """The signed objectives below the wanted prefixes."""
+    tables = prefixes.tables()
     sign = 1.0 if plan.direction == "minimize" else -1.0
     found = [
         gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)
@@ -209,36 +234,16 @@ def wanted_of_part(
     return np.concatenate(found) if found else np.empty(0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Crew:
-    """Who reads the parts: threads here, or an executor's workers elsewhere."""
-
-    parts: tuple[Part, ...]
-    rows: int | None = None
-    threads: int = 1
-    executor: Any = None
-
-    def each(self, function: Callable[..., Result], *arguments: Any, what: str) -> Iterator[Result]:
-        """The function of every part, in their order; a part's result is let go of when the next is asked for."""
-        if self.executor is not None:
-            waiting = deque(self.executor.submit(function, part, *arguments) for part in self.parts)
-            try:
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:
-                for future in waiting:
-                    future.cancel()
-            return
-        with Meter(what, self.rows) as meter:
-            if self.threads == 1 or len(self.parts) == 1:
-                for part in self.parts:
-                    yield function(part, *arguments, meter=meter)
-                return
-            with ThreadPoolExecutor(self.threads) as pool:
-                queue: deque[Any] = deque()
-                for part in self.parts:
-                    queue.append(pool.submit(function, part, *arguments, meter=meter))
-                    if len(queue) > 2 * self.threads:
-                        yield queue.popleft().result()
-                while queue:
-                    yield queue.popleft().result()
+def merged(notes: Iterable[str]) -> list[str]:
+    """Notes of parts as notes of the whole: what they count is added."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    plain: dict[str, None] = {}
+    for note in notes:
+        match = COUNTED.match(note)
+        if match is None:
+            plain[note] = None
+            continue
+        both = sums.setdefault((match["name"] or "", match["rest"]), [0, 0])
+        both[0] += int(match["part"].replace(",", ""))
+        both[1] += int(match["whole"].replace(",", ""))
+    return [*(f"{name}{part:,} of {whole:,} {rest}" for (name, rest), (part, whole) in sums.items()), *plain]

@@ -42,13 +42,13 @@ def read_records(data: object, *, names: Sequence[str] | None = None, study: str
     )
 
 
-def open_table(data: object, stream: bool | None) -> object:
+def open_table(data: object, stream: bool | None, *, skip: bool = False) -> object:
     """A scan where a table is to be read in parts, the records of several small files, or the data itself."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         if is_url(place) or is_log(place) or (not stream and is_small_file(place)):
             return data
-    scan = scan_of(data)
+    scan = scan_of(data, skip=skip)
     if scan is None:
         if stream:
             raise DataError(
@@ -57,7 +57,7 @@ def open_table(data: object, stream: bool | None) -> object:
         return data
     if stream or (stream is None and scan.is_large):
         return scan
-    return scan.load() if len(scan.parts) > 1 else data
+    return scan.load(skip=skip) if len(scan.parts) > 1 or scan.lost else data
 
 
 def read_series(name: str, values: object) -> Column:

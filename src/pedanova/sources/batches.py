@@ -19,6 +19,7 @@ from pedanova.sources.text import FALSE, MISSING, TRUE, parse_text, read_header
 
 ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
 CSV_BLOCK = 1 << 25  # bytes
+HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
 
 
 def describe_file(file: Path, kind: str) -> tuple[tuple[str, ...], list[int]]:
@@ -95,11 +96,19 @@ def _csv_batches(file: Path, delimiter: str, names: list[str]) -> Iterator[Any]:
     yield from reader
 
 
-def constant(name: str, value: str, rows: int) -> Column:
-    """A column with one value, as numbers if it reads as one."""
+def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
+    """A column with one value, as numbers if it reads as one and is not to be `text`."""
+    if value in HIVE_NULL:
+        return Column(name, np.full(rows, -1, dtype=np.int32), ())
+    if text:
+        return Column(name, np.zeros(rows, dtype=np.int32), (value,))
     one = parse_text(name, [value])
-    missing = None if one.missing is None else np.ones(rows, dtype=bool)
-    return Column(name, np.full(rows, one.values[0]), one.labels, missing)
+    return Column(name, np.full(rows, one.values[0]), one.labels)
+
+
+def is_text(value: str) -> bool:
+    """Whether a value in a path is no number, nor a word for one."""
+    return value not in HIVE_NULL and parse_text("key", [value]).labels is not None
 
 
 def join(parts: Sequence[Records], names: Sequence[str]) -> Records:
@@ -131,10 +140,14 @@ def join_columns(name: str, columns: Sequence[Column]) -> Column:
 
 
 def is_plan(data: object) -> bool:
-    """A lazy frame of Polars or a relation of DuckDB."""
+    """A lazy frame of Polars, a relation of DuckDB or a table of ibis."""
     polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")
     lazy = polars is not None and isinstance(data, polars.LazyFrame)
-    return lazy or (duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation))
+    return lazy or is_ibis(data) or (duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation))
+
+
+def is_ibis(data: object) -> bool:
+    return type(data).__module__.startswith("ibis.expr.types") and hasattr(data, "to_pyarrow_batches")
 
 
 def plan_columns(plan: Any) -> list[str]:
@@ -147,6 +160,8 @@ def plan_rows(plan: Any) -> int:
     with plan_complaints(plan):
         if hasattr(plan, "collect_schema"):
             return int(plan.select(sys.modules["polars"].len()).collect().item())
+        if is_ibis(plan):
+            return int(plan.count().execute())
         return int(plan.count("*").fetchone()[0])
 
 
@@ -156,6 +171,10 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
             for frame in plan.select(list(names)).collect_batches(chunk_size=ROWS):
                 if len(frame):
                     yield read_frame(frame)
+        elif is_ibis(plan):
+            for batch in plan.select(*names).to_pyarrow_batches(chunk_size=ROWS):
+                if batch.num_rows:
+                    yield read_frame(batch)
         else:
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
             for batch in plan.project(columns).fetch_record_batch(ROWS):
@@ -187,7 +206,7 @@ def plan_complaints(plan: Any) -> Iterator[None]:
     except PedanovaError:
         raise
     except Exception as error:
-        if not type(error).__module__.startswith(("polars", "duckdb", "_duckdb", "builtins")):
+        if not type(error).__module__.startswith(("polars", "duckdb", "_duckdb", "ibis", "builtins")):
             raise
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise DataError(f"the {type(plan).__name__} cannot be run: {first}") from error

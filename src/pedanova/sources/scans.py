@@ -16,10 +16,11 @@ from typing import Any, Protocol
 from urllib.parse import unquote
 
 from pedanova.column import Column
-from pedanova.errors import DataError, FormatError, MissingLibraryError, listed, unknown_name
+from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.observations import Records
 from pedanova.sources import batches
 from pedanova.sources.files import SUFFIXES
+from pedanova.sources.spark import SparkPart, is_spark
 
 LARGE = 5_000_000  # rows; smaller tables are read at once, and then answer every kind of question
 LARGE_BYTES = 400_000_000
@@ -44,6 +45,7 @@ class FilePart:
     kind: str
     groups: tuple[int, ...] | None = None  # of a Parquet file; None for all
     keys: tuple[tuple[str, str], ...] = ()  # columns that stand in the path, as in year=2024/
+    texts: tuple[str, ...] = ()  # keys that are text in some file, hence in all
 
     @property
     def name(self) -> str:
@@ -55,14 +57,27 @@ class FilePart:
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         inside = [name for name in names if name not in dict(self.keys)]
-        for records in batches.read_batches(Path(self.path), self.kind, inside, self.groups):
-            yield self._with_keys(records, names)
+        try:
+            for records in batches.read_batches(Path(self.path), self.kind, inside, self.groups):
+                yield self._with_keys(records, names)
+        except FormatError as error:
+            raise PartError(str(error), self.name) from None
+        except OSError as error:
+            raise PartError(f"{self.path} cannot be read: {error.strerror or error}", self.name) from None
+
+    @property
+    def mark(self) -> tuple[object, ...]:
+        """What tells this part from others, and from itself after a change."""
+        state = Path(self.path).stat()
+        return (str(Path(self.path).resolve()), self.groups, state.st_size, state.st_mtime_ns)
 
     def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
         if not self.keys:
             return records
         constant = {
-            key: batches.constant(key, value, records.rows) for key, value in self.keys if key in names
+            key: batches.constant(key, value, records.rows, text=key in self.texts)
+            for key, value in self.keys
+            if key in names
         }
         columns: dict[str, Column] = {**records.columns, **constant}
         return Records({name: columns[name] for name in names}, records.notes)
@@ -88,27 +103,46 @@ class Scan:
     parts: tuple[Part, ...]
     rows: int | None = None  # where the files tell
     size: int = 0  # bytes on disk
+    lost: tuple[tuple[str, str], ...] = ()  # files that were skipped, and why
 
     @property
     def is_large(self) -> bool:
         return self.size > LARGE_BYTES if self.rows is None else self.rows > LARGE
+
+    @property
+    def is_spark(self) -> bool:
+        return isinstance(self.parts[0], SparkPart)
 
     def check(self, names: Sequence[str]) -> None:
         for name in names:
             if name not in self.columns:
                 raise DataError(unknown_name(name, self.columns, what="column"))
 
-    def load(self) -> Records:
-        """All of it in memory."""
-        return batches.join(
-            [records for part in self.parts for records in part.batches(self.columns)], self.columns
-        )
+    def load(self, *, skip: bool = False) -> Records:
+        """All of it in memory; with `skip`, without the parts that cannot be read."""
+        found: list[Records] = []
+        lost = dict(self.lost)
+        for part in self.parts:
+            try:
+                found += list(part.batches(self.columns))
+            except PartError as error:
+                if not skip:
+                    raise
+                lost[error.part] = str(error)
+        records = batches.join(found, self.columns)
+        return Records(records.columns, tuple(f"skipped, and not counted: {why}" for why in lost.values()))
 
 
-def scan_of(data: object) -> Scan | None:
-    """A scan of files, globs, folders of them, lazy frames and relations; None for anything else."""
+def scan_of(data: object, *, skip: bool = False) -> Scan | None:
+    """A scan of files, globs, folders of them, lazy frames and relations; None for anything else.
+
+    With `skip`, files that cannot be opened are left out.
+    """
     if isinstance(data, str | os.PathLike):
-        return scan_place(os.fspath(data))
+        return scan_place(os.fspath(data), skip=skip)
+    if is_spark(data):
+        frame: Any = data
+        return Scan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
     if batches.is_plan(data):
         return scan_plan(data)
     return None
@@ -121,7 +155,7 @@ def scan_plan(plan: Any) -> Scan:
     )
 
 
-def scan_place(place: str) -> Scan | None:
+def scan_place(place: str, *, skip: bool = False) -> Scan | None:
     files = find_files(place)
     if not files:
         return None
@@ -137,7 +171,7 @@ def scan_place(place: str) -> Scan | None:
         if len(files) == 1 and not is_pattern(place):
             return None  # read at once, by whatever is there
         raise MissingLibraryError(f"{place}: several files need pyarrow; pip install 'pedanova[arrow]'")
-    return scan_files(place, files, kind)
+    return scan_files(place, files, kind, skip=skip)
 
 
 def is_pattern(place: str) -> bool:
@@ -182,24 +216,46 @@ def is_hidden(file: Path) -> bool:
     return any(part.startswith((".", "_")) for part in file.parts)
 
 
-def scan_files(place: str, files: Sequence[Path], kind: str) -> Scan:
+def scan_files(place: str, files: Sequence[Path], kind: str, *, skip: bool = False) -> Scan:
     parts: list[FilePart] = []
-    rows = 0
+    rows = size = 0
     columns: tuple[str, ...] = ()
+    lost: list[tuple[str, str]] = []
+    texts = text_keys(files)
     for file in files:
-        keys = keys_in(file)
-        names, groups = batches.describe_file(file, kind)
-        names = (*names, *(key for key, _ in keys if key not in names))
+        try:
+            names, groups = describe(file, kind, columns)
+        except (FormatError, OSError) as error:
+            if not skip:
+                raise
+            lost.append((str(file), str(error)))
+            continue
         columns = columns or names
-        lacking = [name for name in columns if name not in names]
-        if lacking:
-            raise FormatError(
-                f"{file} has no column {lacking[0]!r}, which {files[0]} has; every file needs the same"
-            )
         rows += sum(groups)
-        parts += [FilePart(str(file), kind, group, keys) for group in group_rows(groups)]
-    known = rows if kind in ("Parquet",) else None
-    return Scan(place, columns, tuple(parts), known, sum(file.stat().st_size for file in files))
+        size += file.stat().st_size
+        parts += [FilePart(str(file), kind, group, keys_in(file), texts) for group in group_rows(groups)]
+    if not parts:
+        raise DataError(f"{place}: none of {len(files)} files can be read ({lost[0][1]})")
+    known = rows if kind == "Parquet" else None
+    return Scan(place, columns, tuple(parts), known, size, tuple(lost))
+
+
+def describe(file: Path, kind: str, columns: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+    """Columns and rows by group of a file, which must have these columns."""
+    names, groups = batches.describe_file(file, kind)
+    names = (*names, *(key for key, _ in keys_in(file) if key not in names))
+    lacking = [name for name in columns if name not in names]
+    if lacking:
+        raise FormatError(
+            f"{file} has no column {lacking[0]!r}, which others have; every file needs the same"
+        )
+    return names, groups
+
+
+def text_keys(files: Sequence[Path]) -> tuple[str, ...]:
+    """Keys in the paths that are text in one file at least."""
+    values = {pair for file in files for pair in keys_in(file)}
+    return tuple(sorted({name for name, value in values if batches.is_text(value)}))
 
 
 def keys_in(file: Path) -> tuple[tuple[str, str], ...]:

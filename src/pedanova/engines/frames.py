@@ -1,0 +1,153 @@
+"""Counting where the rows lie: one grouping for each parameter, run by the engine that holds the table.
+
+Single values (categories, ordinal levels, whole numbers) are grouped as they are, and the few groups
+placed here by the code that places rows. Ranges are placed by the engine, by comparing with the
+grid's own boundaries: the same doubles, hence the same cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.errors import DataError
+from pedanova.grid import Grid, cells_of, grid_of
+from pedanova.levels import Levels
+from pedanova.moments import Moments, centres_of
+from pedanova.sources.frames import read_frame
+from pedanova.space import Float, Int, Parameter
+
+Table = list[NDArray[Any]]  # counts and sums, both (levels, cells + 2)
+LEVEL, VALUE, ROWS = "pedanova_level", "pedanova_value", "pedanova_rows"
+SUM, SQUARE = "pedanova_sum", "pedanova_square"
+ODD = {
+    "pedanova_plus": np.inf,
+    "pedanova_minus": -np.inf,
+    "pedanova_nan": np.nan,
+}  # objectives, counted apart
+
+
+Literal = Callable[[float], Any]  # a double as an expression
+
+
+def literal_of(frame: Any) -> Literal:
+    """How to hand a double over unchanged.
+
+    ibis writes it into the text of a query, where engines take 0.1 for a decimal and DuckDB rounds that
+    to a neighbour of the double; as text that is cast it arrives.
+    """
+    if nw.from_native(frame).implementation.is_ibis():
+        return lambda value: nw.lit(repr(float(value))).cast(nw.Float64)
+    return lambda value: nw.lit(float(value))
+
+
+def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
+    """Rows and sums of the objective by [level × cell] of one parameter; a last level does not count."""
+    grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)
+    ranged, literal = is_ranged(parameter), literal_of(frame)
+    value = place(nw.col(name).cast(nw.Float64), grid, literal) if ranged else nw.col(name)
+    columns = [level_of(number, levels, literal).alias(LEVEL), value.alias(VALUE), finite(number).alias(SUM)]
+    columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
+    lazy: Any = nw.from_native(frame).lazy()
+    sums = [nw.col(key).sum().alias(key) for key in (SUM, *ODD)]
+    groups = lazy.select(*columns).group_by(LEVEL, VALUE).agg(nw.len().alias(ROWS), *sums)
+    return unfold(groups.collect("pyarrow").to_native(), grid, levels, ranged=ranged)
+
+
+def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
+    """Spread of the objective by level; a level with an infinite or unknown one has none."""
+    number, centres = nw.col(objective).cast(nw.Float64), centres_of(levels)
+    literal = literal_of(frame)
+    leaves = [literal(centre) for centre in centres.tolist()]
+    beyond = number - tree(number * levels.sign, [literal(end) for end in levels.boundaries.tolist()], leaves)
+    columns = [level_of(number, levels, literal).alias(LEVEL), finite(number, beyond).alias(SUM)]
+    columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
+    lazy: Any = nw.from_native(frame).lazy()
+    squared = lazy.select(*columns).with_columns((nw.col(SUM) * nw.col(SUM)).alias(SQUARE))
+    sums = [nw.col(key).sum().alias(key) for key in (SUM, SQUARE, *ODD)]
+    groups = squared.group_by(LEVEL).agg(nw.len().alias(ROWS), *sums).collect("pyarrow").to_native()
+    found = {name: column.values for name, column in read_frame(groups).columns.items()}
+    tables = np.zeros((3, levels.count + 1))
+    odd = sum(found[key] for key in ODD) > 0
+    place = found[LEVEL].astype(np.int64)
+    tables[0, place] = found[ROWS]
+    tables[1, place] = np.where(odd, np.nan, found[SUM])
+    tables[2, place] = np.where(odd, np.inf, found[SQUARE])
+    return Moments(centres, tables[0, :-1].astype(np.int64), tables[1, :-1], tables[2, :-1])
+
+
+def is_ranged(parameter: Parameter) -> bool:
+    """Cells with many values in each."""
+    return isinstance(parameter, Float) or (isinstance(parameter, Int) and grid_of(parameter).labels is None)
+
+
+def absent(number: Any) -> Any:
+    """Null or NaN; asked first, for engines differ in what they compare NaN to."""
+    return number.is_null() | number.is_nan()
+
+
+def finite(number: Any, value: Any = None) -> Any:
+    """What every engine can sum; other objectives are counted apart."""
+    usable = ~absent(number) & number.is_finite()
+    return nw.when(usable).then(number if value is None else value).otherwise(nw.lit(0.0))
+
+
+def is_odd(number: Any, odd: float) -> Any:
+    """1 where the objective is this odd one."""
+    if np.isnan(odd):
+        return nw.when(absent(number)).then(nw.lit(1)).otherwise(nw.lit(0))
+    return nw.when(~absent(number) & (number == odd)).then(nw.lit(1)).otherwise(nw.lit(0))
+
+
+def level_of(number: Any, levels: Levels, literal: Literal) -> Any:
+    unknown = levels.count - 1 if levels.nan == "worst" else levels.count
+    ends = [literal(end) for end in levels.boundaries.tolist()]
+    inside = tree(number * levels.sign, ends, [nw.lit(level) for level in range(levels.count)])
+    return nw.when(absent(number)).then(nw.lit(unknown)).otherwise(inside)
+
+
+def place(number: Any, grid: Grid, literal: Literal) -> Any:
+    """The cell of a number on a range; whole numbers must be whole, and on their lattice."""
+    if grid.inner is None or grid.accept_low is None or grid.accept_high is None:
+        raise DataError(f"{grid.parameter} has no range to be compared with")
+    inside = (number >= literal(grid.accept_low[0])) & (number <= literal(grid.accept_high[-1]))
+    if grid.lattice is not None:
+        first, step = grid.lattice
+        steps = (number - first) / step
+        inside = inside & (steps.floor() == steps)
+    ends = [literal(end) for end in grid.inner.tolist()]
+    cell = tree(number, ends, [nw.lit(cell) for cell in range(grid.cells)])
+    either = nw.when(inside).then(cell).otherwise(nw.lit(grid.outside))
+    return nw.when(absent(number)).then(nw.lit(grid.missing)).otherwise(either)
+
+
+def tree(number: Any, boundaries: Sequence[Any], leaves: Sequence[Any]) -> Any:
+    """The leaf behind as many boundaries as are at most the number, by halving."""
+    if len(leaves) == 1:
+        return leaves[0]
+    half = (len(leaves) - 1) // 2
+    below = tree(number, boundaries[:half], leaves[: half + 1])
+    above = tree(number, boundaries[half + 1 :], leaves[half + 1 :])
+    return nw.when(number < boundaries[half]).then(below).otherwise(above)
+
+
+def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
+    """The groups as tables, with a last level for rows that do not count."""
+    counts = np.zeros((levels.count + 1, grid.width), dtype=np.int64)
+    sums = np.zeros((levels.count + 1, grid.width))
+    if groups.num_rows:
+        columns = read_frame(groups).columns
+        level, rows = (columns[key].values.astype(np.int64) for key in (LEVEL, ROWS))
+        value = columns[VALUE]
+        cells = value.values.astype(np.int64) if ranged else cells_of(value, grid)
+        np.add.at(counts, (level, cells), rows)
+        np.add.at(sums, (level, cells), columns[SUM].values.astype(np.float64))
+        with np.errstate(invalid="ignore"):
+            for key, odd in ODD.items():
+                some = columns[key].values > 0
+                np.add.at(sums, (level[some], cells[some]), odd)
+    return [counts, sums]

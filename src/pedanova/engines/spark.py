@@ -1,0 +1,64 @@
+"""The steps of a scan on Spark: each is run on the partitions where they lie, and small results come back."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pedanova.errors import PedanovaError, WorkerError
+from pedanova.progress import Meter
+from pedanova.sources.spark import Partition, run_on_partitions
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What went wrong on a worker, as far as it is about the data."""
+
+    error: PedanovaError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparkCrew:
+    """Reads a data frame as often as it is asked to; Spark runs lost work again by itself."""
+
+    part: Any
+    lost: dict[str, str] = field(default_factory=dict)
+
+    def each(
+        self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str
+    ) -> Iterator[Result]:
+        """``function(partition, plan, …)`` of every partition."""
+
+        def work(partition: Partition) -> bytes:
+            try:
+                found: Any = function(partition, plan, *arguments)
+            except PedanovaError as error:
+                found = Failed(error)
+            return zlib.compress(pickle.dumps(found), 1)
+
+        with Meter(what):
+            packed = self._run(plan.needs, work)
+        for one in packed:
+            result = pickle.loads(zlib.decompress(one))  # noqa: S301  (our own workers wrote it)
+            if isinstance(result, Failed):
+                raise result.error
+            yield result
+
+    def _run(self, names: tuple[str, ...], work: Callable[[Partition], bytes]) -> list[bytes]:
+        try:
+            return run_on_partitions(self.part.frame, names, work)
+        except Exception as error:
+            told = [line.strip() for line in str(error).splitlines() if line.strip()]
+            lines = [line for line in told if "Error:" in line or "Exception:" in line] or told or [""]
+            raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
+
+    def each_but(self, *_: Any, **__: Any) -> Iterator[Any]:
+        raise WorkerError("checkpoint= is for files; Spark keeps its own")
+
+    def start_over(self) -> None:
+        """Nothing is ever skipped."""

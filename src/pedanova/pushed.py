@@ -1,0 +1,51 @@
+"""When the engine that holds a table counts it, and what that engine is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pedanova.engines.frames import count_in_engine, moments_in_engine
+from pedanova.errors import QueryError
+from pedanova.levels import Levels
+from pedanova.sources.batches import is_ibis
+from pedanova.sources.scans import Scan
+from pedanova.space import Moving, Switch
+from pedanova.streaming import Counts, Plan
+
+
+def engine_of(scan: Scan, plan: Plan, *, pushdown: bool | None) -> Any:
+    """The table itself if its own engine is to count; None if its rows come here."""
+    frame = None if scan.is_spark else getattr(scan.parts[0], "plan", None)
+    if pushdown is None:
+        return frame if is_ibis(frame) and why_not(plan) is None else None
+    if not pushdown:
+        return None
+    if frame is None:
+        raise QueryError("pushdown=True is for relations of DuckDB, lazy frames of Polars and tables of ibis")
+    reason = why_not(plan)
+    if reason is not None:
+        raise QueryError(f"pushdown=True cannot count {reason}; leave it out, or filter the table yourself")
+    return frame
+
+
+def why_not(plan: Plan) -> str | None:
+    """What keeps a plan from being run by another engine."""
+    if plan.objective not in plan.needs:
+        return "an objective that is a condition"
+    for name in ("where", "feasible", "state"):
+        if getattr(plan, name) is not None:
+            return f"rows chosen by {name}="
+    odd = [name for name, p in plan.space.items() if p.when or isinstance(p, Moving | Switch)]
+    return f"the conditional parameter {odd[0]!r}" if odd else None
+
+
+def count_pushed(frame: Any, plan: Plan, levels: Levels) -> Counts:
+    """Counts by the engine that holds the table; the last level has the rows that do not count."""
+    tables = {
+        name: count_in_engine(frame, plan.objective, name, parameter, levels)
+        for name, parameter in plan.space.items()
+    }
+    counts = next(iter(tables.values()))[0]
+    moments = moments_in_engine(frame, plan.objective, levels)
+    inner = {name: [table[:-1] for table in both] for name, both in tables.items()}
+    return Counts(int(counts.sum()), int(counts[:-1].sum()), inner, moments)

@@ -1,0 +1,160 @@
+"""Dask, Spark and ibis, as real processes: the same tallies as plain NumPy, and none lost with a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from engines import nasty
+from pedanova.cli import main
+from pedanova.errors import DataError, PartError, QueryError
+from sources.tools import need
+
+pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
+OPTIONS = {"space": nasty.SPACE, "outside": "count"}
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Any]:
+    distributed = need("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    sql = need("pyspark.sql")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = sql.SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "500").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_dask_gives_the_same_tallies(dask: Any, direction: str, nan: str, tmp_path: Path) -> None:
+    folder = nasty.write_parquet(tmp_path / "data")
+    a = pa.analyze(
+        folder, "loss", direction=direction, nan=nan, executor=dask.get_executor(retries=2), **OPTIONS
+    )
+    nasty.check(a, direction, nan)
+
+
+def test_the_command_line_finds_dask(dask: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = nasty.write_parquet(tmp_path / "data")
+    status = main(
+        ["analyze", f"{folder}/*.parquet", "--objective", "loss", "--dask", dask.scheduler.address, "--draws", "0"]
+    )  # fmt: skip
+    printed = capsys.readouterr()
+    assert status == 0, printed.err
+    assert "read in 5 parts" in printed.out
+
+
+def test_an_error_on_a_dask_worker_names_the_file(dask: Any, tmp_path: Path) -> None:
+    folder = nasty.write_parquet(tmp_path / "data")
+    damage(folder / "part-2.parquet")
+    with pytest.raises(PartError, match=r"part-2\.parquet"):
+        pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
+    a = pa.analyze(folder, "loss", executor=dask.get_executor(), on_error="skip", **OPTIONS)
+    assert any("part-2.parquet" in note for note in a.notes)
+
+
+def damage(file: Path) -> None:
+    """The pages are gone, the footer is not: only reading the rows finds out."""
+    content = bytearray(file.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    file.write_bytes(content)
+
+
+def many_files(folder: Path) -> Path:
+    from pyarrow import parquet
+
+    folder.mkdir()
+    for number in range(12):
+        for row, shard in enumerate(nasty.nasty().shards):
+            parquet.write_table(shard, folder / f"part-{number:02}-{row}.parquet")
+    return folder
+
+
+def killed_once(folder: Path) -> Any:
+    """`count_part`, except that the first worker to come by dies of SIGKILL."""
+    from pedanova import streaming
+
+    plain = streaming.count_part
+    mark = folder.parent / "killed"
+
+    def count_or_die(*arguments: Any, **options: Any) -> Any:
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.02)
+        return plain(*arguments, **options)
+
+    return count_or_die
+
+
+def test_a_dask_worker_may_die(dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = many_files(tmp_path / "data")
+    whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
+    monkeypatch.setattr("pedanova.scanned.count_part", killed_once(folder))
+    a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
+    assert (tmp_path / "killed").exists()
+    assert a.tallies == whole.tallies
+
+
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_spark_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_path: Path) -> None:
+    frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
+    nasty.check(pa.analyze(frame, "loss", direction=direction, nan=nan, **OPTIONS), direction, nan)
+
+
+def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
+    folder = nasty.write_parquet(tmp_path / "data")
+    frame = spark.read.parquet(str(folder))
+    here = pa.analyze(folder, "loss", stream=True)
+    a = pa.analyze(frame, "loss", where="layers >= 2")
+    assert set(a.space) == set(here.space)
+    assert a.importance(0.123, draws=0).rows  # a rescan
+
+
+def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = many_files(tmp_path / "data")
+    whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
+    monkeypatch.setattr("pedanova.scanned.count_part", killed_once(folder))
+    a = pa.analyze(spark.read.parquet(str(folder)).repartition(6), "loss", **OPTIONS)
+    assert (tmp_path / "killed").exists()
+    for name, tally in whole.tallies.items():
+        np.testing.assert_array_equal(a.tallies[name].counts, tally.counts)
+
+
+@pytest.mark.parametrize("pushdown", [None, False])
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_ibis_gives_the_same_tallies(pushdown: bool | None, direction: str, nan: str) -> None:
+    ibis = need("ibis")
+    table = ibis.memtable(nasty.nasty().table)
+    a = pa.analyze(table, "loss", stream=True, direction=direction, nan=nan, pushdown=pushdown, **OPTIONS)
+    nasty.check(a, direction, nan)
+    assert any("counted by the engine" in note for note in a.notes) == (pushdown is None)
+
+
+def test_what_spark_cannot_do_is_refused(spark: Any, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([(1.0, "a", "x"), (2.0, "b", "y")], ["loss", "kind", "text"])
+    with pytest.raises(DataError, match="holds text"):
+        pa.analyze(frame, "text")
+    with pytest.raises(QueryError, match="for files"):
+        pa.analyze(frame, "loss", checkpoint=tmp_path / "c")
