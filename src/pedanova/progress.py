@@ -6,7 +6,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from typing import Self, TypeVar
+from contextlib import contextmanager
+from typing import ClassVar, Self, TypeVar
 
 PATIENCE = 1.0  # seconds before the first word
 PAUSE = 0.2  # seconds between two words
@@ -63,16 +64,21 @@ class Meter:
         self._begin = time.monotonic()
         self._said = self._begin + PATIENCE - PAUSE
         self._spoken = False
+        Meter.last = self
+
+    last: ClassVar[Meter | None] = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._spoken:
             sys.stderr.write("\r\x1b[K")
-        if kind is KeyboardInterrupt:
-            whole = "" if self.total is None else f" of {self.total:,}"
-            sys.stderr.write(f"stopped after {self.count:,}{whole} {self.unit} ({self.what})\n")
+
+    @property
+    def reached(self) -> str:
+        whole = "" if self.total is None else f" of {self.total:,}"
+        return f"stopped after {self.count:,}{whole} {self.unit} ({self.what})"
 
     def add(self, rows: int) -> None:
         if self.stopped:
@@ -85,3 +91,17 @@ class Meter:
             self._said, self._spoken = now, True
             sys.stderr.write(f"\r{describe(self.what, self.count, self.total, now - self._begin)}\x1b[K")
             sys.stderr.flush()
+
+
+@contextmanager
+def interrupts_told() -> Iterator[None]:
+    """Whoever stops a long reading learns how far it had come, wherever the interrupt strikes."""
+    Meter.last = None
+    try:
+        yield
+    except KeyboardInterrupt:
+        if Meter.last is not None:
+            sys.stderr.write(
+                f"\r\x1b[K{Meter.last.reached}\n" if sys.stderr.isatty() else f"{Meter.last.reached}\n"
+            )
+        raise

@@ -23,6 +23,7 @@ from pedanova.goals import as_directions
 from pedanova.infer import infer_space
 from pedanova.levels import Levels, as_ladder, assemble
 from pedanova.observations import marked
+from pedanova.progress import interrupts_told
 from pedanova.pushed import count_pushed, engine_of
 from pedanova.regions import Cut, Quantile, Threshold, rank_of
 from pedanova.request import Request
@@ -185,7 +186,8 @@ def analyze_scan(scan: Scan, request: Request, how: How) -> Analysis:
     crew = crew_of(scan, how)
     while True:
         try:
-            return count_scan(scan, request, how, crew, plan)
+            with interrupts_told():
+                return count_scan(scan, request, how, crew, plan)
         except StartOverError:
             crew.start_over()
 
