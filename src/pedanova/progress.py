@@ -93,6 +93,10 @@ class Meter:
             sys.stderr.flush()
 
 
+def last_meter() -> Meter | None:
+    return Meter.last
+
+
 @contextmanager
 def interrupts_told() -> Iterator[None]:
     """Whoever stops a long reading learns how far it had come, wherever the interrupt strikes."""
@@ -100,8 +104,8 @@ def interrupts_told() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if Meter.last is not None:
-            sys.stderr.write(
-                f"\r\x1b[K{Meter.last.reached}\n" if sys.stderr.isatty() else f"{Meter.last.reached}\n"
-            )
+        meter = last_meter()
+        if meter is not None:
+            clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+            sys.stderr.write(f"{clear}{meter.reached}\n")
         raise
