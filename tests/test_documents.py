@@ -52,6 +52,9 @@ def trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     monkeypatch.chdir(tmp_path)
     table.to_csv("trials.csv", index=False)
     table.to_parquet("trials.parquet")
+    Path("runs").mkdir()
+    table[::2].to_parquet("runs/0.parquet")
+    table[1::2].to_parquet("runs/1.parquet")
     return table
 
 
