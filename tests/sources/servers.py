@@ -41,7 +41,11 @@ def find(program: str, *folders: str) -> str | None:
 
 def as_user(user: str, command: list[str]) -> list[str]:
     """Servers refuse to run as root."""
-    return ["runuser", "-u", user, "--", *command] if os.geteuid() == 0 else command
+    return (
+        [str(find("runuser", "/usr/sbin", "/sbin")), "-u", user, "--", *command]
+        if os.geteuid() == 0
+        else command
+    )
 
 
 def run(command: list[str], **options: object) -> None:
