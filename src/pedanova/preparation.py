@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,17 @@ def prepare(records: Records, request: Request) -> Observations:
     """Observations with rows kept, dropped, ordered and averaged as asked."""
     records, request = complete(records, request)
     goals = read_goals(records.columns, records.rows, request.objective, request.direction)
-    exclude = _spoken_for(records, request, goals)
+    choose = partial(
+        choose_columns,
+        records,
+        goals,
+        space=request.space,
+        params=request.params,
+        exclude=_spoken_for(records, request, goals),
+        conditions=request.conditions,
+    )
     if request.is_plain and len(goals) == 1:
-        chosen = choose_columns(
-            records,
-            goals,
-            space=request.space,
-            params=request.params,
-            exclude=exclude,
-            conditions=request.conditions,
-        )
+        chosen = choose()
         notes = (*plain_notes(goals[0], request.policies), *chosen.notes)
         return Observations(chosen.columns, goals, chosen.space, records.columns, notes)
     fates = decide_fates(
@@ -50,15 +52,7 @@ def prepare(records: Records, request: Request) -> Observations:
         fates = _only(fates, rows)
     check_some_left(fates)
     # The space is guessed from the rows that count, not from those that were sent away.
-    chosen = choose_columns(
-        records,
-        goals,
-        space=request.space,
-        params=request.params,
-        exclude=exclude,
-        keep=fates.keep,
-        conditions=request.conditions,
-    )
+    chosen = choose(keep=fates.keep)
     if request.repeats != "all":
         records, goals, fates, chosen = _collapse(records, goals, fates, chosen, request)
     notes = (*_infinite_notes(goals, fates.undecided), *chosen.notes)

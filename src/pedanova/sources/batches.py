@@ -15,7 +15,7 @@ from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.observations import Records
 from pedanova.sources.binary import check_errno, is_stream
 from pedanova.sources.frames import read_frame
-from pedanova.sources.text import FALSE, MISSING, TRUE, parse_text, read_header
+from pedanova.sources.text import MISSING, arrow_conversion, parse_text, read_header
 
 ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
 CSV_BLOCK = 1 << 25  # bytes
@@ -84,14 +84,7 @@ def _csv_batches(file: Path, delimiter: str, names: list[str]) -> Iterator[Any]:
             column_names=read_header(file, delimiter), skip_rows_after_names=1, block_size=CSV_BLOCK
         ),
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=csv.ConvertOptions(
-            include_columns=names,
-            null_values=list(MISSING),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=True,
-            true_values=list(TRUE),
-            false_values=list(FALSE),
-        ),
+        convert_options=arrow_conversion(include_columns=names),
     )
     yield from reader
 

@@ -115,14 +115,21 @@ def _arrow_table(file: Path, delimiter: str, header: list[str], types: dict[str,
         file,
         read_options=arrow_csv.ReadOptions(column_names=header, skip_rows_after_names=1),
         parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types=types,
-            null_values=list(MISSING),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=True,
-            true_values=list(TRUE),
-            false_values=list(FALSE),
-        ),
+        convert_options=arrow_conversion(column_types=types),
+    )
+
+
+def arrow_conversion(**options: Any) -> Any:
+    """What cells mean to pyarrow: the rules of this module, whether a file is read at once or in parts."""
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.ConvertOptions(
+        null_values=list(MISSING),
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=True,
+        true_values=list(TRUE),
+        false_values=list(FALSE),
+        **options,
     )
 
 
