@@ -21,6 +21,7 @@ from pedanova.grid import Cells, Grid
 from pedanova.importance import Contrast, Importance, measure
 from pedanova.inference import Sureness
 from pedanova.regions import Direction, Region
+from pedanova.stacks import measure_many
 from pedanova.surrogate import Mask, Surrogate
 
 SLOPES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
@@ -188,13 +189,15 @@ def says_of(beliefs: Sequence[Belief]) -> Reals:
 def over_space(belief: Belief, contrast: Contrast, question: Question) -> list[Importance]:
     """The parameter's importance for every function drawn, tallied over the points."""
     everywhere, width = belief.model.cells_drawn(contrast.name), contrast.grid.width
-    found = []
-    for cells, target, region in zip(everywhere.T, belief.targets.T, belief.regions.T, strict=True):
-        counts = [np.bincount(cells[mask], minlength=width) for mask in (target, region)]
-        if 0 < counts[0].sum() < counts[1].sum():
-            tallied = replace(contrast, target=counts[0], region=counts[1])
-            found.append(measure(tallied, baseline=question.baseline, smoothing=question.smoothing))
-    return found
+    targets, regions = (stacked(everywhere, mask, width) for mask in (belief.targets, belief.regions))
+    return measure_many(contrast, targets, regions, baseline=question.baseline, smoothing=question.smoothing)
+
+
+def stacked(cells: Cells, masks: Mask, width: int) -> NDArray[np.int64]:
+    """(draws, cells) How many of every draw's points lie in each cell."""
+    draws = cells.shape[1]
+    places = (cells + width * np.arange(draws))[masks]
+    return np.bincount(places, minlength=draws * width).reshape(draws, width)
 
 
 def weight_of_counts(

@@ -175,8 +175,13 @@ def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
     """One parameter's numbers, its ratio still open. Target rows are rows of the region."""
     inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
-    part = inside / rows
     pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
+    return importance_of(contrast.name, inside, rows, pieces, baseline)
+
+
+def importance_of(name: str, inside: int, rows: int, pieces: Sequence[Piece], baseline: str) -> Importance:
+    """What the pieces of all regimes add up to."""
+    part = inside / rows
     value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
     activity = not_noise(sum(piece.share_of_square for piece in pieces) - 1.0)
     divergence = value + activity
@@ -188,7 +193,7 @@ def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Impor
         unbiased = (inside * (divergence + 1.0) - noise) / (inside - 1) - 1.0 if inside > 1 else 0.0
         share = odds * unbiased
     return Importance(
-        name=contrast.name,
+        name=name,
         ratio=0.0,
         share=share,
         raw_share=odds * divergence,

@@ -28,7 +28,9 @@ def residual_p_values(
     orders = np.random.default_rng([seed, 2]).permuted(np.tile(np.arange(len(here)), (draws, 1)), axis=1)
     found = []
     for name in names:
-        missed = missed_without(model, name)[here]
+        if name not in model.missed:
+            model.missed[name] = missed_without(model, name)
+        missed = model.missed[name][here]
         groups = grouped(model.cells[name][model.held[here]])
         found.append(by_permutation(missed, groups, orders))
     return found

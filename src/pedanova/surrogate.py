@@ -7,7 +7,7 @@ drawn uniformly from the space, stand for the rows that were never run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TypeAlias
 
@@ -42,6 +42,7 @@ class Surrogate:
     process: Process
     held: NDArray[np.int64]  # these rows, among `rows`
     weights: Reals  # (settings, features) of every likely set, the best first
+    missed: dict[str, Reals] = field(default_factory=dict)  # see `residuals`: the same for every question
 
     @property
     def correlation(self) -> float:
