@@ -21,7 +21,7 @@ using namespace pedanova;
 
 namespace {
 
-constexpr std::int32_t abi = 6;  // raised whenever a signature below changes; kernel.py asks for it
+constexpr std::int32_t abi = 7;  // raised whenever a signature below changes; kernel.py asks for it
 constexpr std::int64_t bad_argument = -1;
 constexpr std::int64_t failed = -2;
 
@@ -116,24 +116,39 @@ PEDANOVA_EXPORT std::int64_t pedanova_gather_wanted(const void* objective, std::
     return guarded([&] { return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity); });
 }
 
-// counts: (slots + 1,) rows of each slot of the window, and of NaN.
+// slots: (rows,) of every row; counts: (window slots + 1,), NaN last.
 PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
-                                                   std::int64_t rows, std::uint64_t first, std::int32_t shift, std::int64_t slots,
-                                                   std::int64_t* counts) {
-    if (!is_known(dtype) || rows < 0 || shift < 0 || shift > 63 || slots < 1 || slots > INT32_MAX) return bad_argument;
+                                                   std::int64_t rows, std::uint64_t first, std::int32_t shift, std::int64_t slot_count,
+                                                   std::int64_t* counts, std::uint16_t* slots) {
+    const Window window{first, shift, slot_count};
+    if (!is_known(dtype) || rows < 0 || !window.is_sound()) return bad_argument;
     return guarded([&] {
-        count_window(as_column(objective, stride, dtype), sign, rows, Window{first, shift, slots}, counts);
+        count_window(as_column(objective, stride, dtype), sign, rows, window, counts, slots);
         return std::int64_t{0};
     });
 }
 
 // Returns how many rows lie in the slots to be collected.
-PEDANOVA_EXPORT std::int64_t pedanova_gather_window(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
-                                                    std::int64_t rows, std::uint64_t first, std::int32_t shift, std::int64_t slots,
-                                                    const std::int32_t* wanted, Ends* ends, double* out, std::int64_t capacity) {
-    if (!is_known(dtype) || rows < 0 || shift < 0 || shift > 63 || slots < 1 || slots > INT32_MAX) return bad_argument;
+PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
+                                                   std::int64_t rows, const std::uint16_t* slots, const std::int32_t* wanted,
+                                                   std::int64_t slot_count, Ends* ends, double* out, std::int64_t capacity) {
+    if (!is_known(dtype) || rows < 0 || slot_count < 1 || slot_count > Window::most_slots + 1) return bad_argument;
     return guarded([&] {
-        return gather_window(as_column(objective, stride, dtype), sign, rows, Window{first, shift, slots}, wanted, ends, out, capacity);
+        return gather_slots(slots, as_column(objective, stride, dtype), sign, rows, wanted, slot_count, ends, out, capacity);
+    });
+}
+
+PEDANOVA_EXPORT std::int64_t pedanova_assign_by_slots(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
+                                                      std::int64_t rows, const std::uint16_t* slots, std::uint64_t first,
+                                                      std::int32_t shift, std::int64_t slot_count, const double* boundaries,
+                                                      std::int64_t count, std::int64_t nan_level, std::int32_t level_bytes, void* levels) {
+    const Window window{first, shift, slot_count};
+    if (!is_known(dtype) || rows < 0 || !window.is_sound() || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
+    const Column column = as_column(objective, stride, dtype);
+    return guarded([&] {
+        if (level_bytes == 1) assign_by_slots(slots, window, column, sign, rows, boundaries, count, nan_level, static_cast<std::uint8_t*>(levels));
+        else assign_by_slots(slots, window, column, sign, rows, boundaries, count, nan_level, static_cast<std::uint16_t*>(levels));
+        return std::int64_t{0};
     });
 }
 

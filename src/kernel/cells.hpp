@@ -137,10 +137,11 @@ FillCells filler_by(const Feature& feature, Locator locator) {
 }
 
 inline FillCells filler_by(const Feature& feature, const EvenGrid& grid) {
-    return [&feature, grid](std::int64_t first, std::int64_t rows, std::uint32_t* cells) {
+    const PlainGrid plain(grid);
+    return [&feature, grid, plain, is_plain = plain.is_plain(grid)](std::int64_t first, std::int64_t rows, std::uint32_t* cells) {
         double buffer[block_rows];
         const double* values = view(feature.column(), first, rows, buffer);
-        place_even(grid, values, rows, cells);
+        if (!is_plain || !place_plain(plain, values, rows, cells)) place_even(grid, values, rows, cells);
         if (!feature.range) refuse_unlike(feature, values, rows, cells);
     };
 }

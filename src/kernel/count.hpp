@@ -1,7 +1,7 @@
 // [level x cell] -> counts and sums of the objective, for a few columns at a time.
 //
 // A table that fits in the second-level cache is counted into row by row. A larger one would miss the cache at almost
-// every row: there a long block of rows is first put in order of level, and each level's own part of the tables, small
+// every row: there rows wait in a bucket of their level, and when it is full, the level's own part of the tables, small
 // again, is filled in one go. Rows of one level keep their order, so the sums have the same bytes either way.
 #pragma once
 
@@ -12,12 +12,15 @@
 
 #include "cells.hpp"
 #include "column.hpp"
+#include "loops.hpp"
 
 namespace pedanova {
 
 constexpr int most_features = 4;                    // columns counted together: their cells share 8 bytes
-constexpr std::int64_t long_rows = 1 << 20;         // rows put in order of level at a time: 16 MB of them, or half of it
-constexpr std::int64_t most_sorted_levels = 512;    // with more, too few rows of a block share a level
+constexpr std::int64_t waiting_rows = 1 << 20;      // in all buckets together: 16 MB
+constexpr std::int64_t full_rows = 1 << 13;         // of a bucket at the most,
+constexpr std::int64_t odd_rows = 12;               // and a few more, so that buckets do not meet in the same lines of the cache
+constexpr std::int64_t most_bucket_levels = 512;    // with more, too few rows wait for each
 constexpr std::int64_t many_bytes = 5 << 17;        // 640 kB: a table that the second-level cache does not hold for sure
 constexpr std::int64_t shared_rows = 8 * block_rows;  // rows whose levels and objective stay in the cache between columns
 
@@ -55,35 +58,13 @@ struct Record {
     double objective;
 };
 
-// starts[k] = rows of levels before k; there are levels + 2 of them.
-template <class Level>
-std::vector<std::uint32_t> level_starts(const Level* levels, std::int64_t rows, std::int64_t count) {
-    constexpr std::int64_t lanes = 4;  // neighbours of one level do not wait for each other
-    std::vector<std::uint32_t> counts(lanes * (count + 1), 0);
-    for (std::int64_t i = 0; i < rows; ++i) ++counts[levels[i] * lanes + i % lanes];
-    std::vector<std::uint32_t> starts(count + 2, 0);
-    for (std::int64_t k = 0; k <= count; ++k) {
-        starts[k + 1] = starts[k];
-        for (std::int64_t lane = 0; lane < lanes; ++lane) starts[k + 1] += counts[k * lanes + lane];
-    }
-    return starts;
-}
+using BlockCells = std::uint32_t[most_features][block_rows];
 
-template <int Features, class Level>
-void sort_by_level(const std::vector<FillCells>& fills, const Level* levels, const Column& objective, std::int64_t begin,
-                   std::int64_t end, std::vector<std::uint32_t> next, Record* records) {
-    std::uint32_t cells[Features][block_rows];
-    double buffer[block_rows];
-    std::uint32_t* const place = next.data();
-    for (std::int64_t first = begin; first < end; first += block_rows) {
-        const std::int64_t here = std::min(block_rows, end - first);
-        for (int f = 0; f < Features; ++f) fills[f](first, here, cells[f]);
-        const double* values = view(objective, first, here, buffer);
-        for (std::int64_t i = 0; i < here; ++i) {
-            std::uint64_t together = 0;
-            for (int f = 0; f < Features; ++f) together |= static_cast<std::uint64_t>(cells[f][i]) << (16 * f);
-            records[place[levels[first + i]]++] = Record{together, values[i]};
-        }
+PEDANOVA_LOOP void pack_cells(const BlockCells& cells, std::int64_t rows, std::uint64_t* out) {
+    static_assert(most_features == 4, "four cells of 16 bits in 64");
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const std::uint32_t first = cells[0][i] | cells[1][i] << 16, second = cells[2][i] | cells[3][i] << 16;
+        out[i] = first | static_cast<std::uint64_t>(second) << 32;
     }
 }
 
@@ -98,22 +79,40 @@ void add_level(const Feature* features, std::int64_t level, const Record* from, 
 }
 
 template <int Features, class Level>
-void count_sorted(const Feature* features, const std::vector<FillCells>& fills, const Level* levels, const Rows& rows) {
-    const std::int64_t length = rows.count < 16 * long_rows ? long_rows / 2 : long_rows;
-    const std::unique_ptr<Record[]> records(new Record[std::min(rows.count, length)]);
-    for (std::int64_t first = 0; first < rows.count; first += length) {
-        const std::int64_t end = std::min(first + length, rows.count);
-        const std::vector<std::uint32_t> starts = level_starts(levels + first, end - first, rows.levels);
-        sort_by_level<Features>(fills, levels, rows.objective, first, end, starts, records.get());
-        for (std::int64_t k = 0; k < rows.levels; ++k) add_level<Features>(features, k, &records[starts[k]], &records[starts[k + 1]]);
+void count_in_buckets(const Feature* features, const std::vector<FillCells>& fills, const Level* levels, const Rows& rows) {
+    const std::int64_t capacity = std::min(full_rows, waiting_rows / (rows.levels + 1)) + odd_rows;
+    const std::unique_ptr<Record[]> space(new Record[capacity * (rows.levels + 1)]);
+    std::vector<std::uint32_t> numbers(rows.levels + 1, 0);
+    Record* const records = space.get();
+    std::uint32_t* const waiting = numbers.data();
+    const auto empty = [&](std::int64_t level) {
+        const Record* const bucket = &records[level * capacity];
+        if (level < rows.levels) add_level<Features>(features, level, bucket, bucket + waiting[level]);
+        waiting[level] = 0;
+    };
+    BlockCells cells = {};
+    std::uint64_t packed[block_rows];
+    double buffer[block_rows];
+    for (std::int64_t first = 0; first < rows.count; first += block_rows) {
+        const std::int64_t here = std::min(block_rows, rows.count - first);
+        for (int f = 0; f < Features; ++f) fills[f](first, here, cells[f]);
+        pack_cells(cells, here, packed);
+        const double* values = view(rows.objective, first, here, buffer);
+        for (std::int64_t i = 0; i < here; ++i) {
+            const std::int64_t level = levels[first + i];
+            const std::uint32_t place = waiting[level]++;
+            records[level * capacity + place] = Record{packed[i], values[i]};
+            if (place + 1 == capacity) empty(level);
+        }
     }
+    for (std::int64_t level = 0; level <= rows.levels; ++level) empty(level);
 }
 
-inline bool is_worth_sorting(const Feature* features, int count, const Rows& rows) {
+inline bool is_worth_waiting(const Feature* features, int count, const Rows& rows) {
     bool large = true;
     for (int f = 0; f < count; ++f)
         large = large && table_bytes(features[f], rows.levels) > many_bytes && features[f].width() <= UINT16_MAX;
-    return large && count > 1 && rows.count >= long_rows / 8 && rows.levels <= most_sorted_levels;
+    return large && count > 1 && rows.count >= waiting_rows / 8 && rows.levels <= most_bucket_levels;
 }
 
 template <class Level>
@@ -124,10 +123,10 @@ void count_features(const Feature* features, int count, const Level* levels, con
         fills.push_back(filler_of(features[f], rows.count));
         bytes += table_bytes(features[f], rows.levels);
     }
-    if (is_worth_sorting(features, count, rows)) {
-        if (count == 2) return count_sorted<2>(features, fills, levels, rows);
-        if (count == 3) return count_sorted<3>(features, fills, levels, rows);
-        return count_sorted<4>(features, fills, levels, rows);
+    if (is_worth_waiting(features, count, rows)) {
+        if (count == 2) return count_in_buckets<2>(features, fills, levels, rows);
+        if (count == 3) return count_in_buckets<3>(features, fills, levels, rows);
+        return count_in_buckets<4>(features, fills, levels, rows);
     }
     const std::int64_t step = bytes <= many_bytes ? shared_rows : rows.count;  // large tables do not share the cache
     for (std::int64_t first = 0; first < rows.count; first += step)

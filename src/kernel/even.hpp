@@ -1,7 +1,7 @@
 // Cells of equal width: a multiplication tells the cell.
 //
 // It can err only beside a boundary. Positions are taken in units of 2^-20 cells and rise with the value; when every
-// boundary's own position is less than one unit off, a value two units or more away from all of them is on the side where
+// boundary's own position is at most one unit off, a value two units or more away from all of them is on the side where
 // its position is. Blocks with a value nearer than that are settled by comparisons.
 #pragma once
 
@@ -39,26 +39,42 @@ struct EvenGrid {
     }
 };
 
-// The short way for a block whose values all lie inside, none of them close to a boundary. Returns whether it is one.
-PEDANOVA_LOOP bool place_plain(EvenGrid grid, const double* values, std::int64_t rows, std::uint32_t* out) {
+// The short way for a block whose values all lie inside, none of them close to a boundary. The origin is taken off only
+// after the product, which costs digits: `is_plain` says whether enough are left. One unit is added for the comparison.
+struct PlainGrid {
+    double scale;
+    double shift;
+    std::uint32_t end;  // behind the last cell
+
+    explicit PlainGrid(const EvenGrid& grid)
+        : scale(grid.scale), shift(whole_shift - grid.origin * grid.scale + 1.0), end(static_cast<std::uint32_t>(grid.cells) << EvenGrid::unit_bits) {}
+
+    std::uint64_t bits(double value) const { return bits_of(value * scale + shift); }
+    double position(double value) const { return value * scale + shift - whole_shift - 1.0; }
+
+    // No cell may refuse a value that lies in it, for the short way does not ask.
+    bool is_plain(const EvenGrid& grid) const {
+        bool fine = position(grid.low) <= 1.0 && position(grid.high) >= static_cast<double>(end) - 1.0;
+        for (std::int32_t i = 0; fine && i + 1 < grid.cells; ++i)
+            fine = std::fabs(position(grid.boundaries[i]) - EvenGrid::units * (i + 1)) <= 1.0;
+        return fine;
+    }
+};
+
+// Returns whether it is such a block; what it wrote counts for nothing if not.
+PEDANOVA_LOOP bool place_plain(PlainGrid grid, const double* values, std::int64_t rows, std::uint32_t* out) {
     const std::uint32_t upper = static_cast<std::uint32_t>(bits_of(whole_shift) >> 32);
     std::uint32_t nearest = ~0u, largest = 0, strange = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
-        const std::uint64_t bits = bits_of((values[i] - grid.origin) * grid.scale + whole_shift);
+        const std::uint64_t bits = grid.bits(values[i]);
         const std::uint32_t whole = static_cast<std::uint32_t>(bits);
         strange |= static_cast<std::uint32_t>(bits >> 32) ^ upper;  // below zero, too large for 32 bits, or NaN
-        const std::uint32_t beside = (whole + 1) << (32 - EvenGrid::unit_bits);
+        const std::uint32_t beside = whole << (32 - EvenGrid::unit_bits);
         nearest = beside < nearest ? beside : nearest;
         largest = whole > largest ? whole : largest;
         out[i] = whole >> EvenGrid::unit_bits;
     }
-    const std::uint32_t end = static_cast<std::uint32_t>(grid.cells) << EvenGrid::unit_bits;
-    return strange == 0 && largest < end && nearest > EvenGrid::too_near;
-}
-
-// Whether no cell refuses a value that lies in it, so that the short way need not ask.
-inline bool takes_all(const EvenGrid& grid) {
-    return grid.position(grid.low) < 1.0 && grid.position(grid.high) > EvenGrid::units * grid.cells - 1.0;
+    return strange == 0 && largest < grid.end && nearest > EvenGrid::too_near;
 }
 
 struct Found {
@@ -88,7 +104,6 @@ PEDANOVA_LOOP Found guess_even(EvenGrid grid, const double* values, std::int64_t
 }
 
 inline void place_even(const EvenGrid& grid, const double* values, std::int64_t rows, std::uint32_t* out) {
-    if (takes_all(grid) && place_plain(grid, values, rows, out)) return;
     const Found found = guess_even(grid, values, rows, out);
     for (std::int64_t i = 0; found.doubtful && i < rows; ++i) {
         if (out[i] == grid.outside) continue;

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "column.hpp"
 #include "locate.hpp"
 #include "loops.hpp"
+#include "select.hpp"
 
 namespace pedanova {
 
@@ -35,6 +38,32 @@ void assign_levels(const Column& objective, double sign, std::int64_t rows, cons
                 if (std::isnan(values[i])) levels[first + i] = static_cast<Level>(nan_level);
         }
     });
+}
+
+// The same from slots of a window: only where a boundary lies in a row's own slot must the row itself be looked at.
+// Levels are fewer than their codes: the last one marks such rows.
+template <class Level>
+void assign_by_slots(const std::uint16_t* slots, const Window& window, const Column& objective, double sign, std::int64_t rows,
+                     const double* boundaries, std::int64_t count, std::int64_t nan_level, Level* levels) {
+    constexpr Level open = std::numeric_limits<Level>::max();
+    std::vector<Level> level_of(Window::most_slots + 1, static_cast<Level>(nan_level));
+    std::int64_t passed = 0;
+    for (std::int64_t slot = 0; slot < window.slots; ++slot) {
+        level_of[slot] = static_cast<Level>(passed);
+        for (; passed < count && static_cast<std::int64_t>(window.slot_of(boundaries[passed])) == slot; ++passed) level_of[slot] = open;
+    }
+    const Level* const table = level_of.data();
+    constexpr std::int64_t stride = 32;
+    for (std::int64_t first = 0; first < rows; first += stride) {
+        const std::int64_t end = std::min(first + stride, rows);
+        Level most = 0;
+        for (std::int64_t i = first; i < end; ++i) most = std::max(most, levels[i] = table[slots[i]]);
+        for (std::int64_t i = first; most == open && i < end; ++i) {
+            if (levels[i] != open) continue;
+            const double value = value_at(objective, sign, i);
+            levels[i] = static_cast<Level>(std::upper_bound(boundaries, boundaries + count, value) - boundaries);
+        }
+    }
 }
 
 }  // namespace pedanova

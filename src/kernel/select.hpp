@@ -74,43 +74,59 @@ struct Window {
     std::uint64_t first;  // order key
     std::int32_t shift;
     std::int64_t slots;
+
+    static constexpr std::int64_t most_slots = UINT16_MAX;  // with the one for NaN they fit 16 bits
+    bool is_sound() const { return shift >= 0 && shift <= 63 && slots >= 1 && slots <= most_slots; }
+    std::uint64_t slot_of(double value) const {
+        const std::uint64_t key = order_key(value);
+        const std::uint64_t slot = (key > first ? key - first : 0) >> shift, last = static_cast<std::uint64_t>(slots - 1);
+        return slot < last ? slot : last;
+    }
 };
 
-PEDANOVA_LOOP void fill_window(Window window, const double* values, std::int64_t rows, std::uint32_t* out) {
-    const std::uint64_t last = static_cast<std::uint64_t>(window.slots - 1);
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const std::uint64_t key = order_key(values[i]);
-        const std::uint64_t slot = (key > window.first ? key - window.first : 0) >> window.shift;
-        const std::uint64_t inside = slot < last ? slot : last;
-        out[i] = static_cast<std::uint32_t>(values[i] == values[i] ? inside : last + 1);
-    }
+PEDANOVA_LOOP void fill_window(Window window, const double* values, std::int64_t rows, std::uint16_t* out) {
+    const std::uint16_t nan = static_cast<std::uint16_t>(window.slots);
+    for (std::int64_t i = 0; i < rows; ++i) out[i] = values[i] == values[i] ? static_cast<std::uint16_t>(window.slot_of(values[i])) : nan;
 }
 
-// `use(rows, values, slots)` for each block, values being sign * objective.
-template <class Use>
-void for_blocks(const Column& objective, double sign, std::int64_t rows, const Window& window, const Use& use) {
-    double buffer[block_rows];
-    std::uint32_t slots[block_rows];
-    for (std::int64_t first = 0; first < rows; first += block_rows) {
-        const std::int64_t here = std::min(block_rows, rows - first);
-        const double* values = signed_view(objective, sign, first, here, buffer);
-        fill_window(window, values, here, slots);
-        use(here, values, slots);
-    }
-}
-
-// counts: (slots + 1,). Short counters keep more of the table in the cache; they are added up before they can overflow.
-inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window, std::int64_t* counts) {
+// Writes the slot of every row, and adds the rows in each to `counts`, (slots + 1,). Short counters keep more of the
+// table in the cache; they are added up before they can overflow.
+inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window, std::int64_t* counts, std::uint16_t* slots) {
     constexpr std::int64_t most = std::int64_t{1} << 31;
     std::vector<std::uint32_t> few(window.slots + 1);
-    for (std::int64_t first = 0; first < rows; first += most) {
+    double buffer[block_rows];
+    for (std::int64_t begin = 0; begin < rows; begin += most) {
+        const std::int64_t end = std::min(begin + most, rows);
         std::fill(few.begin(), few.end(), 0u);
-        const Column part{objective.data + first * objective.stride, objective.stride, objective.dtype};
-        for_blocks(part, sign, std::min(most, rows - first), window, [&](std::int64_t here, const double*, const std::uint32_t* slots) {
-            for (std::int64_t i = 0; i < here; ++i) ++few[slots[i]];
-        });
+        for (std::int64_t first = begin; first < end; first += block_rows) {
+            const std::int64_t here = std::min(block_rows, end - first);
+            fill_window(window, signed_view(objective, sign, first, here, buffer), here, slots + first);
+            for (std::int64_t i = first; i < first + here; ++i) ++few[slots[i]];
+        }
         for (std::size_t slot = 0; slot < few.size(); ++slot) counts[slot] += few[slot];
     }
+}
+
+inline double value_at(const Column& objective, double sign, std::int64_t row) {
+    double value;
+    load(objective, row, 1, &value);
+    return sign * value + 0.0;
+}
+
+// `use(row)` for each row whose slot is marked, in row order. Such rows are few: eight are passed over at a time.
+template <class Use>
+void for_marked(const std::uint16_t* slots, std::int64_t rows, const std::vector<std::uint64_t>& marked, const Use& use) {
+    const auto is_marked = [&](std::int64_t i) { return (marked[slots[i] / 64] >> (slots[i] % 64)) & 1; };
+    constexpr std::int64_t stride = 8;
+    std::int64_t i = 0;
+    for (; i + stride <= rows; i += stride) {
+        std::uint64_t any = 0;
+        for (std::int64_t k = 0; k < stride; ++k) any |= is_marked(i + k);
+        for (std::int64_t k = 0; any && k < stride; ++k)
+            if (is_marked(i + k)) use(i + k);
+    }
+    for (; i < rows; ++i)
+        if (is_marked(i)) use(i);
 }
 
 struct Ends {
@@ -118,26 +134,23 @@ struct Ends {
     double high;
 };
 
-// wanted: (slots + 1,) for each slot -2: nothing, -1: collect its values in row order, else: which of `ends` to widen by
+// wanted: (slot_count,) for each slot -2: nothing, -1: collect its values in row order, else: which of `ends` to widen by
 // them. Never writes more than `capacity` values; returns how many there are.
-inline std::int64_t gather_window(const Column& objective, double sign, std::int64_t rows, const Window& window,
-                                  const std::int32_t* wanted, Ends* ends, double* out, std::int64_t capacity) {
+inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objective, double sign, std::int64_t rows,
+                                 const std::int32_t* wanted, std::int64_t slot_count, Ends* ends, double* out, std::int64_t capacity) {
     std::int64_t found = 0;
-    std::vector<std::uint64_t> asked(window.slots / 64 + 1, 0);  // one bit a slot: this one stays in the cache
-    for (std::int64_t slot = 0; slot <= window.slots; ++slot)
-        if (wanted[slot] != -2) asked[slot / 64] |= std::uint64_t{1} << (slot % 64);
-    for_blocks(objective, sign, rows, window, [&](std::int64_t here, const double* values, const std::uint32_t* slots) {
-        for (std::int64_t i = 0; i < here; ++i) {
-            if (!((asked[slots[i] / 64] >> (slots[i] % 64)) & 1)) continue;
-            const std::int32_t wish = wanted[slots[i]];
-            const double value = values[i] + 0.0;
-            if (wish == -1) {
-                if (found < capacity) out[found] = value;
-                ++found;
-            } else {
-                ends[wish].low = std::min(ends[wish].low, value);
-                ends[wish].high = std::max(ends[wish].high, value);
-            }
+    std::vector<std::uint64_t> marked(Window::most_slots / 64 + 1, 0);  // one bit a slot: this one stays in the cache
+    for (std::int64_t slot = 0; slot < slot_count; ++slot)
+        if (wanted[slot] != -2) marked[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    for_marked(slots, rows, marked, [&](std::int64_t row) {
+        const std::int32_t wish = wanted[slots[row]];
+        const double value = value_at(objective, sign, row);
+        if (wish == -1) {
+            if (found < capacity) out[found] = value;
+            ++found;
+        } else {
+            ends[wish].low = std::min(ends[wish].low, value);
+            ends[wish].high = std::max(ends[wish].high, value);
         }
     });
     return found;

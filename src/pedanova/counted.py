@@ -31,6 +31,7 @@ from pedanova.observations import Observations
 from pedanova.preparation import reordered
 from pedanova.regions import Cut, Region, as_region
 from pedanova.rowsets import RowSet, as_rows, needs_rows
+from pedanova.selection import Survey
 from pedanova.space import Space
 from pedanova.tally import Tally
 
@@ -52,8 +53,8 @@ class Counted:
     _rescan: Any = field(default=None, repr=False)  # how to read the rows again, where they are on disk
 
     @classmethod
-    def of(cls, observed: Observations, levels: Levels, threads: int) -> Self:
-        tallies = tally_columns(observed, levels, threads=threads)
+    def of(cls, observed: Observations, levels: Levels, threads: int, survey: Survey | None = None) -> Self:
+        tallies = tally_columns(observed, levels, threads=threads, survey=survey)
         rows = next(iter(tallies.values())).rows
         return cls(
             objective=observed.name,

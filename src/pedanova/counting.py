@@ -23,12 +23,21 @@ from pedanova.levels import (
 )
 from pedanova.observations import Observations, describe_outside
 from pedanova.regions import Cut, Quantile, Threshold
+from pedanova.selection import Survey, survey_rows
 from pedanova.tally import Tally
 
 Tallies = Mapping[str, Tally]
 
 
-def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: int) -> Levels:
+def surveyed(observed: Observations, threads: int) -> Survey | None:
+    """Where all rows count and are many: one look at their objective that serves to cut levels and to assign them."""
+    sign = 1.0 if observed.direction == "minimize" else -1.0
+    return survey_rows(observed.ranked, sign, threads=threads) if observed.keep is None else None
+
+
+def levels_for(
+    observed: Observations, levels: object, nan: NanPolicy, threads: int, survey: Survey | None = None
+) -> Levels:
     several = len(observed.goals) > 1
     if isinstance(levels, Levels) and (several or levels.several):
         raise QueryError(
@@ -53,6 +62,7 @@ def levels_for(observed: Observations, levels: object, nan: NanPolicy, threads: 
         quantiles=SHORT_LADDER if wide else as_ladder(levels),  # type: ignore[arg-type]
         every=cells * SMALL <= LARGEST_TALLIES // 16,
         threads=threads,
+        survey=survey,
     )
     if np.isfinite(cut.thresholds).sum() < 2:  # two thresholds are two values: it varies
         check_varies(observed, nan)

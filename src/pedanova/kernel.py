@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pedanova.errors import PedanovaError
 from pedanova.grid import Grid
 
-ABI = 6
+ABI = 7
 MOST_FEATURES = 4  # counted in one call
 ENTRY = np.dtype([("count", np.float64), ("sum", np.float64)])
 MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
@@ -41,8 +41,20 @@ SIGNATURES: dict[str, list[Any]] = {
     "count_digits": [*_column, _double, _int64, _pointer, _int32, _pointer],
     "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
-    "count_window": [*_column, _double, _int64, *_window, _pointer],
-    "gather_window": [*_column, _double, _int64, *_window, _pointer, _pointer, _pointer, _int64],
+    "count_window": [*_column, _double, _int64, *_window, _pointer, _pointer],
+    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, _pointer, _pointer, _int64],
+    "assign_by_slots": [
+        *_column,
+        _double,
+        _int64,
+        _pointer,
+        *_window,
+        _pointer,
+        _int64,
+        _int64,
+        _int32,
+        _pointer,
+    ],
 }
 
 
@@ -294,16 +306,21 @@ def gather_wanted(
 
 
 def count_window(
-    objective: NDArray[Any], sign: float, window: tuple[int, int, int], counts: NDArray[np.int64]
-) -> None:
-    """Add the rows in each slot of a window (first key, shift, slots) to `counts`; NaN comes last."""
-    call("count_window", *column_of(objective), sign, len(objective), *window, address(counts))
-
-
-def gather_window(
     objective: NDArray[Any],
     sign: float,
     window: tuple[int, int, int],
+    counts: NDArray[np.int64],
+    slots: NDArray[np.uint16],
+) -> None:
+    """Write the slot of every row in a window (first key, shift, slots) and add to their `counts`; NaN comes last."""
+    where = (*column_of(objective), sign, len(objective))
+    call("count_window", *where, *window, address(counts), address(slots))
+
+
+def gather_slots(
+    objective: NDArray[Any],
+    sign: float,
+    slots: NDArray[np.uint16],
     wanted: NDArray[np.int32],
     ends: NDArray[np.float64],
     out: NDArray[np.float64],
@@ -312,16 +329,24 @@ def gather_window(
 
     Slots marked -2 are passed over.
     """
-    return call(
-        "gather_window",
-        *column_of(objective),
-        sign,
-        len(objective),
-        *window,
-        address(wanted),
-        address(ends),
-        address(out),
-        len(out),
+    where = (*column_of(objective), sign, len(objective))
+    marks = (address(wanted), len(wanted), address(ends))
+    return call("gather_slots", *where, address(slots), *marks, address(out), len(out))
+
+
+def assign_by_slots(
+    objective: NDArray[Any],
+    sign: float,
+    slots: NDArray[np.uint16],
+    window: tuple[int, int, int],
+    boundaries: NDArray[np.float64],
+    nan_level: int,
+    out: NDArray[Any],
+) -> None:
+    """As `assign_levels`, for rows whose slots of a window are known."""
+    where = (*column_of(objective), sign, len(objective), address(slots), *window)
+    call(
+        "assign_by_slots", *where, address(boundaries), len(boundaries), nan_level, out.itemsize, address(out)
     )
 
 

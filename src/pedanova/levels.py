@@ -15,7 +15,7 @@ from pedanova.column import all_finite
 from pedanova.errors import DataError, LevelsError, QueryError
 from pedanova.fates import NanPolicy
 from pedanova.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of
-from pedanova.selection import select_ranks, survey_rows
+from pedanova.selection import Survey, select_ranks, survey_rows
 
 LADDER = tuple(
     Fraction(thousandths, 1000)
@@ -154,6 +154,7 @@ def cut_levels(
     values: Sequence[float] = (),
     every: bool = False,
     threads: int = 1,
+    survey: Survey | None = None,
 ) -> Levels:
     """Levels at exact quantiles of the objective, and at further (signed) values.
 
@@ -162,7 +163,7 @@ def cut_levels(
     a level.
     """
     sign = 1.0 if direction == "minimize" else -1.0
-    survey = survey_rows(objective, sign, threads=threads)
+    survey = survey or survey_rows(objective, sign, threads=threads)
     nans = count_nan(objective) if survey is None else survey.nans
     numbers = len(objective) - nans
     if numbers == 0:

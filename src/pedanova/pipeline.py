@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from pedanova.analysis import Analysis
-from pedanova.counting import check_inside, levels_for
+from pedanova.counting import check_inside, levels_for, surveyed
 from pedanova.errors import QueryError
 from pedanova.fates import Ending, NanPolicy, Policies, PrunedEnding
 from pedanova.goals import read_goals
@@ -169,8 +169,9 @@ def analyze(
         return analyze_scan(opened, request, how)
     records = read_records(opened, names=names, study=study)
     observed = prepare(replace(records, notes=(*records.notes, *notes)), request)
-    cut = levels_for(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
-    a = Analysis.of(observed, cut, workers)
+    survey = surveyed(observed, workers)
+    cut = levels_for(observed, levels, "worst" if policies.may_be_worst else "drop", workers, survey)
+    a = Analysis.of(observed, cut, workers, survey)
     if space is not None and fate == "error":
         check_inside(a.tallies, observed)
     return a

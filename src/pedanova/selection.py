@@ -1,10 +1,10 @@
 """Exact order statistics in O(rows): radix selection on the bits of the objective.
 
-A small sample says where on the number line the rows lie. One pass counts all rows in 2¹⁶ slots of
-that window, a second one collects the few rows that share a slot with a wanted rank, and they are
-sorted. Slots that hold very many rows mostly hold one value again and again; where they do not, their
-ranks are found digit by digit: the first pass counts the leading 16 bits of every number, each further
-pass the next bits, but only below prefixes that hold a wanted rank.
+A small sample says where on the number line the rows lie. One pass counts all rows in 65,535 slots of
+that window and notes each row's slot; a second one, over these notes, collects the few rows that share
+a slot with a wanted rank, and they are sorted. Slots that hold very many rows mostly hold one value again
+and again; where they do not, their ranks are found digit by digit: the first pass counts the leading 16
+bits of every number, each further pass the next bits, but only below prefixes that hold a wanted rank.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SORT_BELOW = 1 << 16  # fewer rows are sorted at once
 SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
 SAMPLE = 1 << 13  # rows that tell where the others lie
 TAIL = 16  # of the sample on either side: their slots may be wide
-SLOTS = 1 << 16
+SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
 
 
@@ -33,10 +33,18 @@ class Survey:
 
     window: tuple[int, int, int]  # key of the first slot, bits of a slot, slots
     counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
+    slots: NDArray[np.uint16]  # (rows,)
 
     @property
     def nans(self) -> int:
         return int(self.counts[-1])
+
+    def shared_with(self, values: NDArray[np.float64]) -> int:
+        """How many rows share their slot with one of these signed values."""
+        first, shift, slots = self.window
+        keys = np.maximum(_key_of(values), np.uint64(first)) - np.uint64(first)
+        places = np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1))
+        return int(self.counts[np.unique(places)].sum())
 
 
 def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Survey | None:
@@ -44,13 +52,15 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
     if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
         return None
     window = _window_of(objective, sign)
+    slots = np.empty(len(objective), dtype=np.uint16)
 
-    def count(part: NDArray[Any]) -> NDArray[np.int64]:
+    def count(rows: slice) -> NDArray[np.int64]:
         counts = np.zeros(SLOTS + 1, dtype=np.int64)
-        kernel.count_window(part, sign, window, counts)
+        kernel.count_window(objective[rows], sign, window, counts, slots[rows])
         return counts
 
-    return Survey(window, np.sum(spread(count, _parts(objective, threads), threads=threads), axis=0))
+    counted = spread(count, _pieces(objective, threads), threads=threads)
+    return Survey(window, np.sum(counted, axis=0), slots)
 
 
 def select_ranks(
@@ -82,7 +92,7 @@ def _window_of(objective: NDArray[Any], sign: float) -> tuple[int, int, int]:
     tail = min(TAIL, (len(keys) - 1) // 2)
     low, high = int(keys[tail]), int(keys[-1 - tail])
     first = max(0, low - max(1, (high - low) // SLOTS))
-    return first, max(0, (high - first).bit_length() - (SLOTS - 1).bit_length()), SLOTS
+    return first, max(0, (high - first).bit_length() - SLOTS.bit_length()), SLOTS
 
 
 def _by_survey(
@@ -127,20 +137,20 @@ def _gather(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The rows of the collected slots, sorted, and the (smallest, largest) value of each large one."""
 
-    def gather(part: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def gather(rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        part, slots = objective[rows], survey.slots[rows]
         out = np.empty(min(few, len(part)), dtype=np.float64)
         ends = np.tile([np.inf, -np.inf], (large, 1))
-        return out[: kernel.gather_window(part, sign, survey.window, marks, ends, out)], ends
+        return out[: kernel.gather_slots(part, sign, slots, marks, ends, out)], ends
 
-    found = spread(gather, _parts(objective, threads), threads=threads)
+    found = spread(gather, _pieces(objective, threads), threads=threads)
     ends = np.array([part for _, part in found])
     both = np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
     return np.sort(np.concatenate([rest for rest, _ in found])), both
 
 
-def _parts(objective: NDArray[Any], threads: int) -> list[NDArray[Any]]:
-    pieces = chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
-    return [objective[piece] for piece in pieces]
+def _pieces(objective: NDArray[Any], threads: int) -> list[slice]:
+    return chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
 
 
 def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -158,7 +168,7 @@ Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables
 def _by_radix(
     objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *, threads: int
 ) -> NDArray[np.float64]:
-    parts = _parts(objective, threads)
+    parts = [objective[rows] for rows in _pieces(objective, threads)]
 
     def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
         counted = spread(lambda part: count_digits(part, sign, tables, nodes, bits), parts, threads=threads)

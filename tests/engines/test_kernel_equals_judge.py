@@ -16,7 +16,7 @@ from pedanova.goals import Goal
 from pedanova.grid import grid_of
 from pedanova.levels import Levels, as_ladder, cut_levels
 from pedanova.observations import Observations
-from pedanova.selection import _by_partition, _by_radix, select_ranks
+from pedanova.selection import SORT_BELOW, _by_partition, _by_radix, select_ranks, survey_rows
 
 NUMBERS = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 
@@ -257,7 +257,70 @@ def test_the_same_threads_give_the_same_bytes(random: np.random.Generator, threa
     assert all(one[name][1].tobytes() == two[name][1].tobytes() for name in "ab")
 
 
-EVEN = [(0.0, 1.0), (-5.0, 5.0), (1e6, 1e6 + 1e-2), (-1e-300, 1e-300), (-8e307, 8e307), (1e-3, 7.0)]
+OBJECTIVES = {
+    "smooth": lambda random, rows: random.normal(size=rows),
+    "skewed": lambda random, rows: np.exp(20 * random.normal(size=rows)),
+    "ties": lambda random, rows: random.integers(0, 30, rows).astype(float),
+    "some ties": lambda random, rows: np.where(random.random(rows) < 0.03, 0.5, random.normal(size=rows)),
+    "odd": lambda random, rows: np.where(
+        random.random(rows) < 0.02,
+        random.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -1e308], rows),
+        random.normal(size=rows),
+    ),
+    "around zero": lambda random, rows: (
+        random.choice([-0.0, 0.0, 1e-320, -1e-320], rows) * random.random(rows)
+    ),
+    "single precision": lambda random, rows: random.normal(size=rows).astype(np.float32),
+    "whole": lambda random, rows: random.integers(-(2**62), 2**62, rows),
+    "backwards": lambda random, rows: random.normal(size=rows)[::-1],
+}
+
+
+@pytest.mark.parametrize("nan", ["drop", "worst"])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("kind", OBJECTIVES)
+@pytest.mark.parametrize("cuts", [2, 99, 999])
+def test_levels_by_the_slots_of_a_survey(
+    random: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    direction: str,
+    nan: str,
+    cuts: int,
+) -> None:
+    objective = OBJECTIVES[kind](random, SORT_BELOW + 12_345)
+    sign = 1.0 if direction == "minimize" else -1.0
+    survey = survey_rows(objective, sign, threads=3)
+    assert survey is not None
+    quantiles = as_ladder([i / (cuts + 1) for i in range(1, cuts + 1)])
+    levels = cut_levels(objective, direction=direction, nan=nan, quantiles=quantiles, survey=survey)  # type: ignore[arg-type]
+    levels = levels.with_values([0.0, -0.25, 1e300])
+    expected = judge.assign_levels(objective, levels)
+    np.testing.assert_array_equal(arrays.level_codes(objective, levels, survey=survey, threads=2), expected)
+    monkeypatch.setattr(arrays, "MANY_BESIDE", 1)  # by slots, however many rows lie beside a boundary
+    np.testing.assert_array_equal(arrays.level_codes(objective, levels, survey=survey), expected)
+
+
+def test_rows_beside_boundaries_are_known(random: np.random.Generator) -> None:
+    objective = random.normal(size=SORT_BELOW + 1)
+    survey = survey_rows(objective, 1.0)
+    assert survey is not None
+    beside = survey.shared_with(np.array([0.0, 0.5, 0.5, np.inf, -np.inf]))
+    assert 2 <= beside < len(objective) / 20
+    assert survey.shared_with(np.sort(objective)) == len(objective)
+
+
+EVEN = [
+    (0.0, 1.0),
+    (-5.0, 5.0),
+    (1e6, 1e6 + 1e-2),
+    (1e6, 1e6 + 1.0),
+    (-3e4, -2.99e4),
+    (2000.0, 2030.0),
+    (-1e-300, 1e-300),
+    (-8e307, 8e307),
+    (1e-3, 7.0),
+]
 
 
 @pytest.mark.parametrize(("low", "high"), EVEN)

@@ -19,11 +19,13 @@ from pedanova.grid import Grid, cells_of, coded, grid_of
 from pedanova.levels import Levels
 from pedanova.moments import Moments, centres_of
 from pedanova.observations import Observations
+from pedanova.selection import Survey
 from pedanova.tally import Tally
 from pedanova.workers import chunks, spread
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
+MANY_BESIDE = 16  # one row in so many
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 
 
@@ -36,18 +38,22 @@ class Job:
     order: NDArray[np.int32] | None  # sorted position → cell, where they differ
 
 
-def tally_columns(observations: Observations, levels: Levels, *, threads: int = 1) -> dict[str, Tally]:
-    """A tally for every parameter, in the order of the space."""
-    codes = kept_codes(observations, levels, threads=threads)
+def tally_columns(
+    observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
+) -> dict[str, Tally]:
+    """A tally for every parameter, in the order of the space; `survey` is of the very rows ranked."""
+    codes = kept_codes(observations, levels, threads=threads, survey=survey)
     counted = count_codes(observations, codes, levels.count, threads=threads)
     return {
         name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space
     }
 
 
-def kept_codes(observations: Observations, levels: Levels, *, threads: int = 1) -> NDArray[Any]:
+def kept_codes(
+    observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
+) -> NDArray[Any]:
     """(rows,) The level of each row; ``levels.count`` for rows that do not count."""
-    codes = level_codes(observations.ranked, levels, threads=threads)
+    codes = level_codes(observations.ranked, levels, threads=threads, survey=survey)
     if observations.keep is not None:
         codes[~observations.keep] = levels.count
     return codes
@@ -82,7 +88,9 @@ def count_codes(
     return count(observations, codes, levels, threads=threads)
 
 
-def level_codes(objective: NDArray[Any], levels: Levels, *, threads: int = 1) -> NDArray[Any]:
+def level_codes(
+    objective: NDArray[Any], levels: Levels, *, threads: int = 1, survey: Survey | None = None
+) -> NDArray[Any]:
     """(rows,) uint8 or uint16: the level of each row; dropped rows get ``levels.count``."""
     dtype = np.uint8 if levels.count < 255 else np.uint16
     if not (kernel.available() and kernel.is_usable(objective)):
@@ -90,9 +98,16 @@ def level_codes(objective: NDArray[Any], levels: Levels, *, threads: int = 1) ->
     codes = np.empty(len(objective), dtype=dtype)
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries = levels.boundaries
+    # Where many rows lie beside a boundary, as ties do, all of them may as well be looked at.
+    by_slots = survey is not None and survey.shared_with(boundaries) <= len(objective) // MANY_BESIDE
 
     def assign(rows: slice) -> None:
-        kernel.assign_levels(objective[rows], levels.sign, boundaries, nan_level, codes[rows])
+        part, out = objective[rows], codes[rows]
+        if survey is not None and by_slots:
+            slots = survey.slots[rows]
+            kernel.assign_by_slots(part, levels.sign, slots, survey.window, boundaries, nan_level, out)
+        else:
+            kernel.assign_levels(part, levels.sign, boundaries, nan_level, out)
 
     pieces = chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
     spread(assign, pieces if len(objective) else [], threads=threads)
