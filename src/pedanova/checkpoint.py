@@ -35,7 +35,7 @@ from pedanova.space import Space
 from pedanova.streaming import Counts, Look, Plan
 from pedanova.tally import Tally
 
-MAGIC = b"\x89PEDC\r\n\x1a"
+MAGIC = b"\x89PEDC2\r\n\x1a"
 LEISURE = 20.0  # saving takes at most one part in so many of the time
 WORDS = {
     "files": "the files are others, or were changed",
@@ -119,15 +119,15 @@ def encode(asked: Mapping[str, Any], objective: str, progress: Progress) -> byte
         else Tally.empty(name, parameter, levels)
         for name, parameter in progress.space.items()
     }
-    digits = zlib.compress(np.asarray(look.digits).astype("<i8").tobytes(), 6)
+    slots = zlib.compress(np.asarray(look.counts).astype("<i8").tobytes(), 6)
     header = {
         "asked": dict(asked),
         "done": sorted(progress.done),
         "lost": progress.lost,
         "space": progress.notes,
-        "look": [look.rows, look.kept, look.numbers, look.single],
+        "look": [look.rows, look.kept, look.single],
         "look_notes": look.notes,
-        "digits": [list(np.shape(look.digits)), base64.b85encode(digits).decode()],
+        "slots": [list(look.window), base64.b85encode(slots).decode()],
         "rows": counts.rows,
     }
     stored = store.Stored(
@@ -156,10 +156,12 @@ def split(content: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def decode(header: Mapping[str, Any], stored: store.Stored) -> Progress:
-    shape, text = header["digits"]
-    digits = np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i8").reshape(shape)
-    rows, kept, numbers, single = header["look"]
-    look = Look(rows, kept, numbers, bool(single), digits.astype(np.int64), list(header["look_notes"]))
+    (first, shift, slots), text = header["slots"]
+    counted = np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i8").astype(np.int64)
+    if len(counted) != slots + 1:
+        raise FormatError(f"has {len(counted)} counts for {slots} slots")
+    rows, kept, single = header["look"]
+    look = Look(rows, kept, bool(single), (first, shift, slots), counted, list(header["look_notes"]))
     rows = int(header["rows"])
     tables = {name: [np.array(tally.counts), np.array(tally.sums)] for name, tally in stored.tallies.items()}
     counts = Counts(rows, rows - stored.dropped, tables, stored.moments, list(stored.notes))

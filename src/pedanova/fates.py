@@ -52,7 +52,7 @@ class Fates:
 
     def end(self, rows: Mask, ending: str, what: str) -> Fates:
         """Drop these rows or make them the worst, and say so."""
-        struck = rows & self.undecided
+        struck = rows & self.undecided if rows.any() else rows
         count = int(struck.sum())
         if not count:
             return self
@@ -78,7 +78,9 @@ def decide_fates(
     if feasible is not None:  # asked of failed rows, a constraint has no answer
         allowed = feasible_rows(feasible, table, rows, asked=fates.undecided)
         fates = fates.end(~allowed, policies.infeasible, "are infeasible")
-    unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])
+    unknown = np.isnan(goals[0].values)
+    for goal in goals[1:]:
+        unknown |= np.isnan(goal.values)
     return fates.end(unknown, policies.nan, "have no number as objective")
 
 

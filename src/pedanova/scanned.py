@@ -27,18 +27,21 @@ from pedanova.progress import interrupts_told
 from pedanova.pushed import count_pushed, engine_of
 from pedanova.regions import Cut, Quantile, Threshold, rank_of
 from pedanova.request import Request
-from pedanova.selection import radix_select
+from pedanova.selection import LEADING_BITS, Gathered, Window, joined, pick_ranks, radix_select, window_around
 from pedanova.sources.scans import Scan
 from pedanova.space import Moving, Space, Switch, as_space
 from pedanova.store import as_path
 from pedanova.streaming import (
     Counts,
     Look,
+    Marks,
     Plan,
     Prefixes,
     count_part,
     digits_of_part,
     look_at_part,
+    marked_of_part,
+    sample_part,
     wanted_of_part,
 )
 from pedanova.survey import Sketch, survey_part
@@ -95,7 +98,7 @@ class Rescan:
         return finer, self.count(finer).tallies(self.plan, finer)
 
     def cut(self, quantiles: Sequence[Fraction]) -> Levels:
-        """Exact thresholds, in two or three readings of the objective alone."""
+        """Exact thresholds: one more reading of the objective where the first knew where to look, else two or three."""
         look, plan = self.look, light(self.plan)
         if not look.numbers:
             raise DataError(f"objective {plan.objective!r} holds no number in {look.rows:,} rows")
@@ -103,28 +106,35 @@ class Rescan:
         ranks = [rank_of(part, rows) for part in quantiles]
         wanted = np.unique([rank for rank in ranks if rank <= look.numbers]).astype(np.int64)
 
-        def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
-            if not tables:  # counted at the first look
-                return np.asarray(look.digits)
-            found: Any = sum(
-                self.crew.each(
-                    digits_of_part, plan, Prefixes.of(tables), nodes, bits, what="rows for thresholds"
-                )
-            )
-            return np.asarray(found)
-
-        def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
-            return np.concatenate(
-                list(
-                    self.crew.each(
-                        wanted_of_part, plan, Prefixes.of(tables), most, what="rows for thresholds"
-                    )
-                )
-            )
-
-        values = radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
+        if look.window == LEADING_BITS:
+            values = self._by_radix(wanted)
+        else:
+            values = pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
         found = dict(zip(wanted.tolist(), values.tolist(), strict=True))
         return assemble(found, ranks, quantiles, direction=plan.direction, nan=plan.nan)
+
+    def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
+        asked = Marks.of(self.look.window, marks, few, large)
+        return joined(
+            list(self.crew.each(marked_of_part, light(self.plan), asked, what="rows for thresholds"))
+        )
+
+    def _by_radix(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+        plan = light(self.plan)
+
+        def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
+            if not tables and self.look.window == LEADING_BITS:  # counted at the first look
+                return np.append(self.look.counts[:-1], 0)[None, :]
+            asked = Prefixes.of(tables), nodes, bits
+            return np.asarray(sum(self.crew.each(digits_of_part, plan, *asked, what="rows for thresholds")))
+
+        def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
+            asked = Prefixes.of(tables), most
+            return np.concatenate(
+                list(self.crew.each(wanted_of_part, plan, *asked, what="rows for thresholds"))
+            )
+
+        return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
 
 
 def light(plan: Plan) -> Plan:
@@ -197,7 +207,7 @@ def crew_of(scan: Scan, how: How) -> Crew | SparkCrew:
         if how.executor is not None:
             raise QueryError("executor= is for files; Spark's own workers read its data frames")
         return SparkCrew(scan.parts[0])
-    if how.executor is not None and any(not hasattr(part, "mark") for part in scan.parts):
+    if how.executor is not None and not all(map(is_file, scan.parts)):
         raise QueryError(f"executor= is for files; {scan.name} is run by its own library")
     return Crew(scan.parts, scan.rows, how.threads, how.executor, how.skip)
 
@@ -234,11 +244,25 @@ def named(names: Iterable[str] | None) -> list[str]:
     return [names] if isinstance(names, str) else list(names or ())
 
 
+def is_file(part: object) -> bool:
+    return hasattr(type(part), "mark")
+
+
 def look_at(crew: Crew | SparkCrew, plan: Plan) -> Look:
     look = Look()
-    for one in crew.each(look_at_part, light(plan), what="rows of the objective"):
+    for one in crew.each(look_at_part, light(plan), window_of(crew, plan), what="rows of the objective"):
         look = look.add(one)
     return look
+
+
+def window_of(crew: Crew | SparkCrew, plan: Plan) -> Window:
+    """Where on the number line the objective lies, as the first rows of some files tell."""
+    if isinstance(crew, SparkCrew) or not all(map(is_file, crew.parts)):
+        return LEADING_BITS  # whoever runs a plan would run it once more for a few rows
+    last = len(crew.parts) - 1
+    others = sorted({*range(last + 1)} - {0, last // 2, last})
+    found = list(crew.each_but(others, sample_part, light(plan), what="a first look"))
+    return window_around(np.concatenate([sample for _, sample in found] or [np.empty(0)]))
 
 
 def levels_of(rescan: Rescan, levels: object) -> Levels:

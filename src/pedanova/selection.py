@@ -9,9 +9,9 @@ bits of every number, each further pass the next bits, but only below prefixes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,18 @@ SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
 SAMPLE = 1 << 13  # rows that tell where the others lie
 TAIL = 16  # of the sample on either side: their slots may be wide
 SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
+LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
+
+Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
+Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values, (slots, 2) ends
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Survey:
     """How many rows lie in each slot of a window over the number line; slots rise with the numbers."""
 
-    window: tuple[int, int, int]  # key of the first slot, bits of a slot, slots
+    window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
     slots: NDArray[np.uint16]  # (rows,)
 
@@ -51,16 +55,23 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
     """One pass over many rows; None where they are few, or not for the kernel."""
     if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
         return None
-    window = _window_of(objective, sign)
+    window = window_around(sample_of(objective, sign))
     slots = np.empty(len(objective), dtype=np.uint16)
+    counts = spread(
+        lambda rows: count_slots(objective[rows], sign, window, slots[rows]),
+        _pieces(objective, threads),
+        threads=threads,
+    )
+    return Survey(window, np.sum(counts, axis=0), slots)
 
-    def count(rows: slice) -> NDArray[np.int64]:
-        counts = np.zeros(SLOTS + 1, dtype=np.int64)
-        kernel.count_window(objective[rows], sign, window, counts, slots[rows])
-        return counts
 
-    counted = spread(count, _pieces(objective, threads), threads=threads)
-    return Survey(window, np.sum(counted, axis=0), slots)
+def count_slots(
+    objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]
+) -> NDArray[np.int64]:
+    """(slots + 1,) How many rows lie in each slot, and how many are NaN; each row's own goes into `slots`."""
+    counts = np.zeros(window[2] + 1, dtype=np.int64)
+    kernel.count_window(objective, sign, window, counts, slots)
+    return counts
 
 
 def select_ranks(
@@ -83,38 +94,67 @@ def select_ranks(
     return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
 
-def _window_of(objective: NDArray[Any], sign: float) -> tuple[int, int, int]:
-    """Slots for all but the outermost rows of a sample."""
-    sample = sign * objective[:: max(1, len(objective) // SAMPLE)].astype(np.float64)
+def window_around(sample: NDArray[np.float64]) -> Window:
+    """Slots for all but the outermost of some signed values."""
     keys = np.sort(_key_of(sample[~np.isnan(sample)]))
     if not len(keys):
-        return 0, 63, SLOTS
+        return LEADING_BITS
     tail = min(TAIL, (len(keys) - 1) // 2)
     low, high = int(keys[tail]), int(keys[-1 - tail])
     first = max(0, low - max(1, (high - low) // SLOTS))
     return first, max(0, (high - first).bit_length() - SLOTS.bit_length()), SLOTS
 
 
+def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
+    """Some signed values, evenly spread over the rows."""
+    sample: NDArray[np.float64] = sign * objective[:: max(1, len(objective) // SAMPLE)].astype(np.float64)
+    return sample
+
+
 def _by_survey(
     objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], survey: Survey, *, threads: int
 ) -> NDArray[np.float64]:
-    reached = np.cumsum(survey.counts[:-1])
+    def gather(marks: NDArray[np.int32], few: int, large: int) -> Gathered:
+        def gather_rows(rows: slice) -> Gathered:
+            return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large)
+
+        return joined(spread(gather_rows, _pieces(objective, threads), threads=threads))
+
+    def again(odd: NDArray[np.int64]) -> NDArray[np.float64]:
+        return _by_radix(objective, sign, odd, threads=threads)
+
+    return pick_ranks(survey.counts, wanted, gather, again, most=max(SORT_BELOW, len(objective) // 64))
+
+
+def pick_ranks(
+    counts: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+    gather: Callable[[NDArray[np.int32], int, int], Gathered],
+    again: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    *,
+    most: int,
+) -> NDArray[np.float64]:
+    """Values at some ranks, given the rows in each slot; `most` rows may be gathered.
+
+    `gather` collects rows by the marks of their slots, `again` finds ranks that no slot tells.
+    """
+    reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
-    sizes = survey.counts[slots]
+    sizes = counts[slots]
     inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
-    small = _small_enough(sizes, max(SORT_BELOW, len(objective) // 64))
-    marks = np.full(len(survey.counts), PASSED_OVER, dtype=np.int32)
+    small = _small_enough(sizes, most)
+    marks = np.full(len(counts), PASSED_OVER, dtype=np.int32)
     marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)
-    rest, ends = _gather(objective, sign, survey, marks, int(sizes[small].sum()), (~small).sum(), threads)
+    rest, ends = gather(marks, int(sizes[small].sum()), int((~small).sum()))
     before = np.cumsum(np.where(small, sizes, 0)) - sizes
     ended = np.full((len(slots), 2), np.nan)
     ended[~small] = ends
     values: NDArray[np.float64] = ended[under, 0]
     simple = small[under]
-    values[simple] = rest[(before[under] + inside)[simple]]
+    values[simple] = np.sort(rest)[(before[under] + inside)[simple]]
     odd = ended[under, 0] < ended[under, 1]
     if odd.any():
-        values[odd] = _by_radix(objective, sign, wanted[odd], threads=threads)
+        values[odd] = again(wanted[odd])
     return values
 
 
@@ -126,27 +166,25 @@ def _small_enough(sizes: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
     return small
 
 
-def _gather(
+def gather_slots(
     objective: NDArray[Any],
     sign: float,
-    survey: Survey,
+    slots: NDArray[np.uint16],
     marks: NDArray[np.int32],
     few: int,
     large: int,
-    threads: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The rows of the collected slots, sorted, and the (smallest, largest) value of each large one."""
+) -> Gathered:
+    """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
+    out = np.empty(min(few, len(objective)), dtype=np.float64)
+    ends = np.tile([np.inf, -np.inf], (large, 1))
+    return out[: kernel.gather_slots(objective, sign, slots, marks, ends, out)], ends
 
-    def gather(rows: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        part, slots = objective[rows], survey.slots[rows]
-        out = np.empty(min(few, len(part)), dtype=np.float64)
-        ends = np.tile([np.inf, -np.inf], (large, 1))
-        return out[: kernel.gather_slots(part, sign, slots, marks, ends, out)], ends
 
-    found = spread(gather, _pieces(objective, threads), threads=threads)
+def joined(found: Sequence[Gathered]) -> Gathered:
+    """What several pieces hold, together."""
     ends = np.array([part for _, part in found])
     both = np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
-    return np.sort(np.concatenate([rest for rest, _ in found])), both
+    return np.concatenate([rest for rest, _ in found]), both
 
 
 def _pieces(objective: NDArray[Any], threads: int) -> list[slice]:

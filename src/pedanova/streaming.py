@@ -1,7 +1,7 @@
 """Counting a scan: tables of any size, read in parts, in memory that does not grow with them.
 
 Two things need a look at all rows before any can be counted: the space, where none was given (one
-reading), and the thresholds of the levels (two or three readings of the objective alone). Then one
+reading), and the thresholds of the levels (mostly two readings of the objective alone). Then one
 reading counts. Every step is the same function of one part; the results of parts are added, so that
 threads, processes and other machines may each take some.
 """
@@ -9,7 +9,7 @@ threads, processes and other machines may each take some.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from pedanova import kernel
 from pedanova.column import Column
 from pedanova.conditions import place_columns
 from pedanova.counting import Tallies
-from pedanova.engines.arrays import sum_moments, tally_columns
+from pedanova.engines.arrays import count_codes, kept_codes, sum_moments
 from pedanova.errors import DataError, QueryError
 from pedanova.fates import Policies, decide_fates
 from pedanova.goals import read_goals
@@ -30,7 +30,18 @@ from pedanova.observations import Observations, Records
 from pedanova.progress import Meter
 from pedanova.regions import Direction, Region
 from pedanova.rowsets import as_rows
-from pedanova.selection import count_digits, gather_wanted
+from pedanova.selection import (
+    LEADING_BITS,
+    PASSED_OVER,
+    Gathered,
+    Window,
+    count_digits,
+    count_slots,
+    gather_slots,
+    gather_wanted,
+    joined,
+    sample_of,
+)
 from pedanova.sources.scans import Part
 from pedanova.space import Space
 from pedanova.tally import Tally
@@ -89,7 +100,7 @@ def _numbers(column: Column) -> Column:
     return column
 
 
-def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Iterator[Observations]:
+def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Generator[Observations, None, None]:
     for one in getattr(part, "parts", (part,)):
         for records in one.batches(plan.needs):
             try:
@@ -136,10 +147,13 @@ def count_part(
     """Rows of a part by level and cell."""
     found = Counts()
     for observed in batches_of(part, plan, meter):
-        tallies = tally_columns(observed, levels, threads=threads)
-        tables = {name: [tally.counts.copy(), tally.sums.copy()] for name, tally in tallies.items()}
-        rows = next(iter(tallies.values())).rows
-        moments = sum_moments(observed, levels, threads=threads)
+        codes = kept_codes(observed, levels, threads=threads)
+        tables = {
+            name: list(tables)
+            for name, tables in count_codes(observed, codes, levels.count, threads=threads).items()
+        }
+        moments = sum_moments(observed, levels, threads=threads, codes=codes)
+        rows = int(moments.rows.sum())
         found.add(Counts(len(observed), rows, tables, moments, list(observed.notes)))
     return found
 
@@ -150,19 +164,23 @@ class Look:
 
     rows: int = 0
     kept: int = 0  # rows that count
-    numbers: int = 0  # of them, those that are no NaN
     single: bool = True  # the objective is kept in single precision
-    digits: Any = 0  # (1, digits) rows by the leading bits
+    window: Window = LEADING_BITS
+    counts: Any = 0  # (slots + 1,) rows in each slot of the window, and NaN
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def numbers(self) -> int:
+        """Rows that count and are no NaN."""
+        return self.kept - int(np.asarray(self.counts).ravel()[-1])
+
     def add(self, other: Look) -> Look:
-        single = self.single and other.single
         return Look(
             self.rows + other.rows,
             self.kept + other.kept,
-            self.numbers + other.numbers,
-            single,
-            self.digits + other.digits,
+            self.single and other.single,
+            other.window,
+            self.counts + other.counts,
             merged([*self.notes, *other.notes]),
         )
 
@@ -174,19 +192,62 @@ def kept_values(observed: Observations) -> NDArray[Any]:
     return values if observed.keep is None else values[observed.keep]
 
 
-def look_at_part(part: Part, plan: Plan, meter: Meter | None = None) -> Look:
-    """Rows, and the leading bits of the objective."""
-    sign = 1.0 if plan.direction == "minimize" else -1.0
-    look = Look()
+def sign_of(plan: Plan) -> float:
+    return 1.0 if plan.direction == "minimize" else -1.0
+
+
+def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
+    """Some signed objectives of its first rows: where to look closely at all of them."""
+    batches = batches_of(part, plan, meter)
+    try:
+        return next((sample_of(kept_values(observed), sign_of(plan)) for observed in batches), np.empty(0))
+    finally:
+        batches.close()
+
+
+def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None) -> Look:
+    """Rows, and the slots of a window that the objective falls into."""
+    look = Look(window=window)
     for observed in batches_of(part, plan, meter):
         values = kept_values(observed)
-        nans = int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
-        digits = count_digits(values, sign, [], 1, kernel.DIGIT_BITS[0])
+        slots = np.empty(len(values), dtype=np.uint16)
+        counts = count_slots(values, sign_of(plan), window, slots)
         single = observed.ranked.dtype == np.float32
-        look = look.add(
-            Look(len(observed), len(values), len(values) - nans, single, digits, list(observed.notes))
-        )
+        look = look.add(Look(len(observed), len(values), single, window, counts, list(observed.notes)))
     return look
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """What to do with the rows of each slot of a window: small enough to travel with every task."""
+
+    window: Window
+    places: NDArray[np.int64]
+    values: NDArray[np.int32]
+    few: int  # rows to collect
+    large: int  # slots of which only the ends are wanted
+
+    @classmethod
+    def of(cls, window: Window, marks: NDArray[np.int32], few: int, large: int) -> Marks:
+        places = np.flatnonzero(marks != PASSED_OVER)
+        return cls(window, places, marks[places], few, large)
+
+    def table(self) -> NDArray[np.int32]:
+        marks = np.full(self.window[2] + 1, PASSED_OVER, dtype=np.int32)
+        marks[self.places] = self.values
+        return marks
+
+
+def marked_of_part(part: Part, plan: Plan, marks: Marks, meter: Meter | None = None) -> Gathered:
+    """The signed objectives of the slots to be collected, and the ends of the others that are asked for."""
+    table = marks.table()
+    found = [(np.empty(0), np.tile([np.inf, -np.inf], (marks.large, 1)))]
+    for observed in batches_of(part, plan, meter):
+        values = kept_values(observed)
+        slots = np.empty(len(values), dtype=np.uint16)
+        count_slots(values, sign_of(plan), marks.window, slots)
+        found.append(gather_slots(values, sign_of(plan), slots, table, marks.few, marks.large))
+    return joined(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,8 +275,7 @@ def digits_of_part(
     part: Part, plan: Plan, prefixes: Prefixes, nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
     """(prefixes, digits) Rows below each wanted prefix by their next bits."""
-    tables = prefixes.tables()
-    sign = 1.0 if plan.direction == "minimize" else -1.0
+    tables, sign = prefixes.tables(), sign_of(plan)
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
         counts += count_digits(kept_values(observed), sign, tables, nodes, bits)
@@ -226,8 +286,7 @@ def wanted_of_part(
     part: Part, plan: Plan, prefixes: Prefixes, most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
     """The signed objectives below the wanted prefixes."""
-    tables = prefixes.tables()
-    sign = 1.0 if plan.direction == "minimize" else -1.0
+    tables, sign = prefixes.tables(), sign_of(plan)
     found = [
         gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)
     ]

@@ -59,9 +59,11 @@ def kept_codes(
     return codes
 
 
-def sum_moments(observations: Observations, levels: Levels, *, threads: int = 1) -> Moments:
+def sum_moments(
+    observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
+) -> Moments:
     """Mean and spread of the objective by level; a row that counts as worst has no objective (NaN)."""
-    codes = kept_codes(observations, levels, threads=threads)
+    codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     objective = usable(observations.ranked)
     centres = np.append(centres_of(levels), 0.0)  # rows that do not count are summed apart
 
