@@ -52,8 +52,10 @@ class Fates:
 
     def end(self, rows: Mask, ending: str, what: str) -> Fates:
         """Drop these rows or make them the worst, and say so."""
-        struck = rows & self.undecided if rows.any() else rows
-        count = int(struck.sum())
+        if not rows.any():
+            return self
+        struck = rows & self.undecided
+        count = int(np.count_nonzero(struck))
         if not count:
             return self
         fate = "dropped" if ending == "drop" else "counted as the worst"
