@@ -254,7 +254,7 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
         return plain(self, done)
 
     monkeypatch.setattr("pedanova.crew.Crew._bundles", bundles)
-    monkeypatch.setattr("pedanova.scanned.SORTED_AT_ONCE", 100)
+    monkeypatch.setattr("pedanova.rescan.SORTED_AT_ONCE", 100)
     a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
     rest = pd.concat([table.iloc[:5000], table.iloc[7000:]])
     assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
@@ -285,7 +285,7 @@ def fail(*_: Any, **__: Any) -> None:
 
 def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
-        monkeypatch.setattr("pedanova.scanned.count_part", function)
+        monkeypatch.setattr("pedanova.rescan.count_part", function)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             refuse(
                 WorkerError,
@@ -345,7 +345,7 @@ def stop_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(part.name)
         return plain(part, *arguments, **options)
 
-    monkeypatch.setattr("pedanova.scanned.count_part", count_part)
+    monkeypatch.setattr("pedanova.rescan.count_part", count_part)
     return seen
 
 
@@ -365,7 +365,7 @@ def test_a_scan_goes_on_from_its_checkpoint(
     assert not set(seen) & set(rest)
     same(a, pa.analyze(table, "loss"))
     assert a.importance(0.0123, **COUNTS).rows
-    monkeypatch.setattr("pedanova.scanned.count_part", fail)
+    monkeypatch.setattr("pedanova.rescan.count_part", fail)
     same(pa.analyze(folder, "loss", **options), a)  # all is counted: no file is opened for its rows
 
 
@@ -414,15 +414,15 @@ def test_a_damaged_checkpoint_is_refused(folder: Path, tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys, time, pedanova as pa
-from pedanova import checkpoint, scanned
-plain = scanned.count_part
+from pedanova import checkpoint, rescan
+plain = rescan.count_part
 checkpoint.LEISURE = 0.0
 def slowly(*arguments, **options):
     time.sleep(0.05)
     found = plain(*arguments, **options)
     print("counted", flush=True)
     return found
-scanned.count_part = slowly
+rescan.count_part = slowly
 pa.analyze(sys.argv[1], "loss", stream=True, threads=1, checkpoint=sys.argv[2])
 """
 

@@ -111,7 +111,7 @@ def killed_once(folder: Path) -> Any:
 def test_a_dask_worker_may_die(dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
-    monkeypatch.setattr("pedanova.scanned.count_part", killed_once(folder))
+    monkeypatch.setattr("pedanova.rescan.count_part", killed_once(folder))
     a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
     assert (tmp_path / "killed").exists()
     assert a.tallies == whole.tallies
@@ -121,6 +121,15 @@ def test_a_dask_worker_may_die(dask: Any, tmp_path: Path, monkeypatch: pytest.Mo
 def test_spark_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_path: Path) -> None:
     frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
     nasty.check(pa.analyze(frame, "loss", direction=direction, nan=nan, **OPTIONS), direction, nan)
+
+
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_spark_sql_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_path: Path) -> None:
+    """No Python on any worker: thresholds and counts are groupings that Spark runs."""
+    frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
+    a = pa.analyze(frame, "loss", direction=direction, nan=nan, pushdown=True, **OPTIONS)
+    nasty.check(a, direction, nan)
+    assert any("counted by the engine" in note for note in a.notes)
 
 
 def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
@@ -135,7 +144,7 @@ def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
 def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
-    monkeypatch.setattr("pedanova.scanned.count_part", killed_once(folder))
+    monkeypatch.setattr("pedanova.rescan.count_part", killed_once(folder))
     a = pa.analyze(spark.read.parquet(str(folder)).repartition(6), "loss", **OPTIONS)
     assert (tmp_path / "killed").exists()
     for name, tally in whole.tallies.items():

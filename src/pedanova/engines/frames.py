@@ -45,6 +45,11 @@ def literal_of(frame: Any) -> Literal:
     return lambda value: nw.lit(float(value))
 
 
+def is_single(frame: Any, name: str) -> bool:
+    """Whether a column is kept in single precision."""
+    return bool(nw.from_native(frame).lazy().collect_schema()[name] == nw.Float32)
+
+
 def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
     """Rows and sums of the objective by [level × cell] of one parameter; a last level does not count."""
     grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)

@@ -1,0 +1,152 @@
+"""The way back to the rows of a scan: thresholds and counts, as often as a question needs other ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.checkpoint import Checkpoint, Progress
+from pedanova.counting import Tallies
+from pedanova.crew import Crew
+from pedanova.engines.spark import SparkCrew
+from pedanova.errors import DataError, LevelsError
+from pedanova.expressions import columns_in
+from pedanova.levels import Levels, as_ladder, assemble
+from pedanova.pushed import count_pushed, ranks_pushed
+from pedanova.regions import Cut, Quantile, Threshold, rank_of
+from pedanova.selection import LEADING_BITS, Gathered, joined, pick_ranks, radix_select
+from pedanova.space import Space
+from pedanova.streaming import (
+    Counts,
+    Look,
+    Marks,
+    Plan,
+    Prefixes,
+    count_part,
+    digits_of_part,
+    marked_of_part,
+    wanted_of_part,
+)
+
+SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rescan:
+    """The way back to the rows: they are read once more where a question needs other thresholds."""
+
+    crew: Crew | SparkCrew
+    plan: Plan
+    look: Look
+    engine: Any = None  # the table itself, where whoever holds it counts,
+    extent: Any = None  # and what it said of the objective
+
+    @property
+    def single(self) -> bool:
+        return self.look.single
+
+    def count(self, levels: Levels) -> Counts:
+        if self.engine is not None:
+            return count_pushed(self.engine, self.plan, levels)
+        total = Counts()
+        for counts in self.crew.each(count_part, self.plan, levels, what="rows to count"):
+            total.add(counts)
+        return total
+
+    def go_on(self, progress: Progress, checkpoint: Checkpoint) -> Counts:
+        """Count the parts that are not counted yet, and keep what is."""
+        checkpoint.save(progress, now=True)
+        left = self.crew.each_but(
+            sorted(progress.done), count_part, self.plan, progress.levels, what="rows to count"
+        )
+        try:
+            for places, counts in left:
+                progress.counts.add(counts)
+                progress.done |= set(places)
+                checkpoint.save(progress)
+        finally:
+            checkpoint.save(progress, now=True)
+        return progress.counts
+
+    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> tuple[Levels, Tallies]:
+        cuts = list(cuts)
+        parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
+        finer = levels
+        if not parts <= set(levels.quantiles):
+            if not levels.own:
+                raise LevelsError("the levels are those of other data; ask for one of their quantiles")
+            finer = self.cut(as_ladder(parts | set(levels.quantiles)))
+        finer = finer.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
+        return finer, self.count(finer).tallies(self.plan, finer)
+
+    def cut(self, quantiles: Sequence[Fraction]) -> Levels:
+        """Exact thresholds: one more reading of the objective where the first knew where to look, else two or three."""
+        look, plan = self.look, light(self.plan)
+        if not look.numbers:
+            raise DataError(f"objective {plan.objective!r} holds no number in {look.rows:,} rows")
+        rows = look.kept if plan.nan == "worst" else look.numbers
+        ranks = [rank_of(part, rows) for part in quantiles]
+        wanted = np.unique([rank for rank in ranks if rank <= look.numbers]).astype(np.int64)
+
+        if self.engine is not None:
+            values = ranks_pushed(self.engine, plan, wanted, self.extent)
+        elif look.window == LEADING_BITS:
+            values = self._by_radix(wanted)
+        else:
+            values = pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
+        found = dict(zip(wanted.tolist(), values.tolist(), strict=True))
+        return assemble(found, ranks, quantiles, direction=plan.direction, nan=plan.nan)
+
+    def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
+        asked = Marks.of(self.look.window, marks, few, large)
+        return joined(
+            list(self.crew.each(marked_of_part, light(self.plan), asked, what="rows for thresholds"))
+        )
+
+    def _by_radix(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+        plan = light(self.plan)
+
+        def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
+            if not tables and self.look.window == LEADING_BITS:  # counted at the first look
+                return np.append(self.look.counts[:-1], 0)[None, :]
+            asked = Prefixes.of(tables), nodes, bits
+            return np.asarray(sum(self.crew.each(digits_of_part, plan, *asked, what="rows for thresholds")))
+
+        def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
+            asked = Prefixes.of(tables), most
+            return np.concatenate(
+                list(self.crew.each(wanted_of_part, plan, *asked, what="rows for thresholds"))
+            )
+
+        return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
+
+
+def light(plan: Plan) -> Plan:
+    """The same rows, their settings left unread."""
+    return replace(
+        plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan))
+    )
+
+
+def spoken_for(plan: Plan) -> set[str]:
+    """Columns that tell the objective, and which rows count."""
+    choices = (plan.objective, plan.where, plan.feasible, plan.state)
+    return {name for choice in choices for name in named_in(choice, plan.needs)}
+
+
+def named_in(choice: object, columns: Sequence[str]) -> list[str]:
+    """The columns that a choice speaks of."""
+    if choice is None:
+        return []
+    if isinstance(choice, dict):
+        return [name for name in choice if name in columns]
+    if isinstance(choice, list | tuple | set):
+        return [name for one in choice for name in named_in(one, columns)]
+    if isinstance(choice, str):
+        return [choice] if choice in columns else list(columns_in(choice, dict.fromkeys(columns)))  # type: ignore[arg-type]
+    return []
