@@ -24,6 +24,7 @@ from pedanova.space import Float, Int, Parameter
 Table = list[NDArray[Any]]  # counts and sums, both (levels, cells + 2)
 LEVEL, VALUE, ROWS = "pedanova_level", "pedanova_value", "pedanova_rows"
 SUM, SQUARE = "pedanova_sum", "pedanova_square"
+BEHIND, CELL, CENTRE = "pedanova_behind", "pedanova_cell", "pedanova_centre"
 ODD = {
     "pedanova_plus": np.inf,
     "pedanova_minus": -np.inf,
@@ -53,9 +54,13 @@ def is_single(frame: Any, name: str) -> bool:
 def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter, levels: Levels) -> Table:
     """Rows and sums of the objective by [level × cell] of one parameter; a last level does not count."""
     grid, number = grid_of(parameter), nw.col(objective).cast(nw.Float64)
-    ranged, literal = is_ranged(parameter), literal_of(frame)
-    value = place(nw.col(name).cast(nw.Float64), grid, literal) if ranged else nw.col(name)
-    columns = [level_of(number, levels, literal).alias(LEVEL), value.alias(VALUE), finite(number).alias(SUM)]
+    ranged = is_ranged(parameter)
+    frame, inside = level_steps(frame, objective, levels)
+    value = nw.col(name)
+    if ranged:
+        frame, cell = steps(frame, CELL, name, 1.0, boundaries_of(grid), range(grid.cells))
+        value = place(nw.col(name).cast(nw.Float64), cell, grid, literal_of(frame))
+    columns = [level_of(number, inside, levels).alias(LEVEL), value.alias(VALUE), finite(number).alias(SUM)]
     columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
     lazy: Any = nw.from_native(frame).lazy()
     sums = [nw.col(key).sum().alias(key) for key in (SUM, *ODD)]
@@ -66,10 +71,12 @@ def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter,
 def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
     """Spread of the objective by level; a level with an infinite or unknown one has none."""
     number, centres = nw.col(objective).cast(nw.Float64), centres_of(levels)
-    literal = literal_of(frame)
-    leaves = [literal(centre) for centre in centres.tolist()]
-    beyond = number - tree(number * levels.sign, [literal(end) for end in levels.boundaries.tolist()], leaves)
-    columns = [level_of(number, levels, literal).alias(LEVEL), finite(number, beyond).alias(SUM)]
+    frame, centre = steps(frame, CENTRE, objective, levels.sign, levels.boundaries, centres.tolist())
+    frame, inside = level_steps(frame, objective, levels)
+    columns = [
+        level_of(number, inside, levels).alias(LEVEL),
+        finite(number, number - centre).alias(SUM),
+    ]
     columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
     lazy: Any = nw.from_native(frame).lazy()
     squared = lazy.select(*columns).with_columns((nw.col(SUM) * nw.col(SUM)).alias(SQUARE))
@@ -108,36 +115,79 @@ def is_odd(number: Any, odd: float) -> Any:
     return nw.when(~absent(number) & (number == odd)).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
-def level_of(number: Any, levels: Levels, literal: Literal) -> Any:
+def level_of(number: Any, inside: Any, levels: Levels) -> Any:
     unknown = levels.count - 1 if levels.nan == "worst" else levels.count
-    ends = [literal(end) for end in levels.boundaries.tolist()]
-    inside = tree(number * levels.sign, ends, [nw.lit(level) for level in range(levels.count)])
     return nw.when(absent(number)).then(nw.lit(unknown)).otherwise(inside)
 
 
-def place(number: Any, grid: Grid, literal: Literal) -> Any:
+def level_steps(frame: Any, objective: str, levels: Levels) -> tuple[Any, Any]:
+    return steps(frame, BEHIND, objective, levels.sign, levels.boundaries, range(levels.count))
+
+
+def boundaries_of(grid: Grid) -> NDArray[np.float64]:
+    if grid.inner is None:
+        raise DataError(f"{grid.parameter} has no range to be compared with")
+    return grid.inner
+
+
+def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
     """The cell of a number on a range; whole numbers must be whole, and on their lattice."""
-    if grid.inner is None or grid.accept_low is None or grid.accept_high is None:
+    if grid.accept_low is None or grid.accept_high is None:
         raise DataError(f"{grid.parameter} has no range to be compared with")
     inside = (number >= literal(grid.accept_low[0])) & (number <= literal(grid.accept_high[-1]))
     if grid.lattice is not None:
         first, step = grid.lattice
-        steps = (number - first) / step
-        inside = inside & (steps.floor() == steps)
-    ends = [literal(end) for end in grid.inner.tolist()]
-    cell = tree(number, ends, [nw.lit(cell) for cell in range(grid.cells)])
+        whole = (number - first) / step
+        inside = inside & (whole.floor() == whole)
     either = nw.when(inside).then(cell).otherwise(nw.lit(grid.outside))
     return nw.when(absent(number)).then(nw.lit(grid.missing)).otherwise(either)
 
 
-def tree(number: Any, boundaries: Sequence[Any], leaves: Sequence[Any]) -> Any:
-    """The leaf behind as many boundaries as are at most the number, by halving."""
+def steps(
+    frame: Any,
+    alias: str,
+    name: str,
+    sign: float,
+    boundaries: NDArray[np.float64],
+    leaves: Sequence[int | float],
+) -> tuple[Any, Any]:
+    """The leaf behind as many boundaries as are at most sign * column: the frame to ask, and the expression."""
+    ends = boundaries.tolist()
+    if nw.from_native(frame).implementation.is_pyspark():
+        # As text: a thousand small objects take Spark's driver minutes.
+        number = f"(CAST({quoted(name)} AS DOUBLE) * {sql_double(sign)})"
+
+        def choose(end: str, below: str, above: str) -> str:
+            return f"IF({number} < {end}, {below}, {above})"
+
+        leaf = str if isinstance(leaves[0], int) else sql_double
+        text = halved(list(map(sql_double, ends)), list(map(leaf, leaves)), choose)
+        return frame.selectExpr("*", f"{text} AS {alias}"), nw.col(alias)
+    literal, signed = literal_of(frame), nw.col(name).cast(nw.Float64) * sign
+    made = [nw.lit(leaf) if isinstance(leaf, int) else literal(leaf) for leaf in leaves]
+    return frame, halved(
+        [literal(end) for end in ends],
+        made,
+        lambda end, below, above: nw.when(signed < end).then(below).otherwise(above),
+    )
+
+
+def halved(boundaries: Sequence[Any], leaves: Sequence[Any], choose: Callable[[Any, Any, Any], Any]) -> Any:
+    """A tree of choices, each between one half of the leaves and the other."""
     if len(leaves) == 1:
         return leaves[0]
     half = (len(leaves) - 1) // 2
-    below = tree(number, boundaries[:half], leaves[: half + 1])
-    above = tree(number, boundaries[half + 1 :], leaves[half + 1 :])
-    return nw.when(number < boundaries[half]).then(below).otherwise(above)
+    below = halved(boundaries[:half], leaves[: half + 1], choose)
+    above = halved(boundaries[half + 1 :], leaves[half + 1 :], choose)
+    return choose(boundaries[half], below, above)
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def sql_double(value: float) -> str:
+    return f"{float(value)!r}D" if np.isfinite(value) else f"CAST('{float(value)!r}' AS DOUBLE)"
 
 
 def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
