@@ -9,7 +9,7 @@ on each other it is less, and the difference is their redundancy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 
 import numpy as np
@@ -19,6 +19,8 @@ from pedanova.additive import Design, design_of, explained, p_value
 from pedanova.engines.pairs import tally_pairs
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.importance import Contrast
+from pedanova.letters import printable
+from pedanova.markup import Look
 from pedanova.observations import Observations
 from pedanova.pairs import Groups, PairTally, coarse_groups
 from pedanova.table import Cell, Table, show_percent
@@ -125,11 +127,18 @@ class Interactions(Table):
             for row in self.rows
         ]
 
+    def heading(self) -> str:
+        return f"What separates {self.target} from {self.region}, by pairs"
+
+    def look(self) -> Look:
+        faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
+        return replace(Table.look(self), bars=self.ratio_bars("interaction"), faint=faint)
+
     def __str__(self) -> str:
         """The 20 strongest pairs; `to_text` holds all."""
         lines = self.to_text().splitlines()
         more = [f"… and {len(self) - 20} pairs more"] if len(self) > 20 else []
-        return "\n".join([f"What separates {self.target} from {self.region}, by pairs:", *lines[:22], *more])
+        return "\n".join([f"{printable(self.heading())}:", *lines[:22], *more])
 
 
 def find_pairs(
