@@ -56,7 +56,7 @@ def shorten(text: str, width: int = 40) -> str:
     if width_of(text) <= width:
         return text
     half = (width - 1) // 2
-    head, tail = _fitting(text, width - 1 - half), _fitting(text[::-1], half)[::-1]
+    head, tail = _fitting(text, half), _fitting(text[::-1], half)[::-1]
     return f"{head}…{tail}"
 
 
@@ -77,7 +77,7 @@ def to_right(text: str, width: int) -> str:
     return " " * (width - width_of(text)) + text
 
 
-def bar(part: float, width: int) -> str:
+def bar(part: float, width: int = 20) -> str:
     """A bar of blocks, an eighth of a block at a time."""
     eighths = round(max(0.0, min(1.0, part)) * width * 8)
     whole, rest = divmod(eighths, 8)

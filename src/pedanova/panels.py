@@ -65,7 +65,7 @@ class Panel:
             raise ValueError(f"{self.name} has no scale")
         low, high = float(self.edges[0]), float(self.edges[-1])
         if self.scale == "log":
-            return math.log(value / low) / math.log(high / low)
+            return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
         return (value - low) / (high - low)
 
 
