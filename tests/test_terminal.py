@@ -61,7 +61,7 @@ def hostile(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+@pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize(
     "command",
     [
@@ -291,7 +291,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("workshop")
     random = np.random.default_rng(0)
-    rows = 300
+    rows = 600
     table = pd.DataFrame(
         {
             "learning_rate": 10 ** random.uniform(-5, 0, rows),
@@ -322,6 +322,16 @@ def test_the_examples_run(run, workshop: Path, monkeypatch, line: str) -> None:
     monkeypatch.chdir(workshop)
     status, _, err = run(*shlex.split(line)[1:])
     assert status == 0, err
+
+
+def test_the_commands_of_the_document(run, workshop: Path, monkeypatch) -> None:
+    monkeypatch.chdir(workshop)
+    text = (Path(__file__).parent.parent / "docs" / "terminal.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ (pedanova .*)$", text, re.MULTILINE)
+    assert len(lines) >= 8
+    for line in lines:
+        status, _, err = run(*shlex.split(line, comments=True)[1:])
+        assert status == 0, (line, err)
 
 
 class TestColumns:
