@@ -184,7 +184,7 @@ def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
         (["interactions", *TABLE, "--cells", "-3"], "--cells"),
         (["interactions", *TABLE, "--top", "-1"], "must be 0 or more"),
         (["interactions", *TABLE, "--params", "units"], "two"),
-        (["report", *TABLE, "-o", "/no/such/folder/x.html"], "cannot be written"),
+        (["report", *TABLE, *QUICK, "-o", "/no/such/folder/x.html"], "cannot be written"),
         (["report"], "arguments are required: SOURCE"),
         (["densities", "absent.csv"], "absent.csv does not exist"),
     ],
@@ -216,8 +216,10 @@ def test_a_real_terminal(hostile: Path) -> None:
         assert {letter for letter in plain if letter not in "\r\n" and not letter.isprintable()} == set()
         if not colours:
             assert "\x1b" not in out
-    assert "\x1b" not in in_a_terminal("demo", NO_COLOR="1")
-    assert "\x1b" not in in_a_terminal("demo", TERM="dumb")
+    density = ("densities", str(hostile), "--objective", "y", *map(str, QUICK))
+    assert "\x1b[36m" in in_a_terminal(*density)
+    assert "\x1b" not in in_a_terminal(*density, NO_COLOR="1")
+    assert "\x1b" not in in_a_terminal(*density, TERM="dumb")
 
 
 def in_a_terminal(*arguments: str, **environment: str) -> str:

@@ -31,6 +31,7 @@ FINE, ROUGH = 8, 4  # cells of each parameter, by how many target rows there are
 ENOUGH_ROWS = 100  # target rows from which on the fine cells say more
 MOST_CELLS = 64
 MOST_PAIRS = 20_000
+PAIRS_SHOWN = 20  # the strongest; tables hold all
 LEVEL = 0.05  # of significance, over all pairs together
 MOST_DRAWS = 200_000
 
@@ -132,13 +133,19 @@ class Interactions(Table):
 
     def look(self) -> Look:
         faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
-        return replace(Table.look(self), bars=self.ratio_bars("interaction"), faint=faint)
+        shown, more = Table.look(self), len(self.rows) - PAIRS_SHOWN
+        notes = [
+            *([f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []),
+            *self.notes,
+        ]
+        bars = self.ratio_bars("interaction")
+        return replace(shown, lines=shown.lines[:PAIRS_SHOWN], bars=bars, faint=faint, notes=notes)
 
     def __str__(self) -> str:
         """The 20 strongest pairs; `to_text` holds all."""
         lines = self.to_text().splitlines()
-        more = [f"… and {len(self) - 20} pairs more"] if len(self) > 20 else []
-        return "\n".join([f"{printable(self.heading())}:", *lines[:22], *more])
+        more = [f"… and {len(self) - PAIRS_SHOWN} pairs more"] if len(self) > PAIRS_SHOWN else []
+        return "\n".join([f"{printable(self.heading())}:", *lines[: PAIRS_SHOWN + 2], *more])
 
 
 def find_pairs(

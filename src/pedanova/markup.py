@@ -43,9 +43,9 @@ def draw(look: Look) -> str:
     shown = look.lines[:MOST_LINES]
     head = "".join(f"<th{_style(look, i)}>{escape(name)}</th>" for i, name in enumerate(look.header))
     body = "".join(_line(look, i, line) for i, line in enumerate(shown))
-    title = f"<caption style='text-align:left'>{escape(look.title)}</caption>" if look.title else ""
+    title = f"<p style='margin:0 0 .3em'>{escape(look.title)}</p>" if look.title else ""
     return (
-        f"<div><table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"{_rest(len(look.lines) - len(shown))}{folded(look.notes)}</div>"
     )
 
@@ -60,11 +60,11 @@ def _line(look: Look, place: int, line: Sequence[str]) -> str:
 
 def _style(look: Look, column: int, more: str = "") -> str:
     left = column == 0 or column in look.words
-    return f" style='text-align:{'left' if left else 'right'}{more}'"
+    return f" style='text-align:{'left' if left else 'right'};padding:.15em .6em{more}'"
 
 
 def _bar(look: Look, column: int, place: int) -> str:
-    """A bar behind the number, as the cell's ground; the mark is a thin line across it."""
+    """The cell's ground: a bar beside the number, behind it where there are many; a mark is a line across it."""
     if column not in look.bars:
         return ""
     end = _percent(look.bars[column][place])
@@ -73,7 +73,10 @@ def _bar(look: Look, column: int, place: int) -> str:
         at = _percent(look.marks[column][place])
         line = f"transparent calc({at} - 1px),currentColor calc({at} - 1px),currentColor calc({at} + 1px)"
         layers.insert(0, f"linear-gradient(to right,{line},transparent calc({at} + 1px))")
-    return f";min-width:7em;background:{','.join(layers)}"
+    ground = f"background:{','.join(layers)}"
+    if len(look.bars) > 1:
+        return f";min-width:4em;{ground}"
+    return f";min-width:11em;{ground};background-size:calc(100% - 4.5em) 100%;background-repeat:no-repeat"
 
 
 def _percent(part: float) -> str:

@@ -55,6 +55,7 @@ ROWS_HELP = (
 
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
+PLACES = {"demo": "", "formats": "", "densities": "SOURCE [NAME …] "}  # what stands before the options
 STUDY_HELP = "which study or experiment, where a store holds several"
 
 
@@ -97,6 +98,8 @@ def build_parser() -> Parser:
         "examples:\n  pedanova demo\n  pedanova demo --report report.html\n",
     )
     demo.add_argument("--report", metavar="FILE", help="write an HTML report there too")
+    for name, command in commands.choices.items():
+        command.usage = f"pedanova {name} {PLACES.get(name, 'SOURCE ')}[options]"  # all of them stand below
     return parser
 
 

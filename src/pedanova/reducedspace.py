@@ -148,7 +148,7 @@ class ReducedSpace(NamedTable[Verdict]):
         lines = [[*line, row.reason] for line, row in zip(self.lines(), self.rows, strict=True)]
         header = [*self.header(), "reason"]
         bars = {header.index("part"): [row.part for row in self.rows]}
-        words = frozenset({1, header.index("reason")})
+        words = frozenset({1, 2, 3, header.index("reason")})
         return Look(self.summary(), header, lines, bars=bars, words=words, notes=self.notes)
 
     def to_text(self, width: int = 100) -> str:

@@ -25,9 +25,9 @@ USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, t
 
 
 def chosen_places(quantiles: Sequence[float]) -> list[int]:
-    """Which steps to show where there is room for a few: the usual ones, and both ends."""
-    wanted = {i for i, quantile in enumerate(quantiles) if quantile in USUAL}
-    return sorted(wanted | ({0, len(quantiles) - 1} if quantiles else set()))
+    """Which steps to show where there is room for a few: the usual ones, or both ends."""
+    wanted = [i for i, quantile in enumerate(quantiles) if quantile in USUAL]
+    return wanted or sorted({0, len(quantiles) - 1} if quantiles else set())
 
 
 @dataclass(frozen=True, slots=True)

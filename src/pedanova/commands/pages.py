@@ -24,9 +24,9 @@ DEMO_INTRO = (
 )
 DEMO_KEY = "~ marks what cannot be told from noise (level 0.05, all parameters taken together)."
 DEMO_LOOK = (
-    "Open it in a browser; it needs no network. Look first at the ranking: lucky_number must stand at its end. "
-    "Then at the densities: learning_rate has a hill of good values between about 0.002 and 0.3. Then compare the "
-    "wide question with the one inside it: units and epochs rise once the learning rate is right."
+    "Open it in a browser; it needs no network. Look first at the ranking: lucky_number stands near its end, as "
+    "noise must. Then at the densities: learning_rate has a hill of good values between about 0.002 and 0.3. Then "
+    "at the best 10 % inside the best 30 %: units and epochs rise once the learning rate is right."
 )
 
 
