@@ -26,7 +26,7 @@ DEMO_KEY = "~ marks what cannot be told from noise (level 0.05, all parameters t
 DEMO_LOOK = (
     "Open it in a browser; it needs no network. Look first at the ranking: lucky_number stands near its end, as "
     "noise must. Then at the densities: learning_rate has a hill of good values between about 0.002 and 0.3. Then "
-    "at the best 10 % inside the best 30 %: units and epochs rise once the learning rate is right."
+    "set the target to 10 % and the region to 30 %: units and epochs rise once the learning rate is right."
 )
 
 
