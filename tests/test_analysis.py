@@ -49,7 +49,7 @@ def test_forms(analysis: pa.Analysis) -> None:
     assert found.to_csv().splitlines()[0].startswith("parameter,ratio,share,raw_share")
     assert found.to_markdown().splitlines()[1].startswith("| ---")
     assert found.to_latex().startswith("\\begin{tabular}{lrrr}")
-    assert "<td>lr</td>" in found._repr_html_()
+    assert ">lr</td>" in found._repr_html_()
     assert "What separates the best 10 % from all rows" in str(found)
     assert analysis.profile().to_pandas().shape[0] == len(analysis.profile()) * 5
 

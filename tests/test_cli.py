@@ -137,7 +137,6 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         ),
         (["analyze", str(DEMO), "--objective", "error", "--save", "/no/such/folder/x"], "cannot be written"),
         (["explain"], "invalid choice: 'explain'"),
-        ([], "arguments are required: COMMAND"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(run, arguments: list[str], message: str) -> None:
@@ -207,7 +206,7 @@ def test_numpy_can_be_chosen() -> None:
 
 
 def test_colours_only_on_a_terminal() -> None:
-    from pedanova.report.text import draw_table
+    from pedanova.report.columns import draw_table
 
     rows = [["a[red]", "1.0%", "██", "2.0%"]]
     assert "\x1b[" in draw_table(["parameter", "ratio", "", "share"], rows, colour=True)

@@ -102,7 +102,10 @@ def test_commands_of_the_readme() -> None:
     assert Path("importance.json").exists()
 
 
-def test_the_table_of_the_readme_is_that_of_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_of_the_readme_is_that_of_the_demo(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     assert main(["demo"]) == 0
     shown = capsys.readouterr().out
     (block,) = blocks("README.md", "text")

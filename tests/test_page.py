@@ -11,8 +11,8 @@ import pytest
 
 import pedanova as pa
 from conftest import COUNTS
+from pedanova.letters import bar, shorten
 from pedanova.report.sentences import contrast, describe, gathered, joined
-from pedanova.report.text import bar, shorten
 
 HOSTILE = "</script><script>alert('1')</script>\"'><img src=x onerror=alert(1)>"
 

@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from pedanova.measures import Measures
     from pedanova.plots import Plots
     from pedanova.reducedspace import ReducedSpace
+    from pedanova.report.widget import Widget
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Analysis(Counted):
     """Tallies of every parameter, and the questions they answer.
 
@@ -152,8 +153,8 @@ class Analysis(Counted):
         self, target: object = 0.1, region: object = 1.0, smoothing: Smoothing = "auto"
     ) -> dict[str, Densities]:
         """`densities` of every parameter, the rows asked for once."""
-        contrasts, _, _ = self.ask(target, region)
-        return {contrast.name: densities_of(contrast, smoothing=smoothing) for contrast in contrasts}
+        contrasts, words, _ = self.ask(target, region)
+        return {c.name: densities_of(c, smoothing=smoothing, words=words) for c in contrasts}
 
     def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.
@@ -232,6 +233,12 @@ class Analysis(Counted):
         from pedanova.plots import Plots
 
         return Plots(self)
+
+    def widget(self, *, height: int = 900, **options: Any) -> Widget:
+        """The page of `report`, alive inside a notebook; options are those of `report`."""
+        from pedanova.report.widget import widget_of
+
+        return widget_of(self, height=height, **options)
 
     def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
         """The ratios for each of several objectives alone, beside those for all together.

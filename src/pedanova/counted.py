@@ -24,11 +24,14 @@ from pedanova.errors import (
     QueryError,
 )
 from pedanova.importance import Contrast
+from pedanova.letters import printable
 from pedanova.levels import Levels
+from pedanova.markup import Look, draw
 from pedanova.moments import Moments
 from pedanova.nesting import Range, check_nested, check_one_value, check_order, query_notes
 from pedanova.observations import Observations
 from pedanova.preparation import reordered
+from pedanova.reducedspace import in_words
 from pedanova.regions import Cut, Region, as_region
 from pedanova.rowsets import RowSet, as_rows, needs_rows
 from pedanova.selection import Survey
@@ -36,7 +39,7 @@ from pedanova.space import Space
 from pedanova.tally import Tally
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counted:
     """Tallies of every parameter, their levels, and the rows while they are at hand."""
 
@@ -65,6 +68,23 @@ class Counted:
             observations=observed,
             threads=threads,
         )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_short()})"
+
+    def in_short(self) -> str:
+        """What was counted, in one line."""
+        goals = self.observations.goals if self.observations is not None else ()
+        aim = " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
+        many = "parameter" if len(self.tallies) == 1 else "parameters"
+        aim = printable(aim or f"{self.direction} {self.objective}")
+        return f"{self.rows:,} rows, {len(self.tallies)} {many}, {aim}"
+
+    def _repr_html_(self) -> str:
+        """The search space, what was assumed, and what can be asked."""
+        lines = [[name, in_words(parameter)] for name, parameter in self.space.items()]
+        title = f"{self.in_short()}. Ask .importance(), .profile(), .densities(name), .reduce(), .widget()"
+        return draw(Look(title, ["parameter", "domain"], lines, words=frozenset({1}), notes=self.notes))
 
     @property
     def space(self) -> Space:

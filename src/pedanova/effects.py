@@ -110,9 +110,9 @@ class Effects(NamedTable[Effect]):
             for row in self.rows
         ]
 
-    def __str__(self) -> str:
+    def heading(self) -> str:
         clipped = f", clipped at {self.clip}" if self.clip else ""
-        return f"What moves the objective in {self.region}{clipped}:\n{self.to_text()}"
+        return f"What moves the objective in {self.region}{clipped}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,12 +67,13 @@ class MissingLibraryError(PedanovaError, ImportError):
     """An optional library is needed; the message names the extra to install."""
 
 
-def unknown_name(name: object, known: tuple[str, ...], *, what: str = "parameter") -> str:
-    """One line for a name that is not there, with the nearest one that is."""
+def unknown_name(name: object, known: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:
+    """One line for a name that is not there, with the nearest ones that are, in capitals or not."""
     from difflib import get_close_matches
 
-    near = get_close_matches(str(name), known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are: {listed(known)}"
+    small = {other.lower(): other for other in reversed(known)}
+    near = [repr(small[found]) for found in get_close_matches(str(name).lower(), small, n=most)]
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {listed(known)}"
     return f"no {what} is called {name!r}; {hint}"
 
 

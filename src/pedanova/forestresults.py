@@ -108,9 +108,8 @@ class ForestEffects(NamedTable[ForestEffect]):
             for row in self.rows
         ]
 
-    def __str__(self) -> str:
-        head = f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows:"
-        return f"{head}\n{self.to_text()}"
+    def heading(self) -> str:
+        return f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +142,7 @@ class AxisEffects(NamedTable[AxisEffect]):
     def lines(self) -> list[list[str]]:
         return [[row.name, show_percent(row.ratio), f"{row.variance:.4g}"] for row in self.rows]
 
-    def __str__(self) -> str:
-        head = (
-            f"What moves {self.objective} away from its best row ({self.best:.6g}), one parameter at a time:"
+    def heading(self) -> str:
+        return (
+            f"What moves {self.objective} away from its best row ({self.best:.6g}), one parameter at a time"
         )
-        return f"{head}\n{self.to_text()}"

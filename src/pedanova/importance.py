@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pedanova.density import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.errors import QueryError, listed
 from pedanova.grid import Block, Grid
+from pedanova.markup import Look
 from pedanova.table import Cell, NamedTable, show_percent
 
 WORTH_A_WORD = 0.005  # a smaller share is nothing to speak of
@@ -127,8 +128,12 @@ class Importances(NamedTable[Importance]):
         part = f"{row.activity / row.divergence:.0%}" if row.activity > 0 else ""
         return [f"{row.divergence:.3f}", part]
 
-    def __str__(self) -> str:
-        return f"What separates {self.target} from {self.region}:\n{self.to_text()}"
+    def heading(self) -> str:
+        return f"What separates {self.target} from {self.region}"
+
+    def look(self) -> Look:
+        faint = frozenset(i for i, row in enumerate(self.rows) if row.significant is False)
+        return replace(NamedTable.look(self), faint=faint)
 
 
 def interval_in_words(row: Importance) -> str:

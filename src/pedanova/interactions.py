@@ -9,7 +9,7 @@ on each other it is less, and the difference is their redundancy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 
 import numpy as np
@@ -19,6 +19,8 @@ from pedanova.additive import Design, design_of, explained, p_value
 from pedanova.engines.pairs import tally_pairs
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.importance import Contrast
+from pedanova.letters import printable
+from pedanova.markup import Look
 from pedanova.observations import Observations
 from pedanova.pairs import Groups, PairTally, coarse_groups
 from pedanova.table import Cell, Table, show_percent
@@ -29,6 +31,7 @@ FINE, ROUGH = 8, 4  # cells of each parameter, by how many target rows there are
 ENOUGH_ROWS = 100  # target rows from which on the fine cells say more
 MOST_CELLS = 64
 MOST_PAIRS = 20_000
+PAIRS_SHOWN = 20  # the strongest; tables hold all
 LEVEL = 0.05  # of significance, over all pairs together
 MOST_DRAWS = 200_000
 
@@ -125,11 +128,24 @@ class Interactions(Table):
             for row in self.rows
         ]
 
+    def heading(self) -> str:
+        return f"What separates {self.target} from {self.region}, by pairs"
+
+    def look(self) -> Look:
+        faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
+        shown, more = Table.look(self), len(self.rows) - PAIRS_SHOWN
+        notes = [
+            *([f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []),
+            *self.notes,
+        ]
+        bars = self.ratio_bars("interaction")
+        return replace(shown, lines=shown.lines[:PAIRS_SHOWN], bars=bars, faint=faint, notes=notes)
+
     def __str__(self) -> str:
         """The 20 strongest pairs; `to_text` holds all."""
         lines = self.to_text().splitlines()
-        more = [f"… and {len(self) - 20} pairs more"] if len(self) > 20 else []
-        return "\n".join([f"What separates {self.target} from {self.region}, by pairs:", *lines[:22], *more])
+        more = [f"… and {len(self) - PAIRS_SHOWN} pairs more"] if len(self) > PAIRS_SHOWN else []
+        return "\n".join([f"{printable(self.heading())}:", *lines[: PAIRS_SHOWN + 2], *more])
 
 
 def find_pairs(

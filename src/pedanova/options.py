@@ -7,19 +7,45 @@ from typing import Any, NoReturn
 
 from pedanova import kernel
 from pedanova.exports import FORMS
+from pedanova.letters import printable
 from pedanova.versions import __version__
 
-FORMATS = ("table", "csv", "json", "markdown", "latex")
+FORMATS = ("text", "csv", "json", "markdown", "latex")
 EXAMPLES = """examples:
+  pedanova demo
   pedanova analyze trials.csv --objective error
-  pedanova analyze trials.parquet --objective accuracy --direction maximize --target 0.01 --region 0.1
-  pedanova analyze trials.csv --objective error --exclude seed,train_seconds --format json -o importance.json
-  pedanova analyze trials.csv --objective error --where "epochs >= 10 and optimizer == 'adam'"
+  pedanova densities trials.csv learning_rate --objective error
+  pedanova report trials.csv --objective error -o report.html
+"""
+ANALYZE_EXAMPLES = """examples:
+  pedanova analyze trials.csv --objective error --exclude seed,train_seconds
+  pedanova analyze trials.parquet --objective accuracy --direction maximize \\
+      --target 0.01 --region 0.1
+  pedanova analyze trials.csv --objective error --format json -o importance.json
+  pedanova analyze trials.csv --objective error \\
+      --where "epochs >= 10 and optimizer == 'adam'"
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
   pedanova analyze optuna.db --study mlp --target 0.05
-  pedanova analyze 'trials/*.parquet' --objective loss --dask tcp://10.0.0.1:8786 --checkpoint run.check
-  pedanova compare trials.csv --objective error
-  pedanova reduce trials.csv --objective error --to code
+"""
+PROFILE_EXAMPLES = """examples:
+  pedanova profile trials.csv --objective error
+  pedanova profile trials.csv --objective error --region 0.5
+  pedanova profile trials.csv --objective error --format csv -o profile.csv
+"""
+INTERACTIONS_EXAMPLES = """examples:
+  pedanova interactions trials.csv --objective error
+  pedanova interactions trials.csv --objective error --target 0.2 --top 5
+  pedanova interactions trials.csv --objective error --params learning_rate,layers
+"""
+DENSITIES_EXAMPLES = """examples:
+  pedanova densities trials.csv --objective error
+  pedanova densities trials.csv learning_rate optimizer --objective error --target 0.05
+  pedanova densities trials.csv layers --objective error --format csv
+"""
+REPORT_EXAMPLES = """examples:
+  pedanova report trials.csv --objective error -o report.html
+  pedanova report optuna.db --study mlp -o report.html
+  pedanova report trials.csv --objective error --target 0.05 --title "My search"
 """
 ROWS_HELP = (
     "0.1 for the best 10 %%; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
@@ -28,6 +54,8 @@ ROWS_HELP = (
 
 
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
+SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
+PLACES = {"demo": "", "formats": "", "densities": "SOURCE [NAME …] "}  # what stands before the options
 STUDY_HELP = "which study or experiment, where a store holds several"
 
 
@@ -35,7 +63,7 @@ class Parser(argparse.ArgumentParser):
     """argparse with one line for a mistake instead of the whole usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
 def build_parser() -> Parser:
@@ -48,31 +76,122 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--version", action="version", version=f"pedanova {__version__} (counting: {kernel.describe()})"
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     add_analyze(commands)
+    add_profile(commands)
+    add_densities(commands)
+    add_interactions(commands)
     add_compare(commands)
     add_reduce(commands)
+    add_report(commands)
     add_space(commands)
-    commands.add_parser("formats", help="list every kind of source that can be read, with an example each")
-    demo = commands.add_parser("demo", help="analyze a real random search that ships with pedanova")
+    add_command(
+        commands,
+        "formats",
+        "list every kind of source that can be read, with an example each",
+        "examples:\n  pedanova formats\n",
+    )
+    demo = add_command(
+        commands,
+        "demo",
+        "analyze a real random search that ships with pedanova",
+        "examples:\n  pedanova demo\n  pedanova demo --report report.html\n",
+    )
     demo.add_argument("--report", metavar="FILE", help="write an HTML report there too")
+    for name, command in commands.choices.items():
+        command.usage = f"pedanova {name} {PLACES.get(name, 'SOURCE ')}[options]"  # all of them stand below
     return parser
 
 
-def add_analyze(commands: Any) -> None:
-    command = commands.add_parser(
-        "analyze",
-        help="rank the hyperparameters of a table of trials",
-        epilog=EXAMPLES,
+def add_command(commands: Any, name: str, what: str, examples: str) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=what,
+        description=f"{what[0].upper()}{what[1:]}.",
+        epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = command.add_argument
-    add("file", metavar="SOURCE", help=f"{SOURCE_HELP}; or a saved .pedanova file")
+    return made
+
+
+def add_analyze(commands: Any) -> None:
+    command = add_command(
+        commands, "analyze", "rank the hyperparameters of a table of trials", ANALYZE_EXAMPLES
+    )
+    command.add_argument("file", metavar="SOURCE", help=SAVED_HELP)
     add_question(command.add_argument_group("the question"))
+    add_table(command)
+    add_output(command.add_argument_group("output"))
+
+
+def add_table(command: argparse.ArgumentParser) -> None:
+    """How the table is to be read: the same for every command that asks it something."""
     add_columns(command.add_argument_group("columns"))
     add_rows(command.add_argument_group("rows"))
     add_scale(command.add_argument_group("large tables"))
-    add_output(command.add_argument_group("output"))
+
+
+def add_profile(commands: Any) -> None:
+    what = "the ranking for stricter and wider targets"
+    command = add_command(commands, "profile", what, PROFILE_EXAMPLES)
+    command.add_argument("file", metavar="SOURCE", help=SAVED_HELP)
+    question = command.add_argument_group("the question")
+    add_objective(question)
+    add_region(question)
+    add_measure(question)
+    add_table(command)
+    add_forms(command.add_argument_group("output"))
+
+
+def add_densities(commands: Any) -> None:
+    what = "where the good values of a parameter lie"
+    command = add_command(commands, "densities", what, DENSITIES_EXAMPLES)
+    command.add_argument("file", metavar="SOURCE", help=SAVED_HELP)
+    names = "which parameters (default: the three most important)"
+    command.add_argument("names", metavar="NAME", nargs="*", help=names)
+    add_question(command.add_argument_group("the question"))
+    add_table(command)
+    add_forms(command.add_argument_group("output"))
+
+
+def add_interactions(commands: Any) -> None:
+    what = "pairs of parameters that tell more together than both added"
+    command = add_command(commands, "interactions", what, INTERACTIONS_EXAMPLES)
+    command.add_argument("file", metavar="SOURCE", help=SOURCE_HELP)
+    question = command.add_argument_group("the question")
+    add_objective(question)
+    add_target(question)
+    add_region(question)
+    add = question.add_argument
+    add("--cells", default="auto", metavar="N", help="of each parameter (default: 8, or 4 for few rows)")
+    add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
+    add_table(command)
+    output = command.add_argument_group("output")
+    output.add_argument(
+        "--top", type=at_least_0, default=15, metavar="N", help="pairs to print (default 15; 0: all)"
+    )
+    add_forms(output)
+
+
+def add_report(commands: Any) -> None:
+    what = "everything as one HTML page that needs no network"
+    command = add_command(commands, "report", what, REPORT_EXAMPLES)
+    command.add_argument("file", metavar="SOURCE", help=SAVED_HELP)
+    add_question(command.add_argument_group("the question"))
+    add_table(command)
+    output = command.add_argument_group("output")
+    add = output.add_argument
+    add("-o", "--output", default="report.html", metavar="FILE", help="where to (default report.html)")
+    add("--title", metavar="TEXT", help="above the page (default: the name of the source)")
+    add("--open", action="store_true", help="show it in the browser")
+    add_threads(output)
+
+
+def at_least_0(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} must be 0 or more")
+    return number
 
 
 def add_compare(commands: Any) -> None:
@@ -91,10 +210,7 @@ def add_compare(commands: Any) -> None:
     question.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
     add_columns(command.add_argument_group("columns"))
     add_rows(command.add_argument_group("rows"))
-    output = command.add_argument_group("output")
-    output.add_argument("--format", choices=FORMATS, default="table", help="how to print (default table)")
-    output.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
-    output.add_argument("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
+    add_forms(command.add_argument_group("output"))
 
 
 def add_reduce(commands: Any) -> None:
@@ -156,7 +272,28 @@ def add_objective(group: Any) -> None:
 def add_question(group: Any) -> None:
     add = group.add_argument
     add_objective(group)
-    add("--target", default="0.1", metavar="T", help=f"the rows to reach: {ROWS_HELP} (default 0.1)")
+    add_target(group)
+    add_region(group)
+    add_measure(group)
+    add(
+        "--estimator",
+        choices=("auto", "counts", "surrogate"),
+        default="auto",
+        help="counts of the rows, a model for few rows, or whichever is nearer the truth (default)",
+    )
+    add("--draws", type=int, default=2000, metavar="N", help="behind intervals and p-values; 0 for none")
+    add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
+    add("--force", action="store_true", help="answer from fewer than 5 target rows too")
+
+
+def add_target(group: Any) -> None:
+    group.add_argument(
+        "--target", default="0.1", metavar="T", help=f"the rows to reach: {ROWS_HELP} (default 0.1)"
+    )
+
+
+def add_region(group: Any) -> None:
+    add = group.add_argument
     add(
         "--region",
         default="1.0",
@@ -169,18 +306,13 @@ def add_question(group: Any) -> None:
         metavar="BOX",
         help="the rows to stand in, as NAME=LOW..HIGH or NAME=A,B",
     )
+
+
+def add_measure(group: Any) -> None:
+    add = group.add_argument
     against = "hold the target against the region's rows (default) or a uniform draw"
     add("--baseline", choices=("region", "uniform"), default="region", help=against)
     add("--smoothing", default="auto", metavar="S", help="auto, none, or a bandwidth in cells")
-    add(
-        "--estimator",
-        choices=("auto", "counts", "surrogate"),
-        default="auto",
-        help="counts of the rows, a model for few rows, or whichever is nearer the truth (default)",
-    )
-    add("--draws", type=int, default=2000, metavar="N", help="behind intervals and p-values; 0 for none")
-    add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
-    add("--force", action="store_true", help="answer from fewer than 5 target rows too")
 
 
 def add_columns(group: Any) -> None:
@@ -242,8 +374,21 @@ def add_scale(group: Any) -> None:
 
 def add_output(group: Any) -> None:
     add = group.add_argument
-    add("--format", choices=FORMATS, default="table", help="how to print the answer (default table)")
-    add("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
     add("--save", metavar="FILE", help="keep the counts in a .pedanova file, to ask again later")
     add("--report", metavar="FILE", help="write an HTML report as well")
-    add("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
+    add_forms(group)
+
+
+def add_forms(group: Any) -> None:
+    add = group.add_argument
+    add("--format", type=as_form, choices=FORMATS, default="text", help="how to print (default text)")
+    add("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
+    add_threads(group)
+
+
+def as_form(text: str) -> str:
+    return "text" if text == "table" else text
+
+
+def add_threads(group: Any) -> None:
+    group.add_argument("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from pedanova import exports
 from pedanova.domains import Bounds, is_constant
+from pedanova.markup import Look
 from pedanova.space import (
     Categorical,
     Float,
@@ -141,6 +142,14 @@ class ReducedSpace(NamedTable[Verdict]):
             f"land in the target as before. Judged by bounds found without them, {e.kept} of {self.target} "
             f"and {e.best} of its best fifth lie inside."
         )
+
+    def look(self) -> Look:
+        """What a notebook shows: the verdicts with their reasons, and what they are worth."""
+        lines = [[*line, row.reason] for line, row in zip(self.lines(), self.rows, strict=True)]
+        header = [*self.header(), "reason"]
+        bars = {header.index("part"): [row.part for row in self.rows]}
+        words = frozenset({1, 2, 3, header.index("reason")})
+        return Look(self.summary(), header, lines, bars=bars, words=words, notes=self.notes)
 
     def to_text(self, width: int = 100) -> str:
         table = NamedTable.to_text(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
@@ -11,10 +11,23 @@ from numpy.typing import NDArray
 
 from pedanova.checks import Label
 from pedanova.density import Smoothing, as_bandwidth, smooth
-from pedanova.errors import UnknownParameterError, unknown_name
+from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.grid import Block, Grid
 from pedanova.importance import Contrast, Importance, Importances
+from pedanova.markup import Look
+from pedanova.panels import Panel, panels_of
+from pedanova.regions import percent
+from pedanova.space import Parameter
 from pedanova.table import Cell, Table, show_percent
+
+FEW_TOLD = 5  # target rows below which ratios are dice
+USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
+
+
+def chosen_places(quantiles: Sequence[float]) -> list[int]:
+    """Which steps to show where there is room for a few: the usual ones, or both ends."""
+    wanted = [i for i, quantile in enumerate(quantiles) if quantile in USUAL]
+    return wanted or sorted({0, len(quantiles) - 1} if quantiles else set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +87,29 @@ class Profile(Table):
     def _names(self) -> list[str]:
         return [row.name for row in self.steps[-1].rows] if self.steps else []
 
+    def told(self) -> list[Step]:
+        """Steps with enough target rows to tell anything; all, where none has."""
+        return [step for step in self.steps if step.rows[0].n_target >= FEW_TOLD] or list(self.steps)
+
+    def by_parameter(self) -> list[tuple[str, list[float]]]:
+        """(name, ratio at every step of `told`), the most important first where the target is the best 10 %."""
+        steps = self.told()
+        if not steps:
+            return []
+        usual = min(steps, key=lambda step: abs(float(step.quantile) - 0.1))
+        ratios = [{row.name: row.ratio for row in step.rows} for step in steps]
+        return [(row.name, [ratio[row.name] for ratio in ratios]) for row in usual.rows]
+
+    def look(self) -> Look:
+        """Parameters down, a few targets across."""
+        steps, rows = self.told(), self.by_parameter()
+        places = chosen_places([float(step.quantile) for step in steps])
+        header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
+        lines = [[name, *(show_percent(ratios[i]) for i in places)] for name, ratios in rows]
+        bars = {1 + k: [ratios[i] for _, ratios in rows] for k, i in enumerate(places)}
+        title = f"Ratios by target, inside {self.region} (counts alone)"
+        return Look(title, header, lines, bars=bars, notes=self.notes)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Densities(Table):
@@ -92,6 +128,39 @@ class Densities(Table):
     bandwidth: float
     missing_target: float
     missing_region: float
+    parameter: Parameter | None = None  # whose cells these are
+    words: tuple[str, str] = ("target", "region")  # both in words
+
+    def panels(self) -> list[Panel]:
+        """What to draw: one panel, or one for each domain."""
+        if self.parameter is None:
+            raise QueryError(f"{self.name}: its domain was not kept; ask for `densities` anew")
+        return panels_of(self.name, self.parameter, self.cells, self.target, self.region)
+
+    def look(self) -> Look:
+        """At most a dozen lines: neighbouring cells of a long range are taken together."""
+        lines, parts, marks = [], [], []
+        for label, target, region in shown_parts(self.panels()):
+            lift = f"{target / region:.2f}×" if region > 0 else ""
+            lines.append([label, show_percent(target), show_percent(region), lift])
+            parts.append(target)
+            marks.append(region)
+        top = max([*parts, *marks], default=0.0) or 1.0
+        return Look(
+            f"{self.name}: where {self.words[0]} lies, held against {self.words[1]}",
+            [self.name, *self.words, "lift"],
+            lines,
+            bars={1: [part / top for part in parts]},
+            marks={1: [mark / top for mark in marks]},
+            notes=self.activity_notes(),
+        )
+
+    def activity_notes(self) -> list[str]:
+        """Who has no value, where somebody has none."""
+        if not self.missing_region and not self.missing_target:
+            return []
+        target, region = 1 - self.missing_target, 1 - self.missing_region
+        return [f"active in {target:.0%} of {self.words[0]} and {region:.0%} of {self.words[1]}"]
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {
@@ -151,7 +220,22 @@ class Comparison(Table):
         ]
 
 
-def densities_of(contrast: Contrast, *, smoothing: Smoothing) -> Densities:
+def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:
+    """(label, target, region) of at most `most` groups of neighbouring cells of each panel."""
+    rows = []
+    for panel in panels:
+        behind = f" ({panel.domain})" if panel.domain else ""
+        step = -(-len(panel.labels) // most) if panel.is_curve else 1
+        for start in range(0, len(panel.labels), step):
+            group = slice(start, start + step)
+            parts = float(panel.target[group].sum()), float(panel.region[group].sum())
+            rows.append((panel.span_of(group) + behind, *parts))
+    return rows
+
+
+def densities_of(
+    contrast: Contrast, *, smoothing: Smoothing, words: tuple[str, str] = ("target", "region")
+) -> Densities:
     grid = contrast.grid
     wanted, base = contrast.target[: grid.cells], contrast.region[: grid.cells]
     widths = [_shown_width(smoothing, wanted, base, block) for block in grid.blocks]
@@ -165,6 +249,8 @@ def densities_of(contrast: Contrast, *, smoothing: Smoothing) -> Densities:
         bandwidth=max(widths),
         missing_target=1.0 - float(wanted.sum() / contrast.target.sum()),
         missing_region=1.0 - float(base.sum() / contrast.region.sum()),
+        parameter=grid.parameter,
+        words=words,
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from pedanova.errors import MissingLibraryError, UnknownParameterError, unknown_name
+from pedanova.letters import printable, to_left, to_right, width_of
+from pedanova.markup import Look, draw
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,21 +104,35 @@ class Table:
 
     def to_text(self) -> str:
         """Columns in line, for a terminal."""
-        header, rows = self.header(), self.lines()
+        header = [printable(name) for name in self.header()]
+        rows = [[printable(cell) for cell in line] for line in self.lines()]
         widths = column_widths(header, rows)
         rule = ["─" * width for width in widths]
         return "\n".join("  ".join(aligned(row, widths)).rstrip() for row in [header, rule, *rows])
 
+    def look(self) -> Look:
+        """What a notebook shows: a bar behind every ratio."""
+        notes = getattr(self, "notes", ())
+        return Look(self.heading(), self.header(), self.lines(), bars=self.ratio_bars(), notes=notes)
+
+    def heading(self) -> str:
+        """What is in it, as the line above; empty where the columns say enough."""
+        return ""
+
+    def ratio_bars(self, title: str = "ratio") -> dict[int, list[float]]:
+        """Bars for one column, the largest number as long as the cell."""
+        if title not in self.header():
+            return {}
+        numbers = [float(cell or 0.0) for cell in self.to_dict()[title]]
+        top = max(numbers, default=0.0) or 1.0
+        return {self.header().index(title): [number / top for number in numbers]}
+
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.header())
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self.lines()
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return draw(self.look())
 
     def __str__(self) -> str:
-        return self.to_text()
+        heading = printable(self.heading())
+        return f"{heading}:\n{self.to_text()}" if heading else self.to_text()
 
     def __repr__(self) -> str:
         return str(self)
@@ -167,10 +182,10 @@ def show_percent(part: float) -> str:
 
 
 def column_widths(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(3, *(len(line[i]) for line in [header, *rows])) for i in range(len(header))]
+    return [max(3, *(width_of(line[i]) for line in [header, *rows])) for i in range(len(header))]
 
 
 def aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     """The first column to the left, the others to the right."""
     first, *others = zip(row, widths, strict=True)
-    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return [to_left(*first), *(to_right(cell, width) for cell, width in others)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pedanova import kernel
 
 __version__ = "0.1.0"
-LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "rich", "scikit-learn", "optuna")
+LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 
 
 def show_versions() -> None:

@@ -65,20 +65,29 @@ def gathered(notes: Sequence[str], names: Iterable[str]) -> list[str]:
 
 def explain_columns(found: Importances) -> str:
     """The columns of the table, for someone who sees it for the first time."""
+    return " ".join(meanings_of(found).values())
+
+
+def meanings_of(found: Importances) -> dict[str, str]:
+    """What each column means, by its title; under no title, what is to be known beside."""
     base = "the region's rows" if found.baseline == "region" else "a uniform draw from the space"
     part = (
         "part of the variance"
         if found.baseline == "region"
         else "part, if rows were drawn uniformly, of the variance"
     )
-    text = (
-        "ratio: part of the summed importance. share: " + part + ' of "in the target?" that '
-        f"the parameter explains alone, corrected for chance. divergence: distance of the target from {base}."
-    )
+    words = {
+        "ratio": "ratio: part of the summed importance.",
+        "share": f'share: {part} of "in the target?" that the parameter explains alone, corrected for chance'
+        + ("; ~ marks what cannot be told from noise." if found.is_sure else "."),
+        "divergence": f"divergence: distance of the target from {base}.",
+    }
     if found.is_sure:
-        text += " p: how often chance alone would look as important; ~ marks what cannot be told from noise."
+        words["p"] = "p: how often chance alone would look as important."
     if found.is_conditional:
-        text += " by activity: part of the divergence that comes from the parameter being active at all."
+        words["by activity"] = (
+            "by activity: part of the divergence that comes from the parameter being active at all."
+        )
     if found.baseline == "region" and found.region != "all rows":
-        text += " Inside a region shares may overlap and add to more than 100 %."
-    return text
+        words[""] = "Inside a region shares may overlap and add to more than 100 %."
+    return words

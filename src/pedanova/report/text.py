@@ -1,45 +1,79 @@
-"""Results for the terminal: plain text, or colours through rich where it is installed and wanted."""
+"""Results for the terminal: a title, a table as wide as there is room, and what its columns mean."""
 
 from __future__ import annotations
 
-import importlib.util
 import textwrap
 from collections.abc import Sequence
 
-from pedanova.importance import Importance, Importances
-from pedanova.report.sentences import explain_columns
-from pedanova.table import aligned, column_widths, show_percent
+from pedanova.importance import Importance, Importances, interval_in_words
+from pedanova.interactions import Interaction, Interactions
+from pedanova.letters import printable, shorten, sparkline, width_of
+from pedanova.regions import percent
+from pedanova.report.columns import Column, draw_columns, fitted
+from pedanova.report.sentences import meanings_of
+from pedanova.results import USUAL, Profile
+from pedanova.table import show_percent
 
-BAR = 20
-EIGHTHS = " ▏▎▍▌▋▊▉"
+SPARKS = 24  # letters of a curve in a table
+PAIRS_SHOWN = 15
+INTERACTION_MEANINGS = {
+    "interaction": 'part of the variance of "in the target?" that both explain together, beyond both added; '
+    "* marks pairs that chance does not explain (all pairs taken together).",
+    "together": "what both explain together.",
+    "added": "what an effect of each, added up, explains.",
+    "overlap": "what both tell alike, because the rows make them depend on each other.",
+    "p": "how often an additive pair would look so by chance, all pairs taken together.",
+}
 
 
-def bar(part: float, width: int = BAR) -> str:
-    """A bar of blocks, an eighth of a block at a time."""
-    eighths = round(max(0.0, min(1.0, part)) * width * 8)
-    whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(width)
+def fill(text: str, width: int, behind: str = "") -> str:
+    """A paragraph; what the user's names hold is shown, not obeyed."""
+    return textwrap.fill(printable(text), max(20, width), subsequent_indent=behind)
 
 
-def importance_rows(found: Importances) -> tuple[list[str], list[list[str]]]:
-    header = ["parameter", "ratio", "", *found.header()[2:]]
-    top = max((row.ratio for row in found.rows), default=0.0) or 1.0
-    rows = [
-        [row.name, show_percent(row.ratio), bar(row.ratio / top), *found.cells_of(row)] for row in found.rows
+def draw_importances(found: Importances, *, colour: bool = False, width: int = 100) -> str:
+    """Title, table and what its columns mean."""
+    first = found.rows[0]
+    title = f"What separates {found.target} ({first.n_target:,}) from {found.region} ({first.n_region:,}):"
+    columns = importance_columns(found)
+    faint = {i for i, row in enumerate(found.rows) if row.significant is False}
+    table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    shown = {column.title for column in fitted(columns, width)}
+    meanings = [text for name, text in meanings_of(found).items() if name in shown or not name]
+    return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
+
+
+def importance_columns(found: Importances) -> list[Column]:
+    """Where room is short the divergence leaves first, then p, activity and the interval."""
+    rows = found.rows
+    top = max((row.ratio for row in rows), default=0.0) or 1.0
+    columns = [
+        Column("parameter", [row.name for row in rows], "name"),
+        Column("ratio", [show_percent(row.ratio) for row in rows]),
+        Column("", kind="bar", parts=[row.ratio / top for row in rows]),
+        Column("share", [marked_share(row) for row in rows]),
     ]
-    return header, rows
+    if found.is_sure:
+        columns.append(Column("95 % interval", aligned_intervals(rows), leave=1))
+        columns.append(Column("p", [shown_p(row.p_value) for row in rows], leave=3))
+    divergence = [found.divergence_in_words(row) for row in rows]
+    columns.append(Column("divergence", [words[0] for words in divergence], leave=4))
+    if found.is_conditional:
+        columns.append(Column("by activity", [words[1] for words in divergence], leave=2))
+    return columns
 
 
-def compare_rows(wide: Importances, narrow: Importances) -> tuple[list[str], list[list[str]]]:
-    """Two questions side by side, in the order of the first."""
-    top = max((row.ratio for found in (wide, narrow) for row in found.rows), default=0.0) or 1.0
-    header = ["parameter", "global", "", "share", "local", "", "share"]
-    rows = []
-    for name in wide:
-        pair = wide[name], narrow[name]
-        shown = [(show_percent(row.ratio), bar(row.ratio / top), marked_share(row)) for row in pair]
-        rows.append([name, *shown[0], *shown[1]])
-    return header, rows
+def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
+    """Both ends in columns of their own, so that the eye can run down them."""
+    ends = [interval_in_words(row).split(" … ") for row in rows]
+    widest = [max((len(pair[i]) for pair in ends if len(pair) == 2), default=0) for i in (0, 1)]
+    return [f"{pair[0]:>{widest[0]}} … {pair[1]:>{widest[1]}}" if len(pair) == 2 else "" for pair in ends]
+
+
+def shown_p(p: float | None) -> str:
+    if p is None:
+        return ""
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
 def marked_share(row: Importance) -> str:
@@ -47,54 +81,94 @@ def marked_share(row: Importance) -> str:
     return f"{'~ ' if row.significant is False else ''}{show_percent(row.share)}"
 
 
-def draw_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, colour: bool = False) -> str:
-    """A table as text; bars stand beside their numbers, names to the left, numbers to the right."""
-    if colour and importlib.util.find_spec("rich") is not None:
-        return _draw_rich(header, rows)
-    shown = [[shorten(row[0]), *row[1:]] for row in rows]
-    widths = column_widths(header, shown)
-    rule = ["─" * width for width in widths]
-    return "\n".join("  ".join(aligned(row, widths)).rstrip() for row in [header, rule, *shown])
+def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:
+    """Two questions side by side, in the order of the first."""
+    top = max((row.ratio for found in (wide, narrow) for row in found.rows), default=0.0) or 1.0
+    columns = [Column("parameter", list(wide), "name")]
+    for word, found in (("global", wide), ("local", narrow)):
+        rows = [found[name] for name in wide]
+        columns += [
+            Column(word, [show_percent(row.ratio) for row in rows]),
+            Column("", kind="bar", parts=[row.ratio / top for row in rows]),
+            Column("share", [marked_share(row) for row in rows], leave=1),
+        ]
+    return draw_columns(columns, width=width, colour=colour)
 
 
-def shorten(name: str, width: int = 40) -> str:
-    """A long name cut in its middle; control characters shown, not obeyed."""
-    printable = "".join(letter if letter.isprintable() else "�" for letter in name)
-    if len(printable) <= width:
-        return printable
-    half = (width - 1) // 2
-    return f"{printable[:half]}…{printable[-half:]}"
+def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> str:
+    """Every parameter's ratio over the target's size: a small curve, and the numbers at usual sizes."""
+    steps, rows = found.told(), found.by_parameter()
+    if not steps:
+        return "The region has too few levels to compare."
+    top = max((max(ratios) for _, ratios in rows), default=0.0) or 1.0
+    ends = f"{percent(steps[0].quantile)} to {percent(steps[-1].quantile)}"
+    curves = [sparkline([ratio / top for ratio in thinned(ratios, width // 4)]) for _, ratios in rows]
+    columns = [Column("parameter", [name for name, _ in rows], "name"), Column(ends, curves, "words")]
+    for i, step in enumerate(steps):
+        if float(step.quantile) in USUAL:
+            leave = USUAL.index(float(step.quantile))
+            cells = [show_percent(ratios[i]) for _, ratios in rows]
+            columns.append(Column(f"best {percent(step.quantile)}", cells, leave=leave))
+    title = f"Ratios by target, inside {found.region}:"
+    meaning = (
+        "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
+        f"strictest target ({percent(steps[0].quantile)}) to the widest, its full height is "
+        f"{show_percent(top)}. Counts alone; where rows are few, analyze asks a model as well."
+    )
+    left = len(found.steps) - len(steps)
+    if left:
+        meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than 5 rows left out."
+    table = draw_columns(columns, width=width, colour=colour)
+    return "\n\n".join([fill(title, width), table, fill(meaning, width)])
 
 
-def _draw_rich(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for i, name in enumerate(header):
-        is_bar = name == "" and i > 0
-        table.add_column(
-            Text(name),
-            justify="left" if i == 0 or is_bar else "right",
-            style="cyan" if is_bar else "",
-            no_wrap=True,
-        )
-    for row in rows:
-        table.add_row(*(Text(shorten(cell)) for cell in row))
-    console = Console(force_terminal=True, width=max(100, sum(len(name) for name in header) + 80))
-    with console.capture() as captured:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip("\n")
+def thinned(ratios: Sequence[float], most: int) -> list[float]:
+    """At most as many as a small curve has letters."""
+    step = -(-len(ratios) // min(SPARKS, most))
+    groups = [ratios[i : i + step] for i in range(0, len(ratios), step)]
+    return [sum(group) / len(group) for group in groups]
 
 
-def draw_importances(found: Importances, *, colour: bool = False, width: int = 100) -> str:
-    """Title, table and what its columns mean."""
-    first = found.rows[0]
-    title = f"What separates {found.target} ({first.n_target:,}) from {found.region} ({first.n_region:,}):"
-    table = draw_table(*importance_rows(found), colour=colour)
-    return f"{title}\n\n{table}\n\n{textwrap.fill(explain_columns(found), width)}"
+def draw_interactions(
+    found: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN
+) -> str:
+    """The strongest pairs, with bars; a star marks what chance does not explain."""
+    rows = found.rows[:most] if most else found.rows
+    columns = interaction_columns(rows, room=max(16, width // 3))
+    faint = {i for i, row in enumerate(rows) if not row.significant}
+    table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    shown = {column.title for column in fitted(columns, width)}
+    meanings = [f"{name}: {text}" for name, text in INTERACTION_MEANINGS.items() if name in shown]
+    left = len(found.rows) - len(rows)
+    more = [f"… and {left:,} pairs more; --top 0 shows all"] if left else []
+    title = f"What separates {found.target} from {found.region}, by pairs:"
+    return "\n\n".join([fill(title, width), "\n".join([table, *more]), fill(" ".join(meanings), width)])
+
+
+def pair_name(row: Interaction, room: int) -> str:
+    """Both names, each cut on its own where they are too long together."""
+    whole = f"{row.first} × {row.second}"
+    if width_of(whole) <= room:
+        return whole
+    half = (room - 3) // 2
+    spare = [max(0, half - width_of(name)) for name in (row.second, row.first)]
+    first, second = (shorten(n, half + s) for n, s in zip((row.first, row.second), spare, strict=True))
+    return f"{first} × {second}"
+
+
+def interaction_columns(rows: Sequence[Interaction], room: int) -> list[Column]:
+    top = max((row.interaction for row in rows), default=0.0)
+    parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
+    marked = [show_percent(row.interaction) + (" *" if row.significant else "  ") for row in rows]
+    return [
+        Column("pair", [pair_name(row, room) for row in rows], "name"),
+        Column("interaction", marked),
+        Column("", kind="bar", parts=parts),
+        Column("together", [show_percent(row.closed) for row in rows], leave=1),
+        Column("added", [show_percent(row.additive) for row in rows], leave=2),
+        Column("overlap", [show_percent(row.redundancy) for row in rows], leave=4),
+        Column("p", [shown_p(row.p_adjusted) for row in rows], leave=3),
+    ]
 
 
 def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:

@@ -1,0 +1,1 @@
+"""What each command does, one file for each kind; `pedanova.cli` picks."""

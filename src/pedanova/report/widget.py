@@ -1,0 +1,50 @@
+"""The page inside a notebook: a frame that holds all of it, so that no extension and no server is needed."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from pedanova.errors import QueryError
+
+SHORTEST, TALLEST = 100, 10_000  # pixels
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Widget:
+    """A page to show in JupyterLab, VS Code or Colab. Scripts in it cannot reach the notebook around it."""
+
+    page: str  # a whole HTML document
+    height: int  # pixels
+
+    def _repr_html_(self) -> str:
+        allowed = (
+            "allow-scripts allow-downloads allow-modals allow-popups"  # and nothing of the notebook's own
+        )
+        return (
+            f'<iframe title="pedanova report" sandbox="{allowed}" srcdoc="{escape(self.page)}" '
+            f'style="width:100%;height:{self.height}px;border:0" loading="lazy"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
+        )
+
+
+def widget_of(a: Any, *, height: int, **options: Any) -> Widget:
+    """The page of an analysis in a frame."""
+    if isinstance(height, bool) or not isinstance(height, int) or not SHORTEST <= height <= TALLEST:
+        raise QueryError(f"height={height!r} must be a whole number of pixels from {SHORTEST} to {TALLEST:,}")
+    return Widget(page_of(a, **options), height)
+
+
+def page_of(a: Any, **options: Any) -> str:
+    """The page exactly as `report` writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        a.report(path, **options)
+        return path.read_text(encoding="utf-8")
