@@ -45,10 +45,7 @@ class Survey:
 
     def shared_with(self, values: NDArray[np.float64]) -> int:
         """How many rows share their slot with one of these signed values."""
-        first, shift, slots = self.window
-        keys = np.maximum(_key_of(values), np.uint64(first)) - np.uint64(first)
-        places = np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1))
-        return int(self.counts[np.unique(places)].sum())
+        return int(self.counts[np.unique(slots_of(values, self.window))].sum())
 
 
 def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Survey | None:
@@ -103,6 +100,14 @@ def window_around(sample: NDArray[np.float64]) -> Window:
     low, high = int(keys[tail]), int(keys[-1 - tail])
     first = max(0, low - max(1, (high - low) // SLOTS))
     return first, max(0, (high - first).bit_length() - SLOTS.bit_length()), SLOTS
+
+
+def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
+    """The slots of some signed values, as `count_slots` finds them; not for NaN."""
+    first, shift, slots = window
+    keys = np.maximum(_key_of(values), np.uint64(first)) - np.uint64(first)
+    found: NDArray[np.int64] = np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64)
+    return found
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,9 @@ from pedanova.selection import (
     gather_wanted,
     joined,
     sample_of,
+    slots_of,
 )
-from pedanova.sources.scans import Part
+from pedanova.sources.scans import FilePart, Part
 from pedanova.space import Space
 from pedanova.tally import Tally
 
@@ -239,15 +241,34 @@ class Marks:
 
 
 def marked_of_part(part: Part, plan: Plan, marks: Marks, meter: Meter | None = None) -> Gathered:
-    """The signed objectives of the slots to be collected, and the ends of the others that are asked for."""
+    """The signed objectives of the slots to be collected, and the ends of the others that are asked for.
+
+    Row groups that say they hold none of them stay unread.
+    """
     table = marks.table()
     found = [(np.empty(0), np.tile([np.inf, -np.inf], (marks.large, 1)))]
-    for observed in batches_of(part, plan, meter):
+    for observed in chain.from_iterable(
+        batches_of(one, plan, meter) for one in asked_parts(part, plan, marks)
+    ):
         values = kept_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
         count_slots(values, sign_of(plan), marks.window, slots)
         found.append(gather_slots(values, sign_of(plan), slots, table, marks.few, marks.large))
     return joined(found)
+
+
+def asked_parts(part: Part, plan: Plan, marks: Marks) -> list[Part]:
+    """The parts, or row groups of them, that may hold a marked slot."""
+
+    def may_hold(low: float, high: float) -> bool:
+        ends = np.sort(slots_of(sign_of(plan) * np.array([low, high]), marks.window))
+        return bool(np.any((marks.places >= ends[0]) & (marks.places <= ends[1])))
+
+    parts = [
+        one.between(plan.objective, may_hold) if isinstance(one, FilePart) else one
+        for one in getattr(part, "parts", (part,))
+    ]
+    return [one for one in parts if one is not None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

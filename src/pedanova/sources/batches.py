@@ -35,6 +35,24 @@ def describe_file(file: Path, kind: str) -> tuple[tuple[str, ...], list[int]]:
         return tuple(read_header(file, delimiter_of(kind))), []
 
 
+def group_ranges(file: Path, name: str) -> list[tuple[float, float] | None]:
+    """For each row group of a Parquet file, what its numbers in a column lie between, where it tells."""
+    with open_parquet(file) as parquet:
+        meta = parquet.metadata
+        groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+        places = [i for i in range(meta.num_columns) if meta.schema.column(i).path == name]
+        return [_range_of(group.column(places[0])) if places else None for group in groups]
+
+
+def _range_of(chunk: Any) -> tuple[float, float] | None:
+    told = chunk.statistics if chunk.is_stats_set else None
+    if told is None or not told.has_min_max:
+        return None
+    ends = told.min, told.max
+    plain = all(isinstance(end, int | float) and not isinstance(end, bool) and end == end for end in ends)
+    return (float(ends[0]), float(ends[1])) if plain else None
+
+
 def read_batches(
     file: Path, kind: str, names: Sequence[str], groups: Sequence[int] | None
 ) -> Iterator[Records]:

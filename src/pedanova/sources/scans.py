@@ -9,8 +9,8 @@ from __future__ import annotations
 import glob
 import importlib.util
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
@@ -64,6 +64,21 @@ class FilePart:
             raise PartError(str(error), self.name) from None
         except OSError as error:
             raise PartError(f"{self.path} cannot be read: {error.strerror or error}", self.name) from None
+
+    def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
+        """The row groups whose numbers may lie between ends of which that holds; None where there is none.
+
+        A group that does not tell its ends stays.
+        """
+        if self.kind != "Parquet" or name in dict(self.keys):
+            return self
+        try:
+            ranges = batches.group_ranges(Path(self.path), name)
+        except (OSError, ValueError):  # reading the rows will say why
+            return self
+        own = range(len(ranges)) if self.groups is None else self.groups
+        kept = tuple(i for i in own if (ends := ranges[i]) is None or holds(*ends))
+        return replace(self, groups=kept) if kept else None
 
     @property
     def mark(self) -> tuple[object, ...]:
