@@ -602,7 +602,7 @@ def test_row_groups_without_a_threshold_stay_unread(
 
 
 def test_ranges_of_row_groups(tmp_path: Path) -> None:
-    import pyarrow
+    import pyarrow  # noqa: ICN001  (pa is pedanova here)
     from pyarrow import parquet
 
     columns = {
