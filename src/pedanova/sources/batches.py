@@ -65,7 +65,7 @@ def read_batches(
 
 def _batches(file: Path, kind: str, names: list[str], groups: Sequence[int] | None) -> Iterator[Any]:
     if kind == "Parquet":
-        with open_parquet(file) as parquet:
+        with open_parquet(file, coded=names) as parquet:
             yield from parquet.iter_batches(ROWS, row_groups=groups, columns=names)
     elif kind == "Arrow IPC":
         reader = open_ipc(file)
@@ -80,10 +80,20 @@ def delimiter_of(kind: str) -> str:
     return "\t" if kind == "TSV" else ","
 
 
-def open_parquet(file: Path) -> Any:
+def open_parquet(file: Path, *, coded: Sequence[str] = ()) -> Any:
+    """The file; text among the `coded` columns comes as codes, which is how it mostly lies there."""
+    import pyarrow as pa
     from pyarrow import parquet
 
-    return parquet.ParquetFile(file, pre_buffer=False)  # otherwise all of the file is held in memory
+    schema = parquet.read_schema(file) if coded else pa.schema([])
+    texts = [
+        name
+        for name in coded
+        if name in schema.names
+        and schema.types[schema.get_field_index(name)] in (pa.string(), pa.large_string())
+    ]
+    # With pre_buffer all of the file would be held in memory.
+    return parquet.ParquetFile(file, pre_buffer=False, read_dictionary=texts)
 
 
 def open_ipc(file: Path) -> Any:
