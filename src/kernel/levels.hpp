@@ -40,6 +40,21 @@ void assign_levels(const Column& objective, double sign, std::int64_t rows, cons
     });
 }
 
+// The levels of eight rows in one go, one byte each; returns whether one of them is 255.
+inline bool look_up_eight(const std::uint8_t* table, const std::uint16_t* slots, std::uint8_t* levels) {
+    std::uint64_t together = 0;
+    for (int k = 0; k < 8; ++k) together |= static_cast<std::uint64_t>(table[slots[k]]) << (8 * k);
+    for (int k = 0; k < 8; ++k) levels[k] = static_cast<std::uint8_t>(together >> (8 * k));
+    constexpr std::uint64_t ones = ~std::uint64_t{0} / 255;  // 0x01 in every byte
+    return ((together & 127 * ones) + ones) & together & 128 * ones;
+}
+
+inline bool look_up_eight(const std::uint16_t* table, const std::uint16_t* slots, std::uint16_t* levels) {
+    std::uint16_t most = 0;
+    for (int k = 0; k < 8; ++k) most = std::max(most, levels[k] = table[slots[k]]);
+    return most == UINT16_MAX;
+}
+
 // The same from slots of a window: only where a boundary lies in a row's own slot must the row itself be looked at.
 // Levels are fewer than their codes: the last one marks such rows.
 template <class Level>
@@ -52,18 +67,17 @@ void assign_by_slots(const std::uint16_t* slots, const Window& window, const Col
         level_of[slot] = static_cast<Level>(passed);
         for (; passed < count && static_cast<std::int64_t>(window.slot_of(boundaries[passed])) == slot; ++passed) level_of[slot] = open;
     }
-    const Level* const table = level_of.data();
-    constexpr std::int64_t stride = 32;
-    for (std::int64_t first = 0; first < rows; first += stride) {
-        const std::int64_t end = std::min(first + stride, rows);
-        Level most = 0;
-        for (std::int64_t i = first; i < end; ++i) most = std::max(most, levels[i] = table[slots[i]]);
-        for (std::int64_t i = first; most == open && i < end; ++i) {
-            if (levels[i] != open) continue;
-            const double value = value_at(objective, sign, i);
-            levels[i] = static_cast<Level>(std::upper_bound(boundaries, boundaries + count, value) - boundaries);
-        }
+    const auto settle = [&](std::int64_t row) {
+        if (levels[row] != open) return;
+        const double value = value_at(objective, sign, row);
+        levels[row] = static_cast<Level>(std::upper_bound(boundaries, boundaries + count, value) - boundaries);
+    };
+    std::int64_t i = 0;
+    for (; i + 8 <= rows; i += 8) {
+        const bool some = look_up_eight(level_of.data(), slots + i, levels + i);
+        for (std::int64_t k = i; some && k < i + 8; ++k) settle(k);
     }
+    for (; i < rows; ++i) levels[i] = level_of[slots[i]], settle(i);
 }
 
 }  // namespace pedanova

@@ -115,18 +115,20 @@ inline double value_at(const Column& objective, double sign, std::int64_t row) {
 
 // `use(row)` for each row whose slot is marked, in row order. Such rows are few: eight are passed over at a time.
 template <class Use>
-void for_marked(const std::uint16_t* slots, std::int64_t rows, const std::vector<std::uint64_t>& marked, const Use& use) {
-    const auto is_marked = [&](std::int64_t i) { return (marked[slots[i] / 64] >> (slots[i] % 64)) & 1; };
+void for_marked(const std::uint16_t* slots, std::int64_t rows, const std::uint8_t* marked, const Use& use) {
     constexpr std::int64_t stride = 8;
     std::int64_t i = 0;
     for (; i + stride <= rows; i += stride) {
-        std::uint64_t any = 0;
-        for (std::int64_t k = 0; k < stride; ++k) any |= is_marked(i + k);
-        for (std::int64_t k = 0; any && k < stride; ++k)
-            if (is_marked(i + k)) use(i + k);
+        std::uint64_t low, high;  // four slots each, in whatever order
+        std::memcpy(&low, slots + i, sizeof low);
+        std::memcpy(&high, slots + i + 4, sizeof high);
+        std::uint8_t any = 0;
+        for (int k = 0; k < 64; k += 16) any |= marked[(low >> k) & UINT16_MAX] | marked[(high >> k) & UINT16_MAX];
+        for (std::int64_t k = i; any && k < i + stride; ++k)
+            if (marked[slots[k]]) use(k);
     }
     for (; i < rows; ++i)
-        if (is_marked(i)) use(i);
+        if (marked[slots[i]]) use(i);
 }
 
 struct Ends {
@@ -139,10 +141,9 @@ struct Ends {
 inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objective, double sign, std::int64_t rows,
                                  const std::int32_t* wanted, std::int64_t slot_count, Ends* ends, double* out, std::int64_t capacity) {
     std::int64_t found = 0;
-    std::vector<std::uint64_t> marked(Window::most_slots / 64 + 1, 0);  // one bit a slot: this one stays in the cache
-    for (std::int64_t slot = 0; slot < slot_count; ++slot)
-        if (wanted[slot] != -2) marked[slot / 64] |= std::uint64_t{1} << (slot % 64);
-    for_marked(slots, rows, marked, [&](std::int64_t row) {
+    std::vector<std::uint8_t> marked(Window::most_slots + 1, 0);  // small enough to stay in the cache
+    for (std::int64_t slot = 0; slot < slot_count; ++slot) marked[slot] = wanted[slot] != -2;
+    for_marked(slots, rows, marked.data(), [&](std::int64_t row) {
         const std::int32_t wish = wanted[slots[row]];
         const double value = value_at(objective, sign, row);
         if (wish == -1) {
