@@ -238,7 +238,7 @@ def space_card(reduced: ReducedSpace | None, refused: str) -> str:
         "<div class='scroll' tabindex='0' role='region' aria-label='A smaller search space'>"
         f"<table class='space'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
-    notes = "".join(f"<li>{escape(note)}</li>" for note in reduced.notes)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(reduced.notes))
     remarks = f"<ul class='remarks'>{notes}</ul>" if notes else ""
     return card("space", heading, intro, table + remarks + code(reduced), wide=True)
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 Spec: TypeAlias = dict[str, Any]
 HEIGHT = 260
 SLOTS = 6  # parameters that have a colour and a shape of their own in the profile
+NUMBERS = ".6~g"
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
 
@@ -29,8 +30,10 @@ def all_specs(rungs: Sequence[float], *, log_objective: bool, objective: str) ->
     }
 
 
-def chart(layers: Sequence[Spec], data: str, height: int = HEIGHT) -> Spec:
+def chart(layers: Sequence[Spec], data: str, *words: str, height: int = HEIGHT) -> Spec:
+    """Layers over one dataset; `words` are lists of the user's names, set when the chart is drawn."""
     return {
+        "params": [{"name": name, "value": []} for name in words],
         "data": {"name": data},
         "width": "container",
         "height": height,
@@ -70,34 +73,46 @@ def upward(name: str, title: str) -> Spec:
     return number(name, title, scale={"zero": True}, minExtent=34, maxExtent=34, tickCount=5)
 
 
-def named(name: str, order: str, *, width: int) -> Spec:
-    """A field of names, in the order of another field."""
+def named(name: str, words: str, *, width: int, order: str = "ascending") -> Spec:
+    """A field of places in a list of names, which the page gives as the signal `words`.
+
+    A name is never a value of the scale: `__proto__` would break it, and equal names would share a band.
+    """
     axis = {
         "title": None,
+        "labelExpr": f"{words}[datum.value]",
         "labelLimit": width,
-        "minExtent": 0,
         "domain": False,
         "ticks": False,
         "labelPadding": 6,
     }
-    return {"field": name, "type": "nominal", "sort": {"field": order, "op": "min"}, "axis": axis}
+    return {"field": name, "type": "ordinal", "sort": order, "axis": axis}
+
+
+def slanted(encoding: Spec, angle: int) -> Spec:
+    axis = {**encoding["axis"], "labelAngle": angle, "labelAlign": "right", "labelBaseline": "top"}
+    return {**encoding, "axis": axis}
+
+
+def padded(encoding: Spec, inner: float, outer: float = 0.0) -> Spec:
+    return {**encoding, "scale": {"paddingInner": inner, "paddingOuter": outer}}
 
 
 def importance() -> Spec:
     """The ranked bars, for export; on the page they are buttons."""
-    y = named("name", "order", width=180)
+    y = named("place", "names", width=180)
     x = number("value", None, scale={"zero": True}, tickCount=6)
     layers = [
         layer("bar", "target", x=x, y=y, opacity={"field": "opacity", "type": "quantitative", "scale": None}),
         layer("rule", "interval", x={"field": "low", "type": "quantitative"}, x2={"field": "high"}, y=y),
     ]
-    return chart(layers, "rows")
+    return chart(layers, "rows", "names")
 
 
 def curve(*, log: bool) -> Spec:
     """Densities over a range: the target, the region, and a uniform draw, which is 1 everywhere."""
     scale = even_scale(log=log)
-    x = number("x", scale=scale, tickCount=6, format="~g")
+    x = number("x", scale=scale, tickCount=6, format=NUMBERS)
     y = upward("target", "times as often as a uniform draw")
     layers = [
         layer(
@@ -112,7 +127,7 @@ def curve(*, log: bool) -> Spec:
 
 def bars() -> Spec:
     """Parts of the rows by category: a bar for the target, ticks for the region and a uniform draw."""
-    y = named("cell", "order", width=110)
+    y = padded(named("place", "cells", width=110), 0.3, 0.15)
     x = number("target", "% of the rows", scale={"zero": True}, tickCount=5)
     good = only(layer("rect", "good", y=y, x={"value": 0}, x2={"value": "width"}), "good")
     layers = [
@@ -121,7 +136,7 @@ def bars() -> Spec:
         layer("tick", "uniform-tick", x={**x, "field": "uniform"}, y=y),
         layer("tick", "region-tick", x={**x, "field": "region"}, y=y),
     ]
-    return chart(layers, "bars")
+    return chart(layers, "bars", "cells")
 
 
 def profile(rungs: Sequence[float]) -> Spec:
@@ -131,7 +146,7 @@ def profile(rungs: Sequence[float]) -> Spec:
         "target: the best … % of the rows",
         scale={"type": "log", "nice": False, "padding": 8},
         values=list(rungs),
-        format="~g",
+        format=NUMBERS,
     )
     y = upward("value", "%")
     by = {"field": "id", "type": "nominal"}
@@ -159,31 +174,29 @@ def profile(rungs: Sequence[float]) -> Spec:
 
 def pairs() -> Spec:
     """What every two parameters tell beyond both added; a dot marks what chance does not explain."""
-    x = {**named("first", "i", width=100), "scale": {"paddingInner": 0.06}}
-    x["axis"] = {**x["axis"], "labelAngle": -45, "labelAlign": "right", "labelBaseline": "top"}
-    y = {**named("second", "j", width=100), "scale": {"paddingInner": 0.06}}
+    x = slanted(padded(named("i", "names", width=100), 0.06), -45)
+    y = padded(named("j", "names", width=100), 0.06)
     colour = {
         "field": "value",
         "type": "quantitative",
-        "scale": {"domainMin": 0, "range": "heatmap"},
+        "scale": {"domainMin": 0, "range": "heatmap", "interpolate": "rgb"},
         "legend": {"title": "% beyond both added", "orient": "top", "gradientLength": 160, "tickCount": 3},
     }
     cells = layer("rect", "cell", x=x, y=y, color=colour)
     cells["mark"]["cursor"] = "pointer"
     sure = only(layer("point", "sure", x=x, y=y), "sure")
     picked = only(layer("rect", "picked", x=x, y=y), "picked")
-    return chart([cells, sure, picked], "cells")
+    return chart([cells, sure, picked], "cells", "names")
 
 
 def plane() -> Spec:
     """Where on the plane of two parameters the target is likelier than in the whole region."""
-    x = {**named("first", "i", width=140), "scale": {"paddingInner": 0.04}}
-    x["axis"] = {**x["axis"], "labelAngle": -35, "labelAlign": "right", "labelBaseline": "top"}
-    y = {**named("second", "j", width=110), "scale": {"paddingInner": 0.04}}
+    x = slanted(padded(named("i", "firsts", width=140), 0.04), -35)
+    y = padded(named("j", "seconds", width=110, order="descending"), 0.04)
     colour = {
         "field": "lift",
         "type": "quantitative",
-        "scale": {"domainMin": 0, "domainMid": 1, "range": "diverging"},
+        "scale": {"domainMin": 0, "domainMid": 1, "range": "diverging", "interpolate": "rgb"},
         "legend": {
             "title": "times as likely as in the whole region",
             "orient": "top",
@@ -191,13 +204,13 @@ def plane() -> Spec:
             "titleLimit": 260,
         },
     }
-    return chart([layer("rect", "cell", x=x, y=y, color=colour)], "plane", height=300)
+    return chart([layer("rect", "cell", x=x, y=y, color=colour)], "plane", "firsts", "seconds", height=300)
 
 
 def reached(objective: str, *, log: bool) -> Spec:
     """Which part of the rows is at least so good, and where target and region end."""
     scale = even_scale(log=log)
-    x = number("x", objective, scale=scale, tickCount=6, format="~g", titleLimit=240)
+    x = number("x", objective, scale=scale, tickCount=6, format=NUMBERS, titleLimit=240)
     y = upward("y", "% of rows at least so good")
     mark = {"field": "x", "type": "quantitative"}
     layers = [

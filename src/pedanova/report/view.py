@@ -25,7 +25,7 @@ from pedanova.report.summary import summarize
 
 BASELINES = ("region", "uniform")
 MOST_PAIRED = 12  # parameters whose pairs are shown
-PLANE = 6  # coarse cells of each parameter on the plane of two
+PLANE = 8  # coarse cells of each parameter on the plane of two
 PAIRS_EVERYWHERE = 200_000  # rows up to which pairs are counted for every question of the sliders
 
 

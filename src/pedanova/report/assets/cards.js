@@ -16,12 +16,14 @@ pedanova.cards = (function () {
       const [bar, interval] = [make("i"), make("b")];
       button.type = "button";
       button.title = name;
+      const remark = make("span", "unseen");
+      parts.track.setAttribute("aria-hidden", "true");
       parts.track.append(bar, interval);
-      button.append(parts.name, parts.track, parts.value);
+      button.append(parts.name, parts.track, parts.value, remark);
       button.addEventListener("click", () => choose(id));
       item.append(button);
       list.append(item);
-      bars.push({ item, button, bar, interval, value: parts.value });
+      bars.push({ item, button, bar, interval, remark, value: parts.value });
     });
     list.style.height = `calc(${data.names.length} * var(--row))`;
   }
@@ -43,7 +45,7 @@ pedanova.cards = (function () {
   const between = (value, top) => `${(100 * Math.min(1, Math.max(0, value) / top)).toFixed(2)}%`;
 
   function showBar(row, rank, top) {
-    const { item, button, bar, interval, value } = bars[row.id];
+    const { item, button, bar, interval, remark, value } = bars[row.id];
     const noise = row.significant === false;
     const shown = row[state.metric];
     item.style.transform = `translateY(calc(${rank} * var(--row)))`;
@@ -60,8 +62,7 @@ pedanova.cards = (function () {
     button.dataset.ratio = row.ratio;
     button.dataset.share = row.share;
     button.setAttribute("aria-pressed", String(row.id === state.chosen));
-    const sure = noise ? ", cannot be told from noise" : "";
-    button.setAttribute("aria-label", `${row.parameter}: ${state.metric} ${percent(shown)}${sure}`);
+    remark.textContent = ` ${state.metric}${noise ? ", cannot be told from noise" : ""}`;
   }
 
   /* Tab follows what is seen; called when a drag has ended, so that nothing jumps under the pointer. */
@@ -94,11 +95,11 @@ pedanova.cards = (function () {
 
   function importanceChart(rows) {
     const share = state.metric === "share";
-    const drawn = rows.map((row, order) => ({
-      name: row.parameter, order, value: 100 * Math.max(0, row[state.metric]), opacity: row.significant === false ? 0.35 : 1,
+    const drawn = rows.map((row, place) => ({
+      place, value: 100 * Math.max(0, row[state.metric]), opacity: row.significant === false ? 0.35 : 1,
       low: share && row.low !== null ? 100 * Math.max(0, row.low) : null, high: share && row.high !== null ? 100 * Math.max(0, row.high) : null,
     }));
-    return { spec: "importance", height: 40 + 24 * rows.length, rows: { rows: drawn } };
+    return { spec: "importance", height: 40 + 24 * rows.length, rows: { rows: drawn }, words: { names: rows.map((row) => row.parameter) } };
   }
 
   function importanceTable(rows) {
@@ -145,15 +146,15 @@ pedanova.cards = (function () {
     const middle = (i) => (log ? Math.sqrt(edges[i] * edges[i + 1]) : (edges[i] + edges[i + 1]) / 2);
     const curve = [at(edges[0], 0), ...values.target.map((_, i) => at(middle(i), i)), at(edges[last + 1], last)];
     const shaded = good.map(([from, to]) => ({ x: edges[from], x2: edges[to] }));
-    return { spec: log ? "curve-log" : "curve", height: 320, rows: { curve, good: shaded } };
+    return { spec: log ? "curve-log" : "curve", height: 340, rows: { curve, good: shaded } };
   }
 
   function barsOf(shape, values, good) {
     const better = new Set(good.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i)));
-    const rows = shape.labels.map((cell, order) => ({
-      cell, order, target: values.target[order], region: values.region[order], uniform: values.uniform[order], good: better.has(order),
+    const rows = shape.labels.map((_, place) => ({
+      place, target: values.target[place], region: values.region[place], uniform: values.uniform[place], good: better.has(place),
     }));
-    return { spec: "bars", height: Math.max(320, 26 * rows.length + 50), rows: { bars: rows } };
+    return { spec: "bars", height: rows.length > 6 ? Math.max(340, 26 * rows.length + 50) : 52 * rows.length + 50, rows: { bars: rows }, words: { cells: shape.labels } };
   }
 
   function goodWords(shape, good) {

@@ -11,7 +11,8 @@ pedanova.charts = (function () {
     return new vega.View(runtime, { expr: vegaInterpreter.expressionInterpreter, loader: silent, ...options });
   }
 
-  function feed(view, rows) {
+  function feed(view, { rows, words = {} }) {
+    for (const [name, list] of Object.entries(words)) view.signal(name, list);
     for (const [name, values] of Object.entries(rows)) view.data(name, values.map((row) => ({ ...row })));
     return view;
   }
@@ -22,7 +23,7 @@ pedanova.charts = (function () {
     return spec;
   }
 
-  /* Draw in the place of `key`; `drawn` is { spec, height, rows, label, click }. */
+  /* Draw in the place of `key`; `drawn` is { spec, height, rows, words, label, click }. */
   function show(key, drawn) {
     const host = pedanova.byId(`${key}-chart`);
     const shape = `${drawn.spec} ${drawn.height || ""} ${theme.name()} ${document.documentElement.dataset.theme}`;
@@ -36,7 +37,7 @@ pedanova.charts = (function () {
       charts.set(key, known);
     }
     known.drawn = drawn;
-    feed(known.view, drawn.rows).run();
+    feed(known.view, drawn).run();
     host.setAttribute("aria-label", drawn.label);
   }
 
@@ -53,9 +54,9 @@ pedanova.charts = (function () {
     spec.width = 640;
     spec.background = theme.colour("card");
     spec.padding = 12;
-    spec.params = [{ name: "heading", value: heading }];
+    spec.params = [...spec.params, { name: "heading", value: heading }];
     spec.title = { text: { expr: "heading" } };
-    return feed(open(spec, theme.config(), { renderer: "none" }), drawn.rows);
+    return feed(open(spec, theme.config(), { renderer: "none" }), drawn);
   }
 
   async function svg(drawn, heading) {

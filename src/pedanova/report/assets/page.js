@@ -4,6 +4,7 @@
   const { data, state, question, answer, counted, make, byId, cards, theme } = pedanova;
   const last = data.rungs.length - 1;
   let waiting = 0;
+  let held = null; // both sliders before the present drag
 
   function describe(which) {
     const own = state.own !== null;
@@ -39,11 +40,17 @@
     if (!waiting) waiting = requestAnimationFrame(draw);
   }
 
+  /* The region stays wider than the target. What one slider pushes the other to is kept when it is let go. */
   function move(which, value) {
     state[which] = value;
-    if (which === "target" && state.region <= value) state.region = value + 1;
-    if (which === "region" && state.target >= value) state.target = value - 1;
+    if (which === "target") state.region = Math.max(held.region, value + 1);
+    else state.target = Math.min(held.target, value - 1);
     soon();
+  }
+
+  function letGo() {
+    held = { target: state.target, region: state.region };
+    requestAnimationFrame(cards.orderBars);
   }
 
   function choose(id) {
@@ -63,11 +70,15 @@
       slider.min = low;
       slider.max = high;
       slider.addEventListener("input", () => move(which, Number(slider.value)));
-      slider.addEventListener("change", () => requestAnimationFrame(cards.orderBars));
+      slider.addEventListener("change", letGo);
       slider.disabled = high <= low;
       const ticks = make("div", "ticks");
       ticks.setAttribute("aria-hidden", "true");
-      for (let i = low; i <= high; i += 1) ticks.append(make("span", "", `${pedanova.short(data.rungs[i].percent)} %`));
+      for (let i = low; i <= high; i += 1) {
+        const tick = make("span", "", `${pedanova.short(data.rungs[i].percent)} %`);
+        tick.style.left = `${(100 * (i - low)) / Math.max(1, high - low)}%`;
+        ticks.append(tick);
+      }
       slider.after(ticks);
     }
   }
@@ -110,6 +121,7 @@
     const first = data.questions[data.start];
     if (first.rungs) [state.target, state.region] = first.rungs;
     else { state.own = data.start; [state.target, state.region] = [Math.max(0, last - 1), last]; }
+    held = { target: state.target, region: state.region };
     const rows = pedanova.rowsOf(first.answers[state.baseline]);
     state.chosen = rows.length ? rows[0].id : 0;
     theme.apply();

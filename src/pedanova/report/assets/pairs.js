@@ -54,16 +54,16 @@ pedanova.pairs = (function () {
 
   function heat(pairs, asked, choose) {
     const places = order(pairs.rows);
+    const names = places.map((id) => data.names[id]);
     const cells = pairs.rows.map((row) => {
       const [i, j] = [places.indexOf(row[0]), places.indexOf(row[1])].sort((a, b) => a - b);
       return {
-        first: data.names[places[i]], second: data.names[places[j]], i, j, key: keyOf(row),
-        value: 100 * Math.max(0, row[2]), sure: row[7], picked: keyOf(row) === state.pair,
+        i, j, key: keyOf(row), value: 100 * Math.max(0, row[2]), sure: row[7], picked: keyOf(row) === state.pair,
       };
     });
     const [target, region] = asked.words;
-    const label = `What pairs of parameters tell beyond both added, for ${target} in ${region}; strongest: ${cells[0].first} and ${cells[0].second}`;
-    charts.show("pairs", { spec: "pairs", height: Math.max(220, 110 + 26 * places.length), rows: { cells }, label, click: (datum) => datum.key && choose(datum.key) });
+    const label = `What pairs of parameters tell beyond both added, for ${target} in ${region}; strongest: ${names[cells[0].i]} and ${names[cells[0].j]}`;
+    charts.show("pairs", { spec: "pairs", height: Math.max(220, 110 + 26 * places.length), rows: { cells }, words: { names }, label, click: (datum) => datum.key && choose(datum.key) });
     const some = places.length < data.names.length ? ` The ${places.length} most important parameters.` : "";
     byId("pairs-note").textContent = `For ${target} in ${region}.${some}`;
     const header = ["pair", "beyond both added (%)", "together (%)", "added (%)", "overlap (%)", "p, adjusted"];
@@ -79,11 +79,12 @@ pedanova.pairs = (function () {
     const cells = [];
     firsts.forEach((first, i) => seconds.forEach((second, j) => {
       const at = i * seconds.length + j;
-      cells.push({ first, second, i, j: -j, target: target[at], region: region[at], lift: lift[at] });
+      cells.push({ first, second, i, j, target: target[at], region: region[at], lift: lift[at] });
     }));
     const [wanted, base] = asked.words;
     const label = `${names[0]} and ${names[1]} together: how much likelier ${wanted} is than in ${base} as a whole`;
-    charts.show("plane", { spec: "plane", height: 340, rows: { plane: cells.filter((cell) => cell.region > 0) }, label });
+    const rows = { plane: cells.filter((cell) => cell.region > 0).map(({ i, j, lift: times }) => ({ i, j, lift: times })) };
+    charts.show("plane", { spec: "plane", height: 340, rows, words: { firsts, seconds }, label });
     byId("plane-note").textContent = `Across: ${names[0]}. Up: ${names[1]}. For ${wanted} in ${base}.`;
     tables.keep("plane", () => ({
       header: [names[0], names[1], "target rows", "region rows", "times as likely"],

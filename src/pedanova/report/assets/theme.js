@@ -28,6 +28,7 @@ pedanova.theme = (function () {
     const text = { labelColor: soft, titleColor: soft, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 };
     return {
       font: "system-ui, sans-serif",
+      background: "transparent",
       padding: 2,
       view: { stroke: null },
       title: { color: ink, anchor: "start", fontSize: 14, limit: 620 },
