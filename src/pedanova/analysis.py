@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from pedanova.density import Smoothing
 from pedanova.effects import Effects, check_single, clip_region, effects_of
 from pedanova.engines.pairs import tally_pairs
 from pedanova.errors import (
-    DataError,
     UnknownParameterError,
     unknown_name,
 )
@@ -371,14 +369,11 @@ class Analysis(Counted):
         options
             Those of `importance`; `baseline` is the one that is shown first.
         """
-        from pedanova.report.page import draw_page
+        from pedanova.report.page import check_place, draw_page, write_page
         from pedanova.report.view import view_of
 
-        page = draw_page(view_of(self, title, questions, ladder=ladder, reduce=reduce, **options))
-        try:
-            Path(path).write_text(page, encoding="utf-8", errors="xmlcharrefreplace")
-        except OSError as error:
-            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
+        place = check_place(path)  # before the long work
+        write_page(place, draw_page(view_of(self, title, questions, ladder=ladder, reduce=reduce, **options)))
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:

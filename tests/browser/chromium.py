@@ -73,6 +73,7 @@ class Page:
         self.requests()
         self.driver.get(path.as_uri())
         self.settle()
+        self.run("pedanova.charts.paintAll()")  # also what is out of sight
         return self
 
     def settle(self) -> None:

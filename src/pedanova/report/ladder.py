@@ -13,6 +13,7 @@ from pedanova.errors import LevelsError, QueryError
 from pedanova.regions import Region, as_part, as_region, percent
 
 RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))
+FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
 MOST_RUNGS = 24
 FEWEST_ROWS = 5  # below which nothing is told of a target
 WHOLE = Fraction(1)
@@ -52,12 +53,17 @@ def part_of(rows: object) -> Fraction | None:
 
 
 def ladder_of(
-    a: Any, asked: Iterable[Fraction], chosen: Iterable[object] | None, *, force: bool = False
+    a: Any,
+    asked: Iterable[Fraction],
+    chosen: Iterable[object] | None,
+    *,
+    usual: Sequence[Fraction] = RUNGS,
+    force: bool = False,
 ) -> Ladder:
     """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones."""
     needed = {*asked, WHOLE}
     if chosen is None:
-        found, notes = _usual(a, needed, least=1 if force else FEWEST_ROWS)
+        found, notes = _usual(a, usual, needed, least=1 if force else FEWEST_ROWS)
     else:
         needed |= set(_as_parts(chosen))
         found, notes = [], []
@@ -73,10 +79,12 @@ def _as_parts(chosen: Iterable[object]) -> list[Fraction]:
     return [as_part(part, "ladder") for part in chosen]
 
 
-def _usual(a: Any, needed: set[Fraction], *, least: int) -> tuple[list[Rung], list[str]]:
+def _usual(
+    a: Any, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
+) -> tuple[list[Rung], list[str]]:
     found: list[Rung] = []
     few: list[Rung] = []
-    for part in (part for part in _at_hand(a) if part not in needed):
+    for part in (part for part in _at_hand(a, usual) if part not in needed):
         with suppress(LevelsError):  # not counted, and the rows are gone
             rung = _rung(a, part)
             (found if rung.rows >= least else few).append(rung)
@@ -85,11 +93,11 @@ def _usual(a: Any, needed: set[Fraction], *, least: int) -> tuple[list[Rung], li
     return found, [note] if few else []
 
 
-def _at_hand(a: Any) -> Sequence[Fraction]:
+def _at_hand(a: Any, usual: Sequence[Fraction]) -> Sequence[Fraction]:
     """The usual rungs; where too few of them were counted, the ones that were."""
     counted = a.levels.quantiles
-    if a.observations is not None or len(set(RUNGS) & set(counted)) > 3:
-        return RUNGS
+    if a.observations is not None or len(set(usual) & set(counted)) > 3:
+        return usual
     step = max(1, math.ceil(len(counted) / len(RUNGS)))
     return tuple(counted[::step])
 
@@ -103,14 +111,15 @@ def _rung(a: Any, part: Fraction) -> Rung:
 def _told_apart(rungs: list[Rung], needed: set[Fraction], notes: list[str]) -> Ladder:
     """Without rungs that hold the same rows as another, unless both were asked for."""
     kept: list[Rung] = []
-    same: list[str] = []
+    same: list[Fraction] = []
     for rung in rungs:
         if kept and kept[-1].rows == rung.rows and not {rung.part, kept[-1].part} <= needed:
             drop = kept[-1] if rung.part in needed else rung
-            same.append(percent(drop.part))
+            same.append(drop.part)
             kept[-1] = rung if drop is kept[-1] else kept[-1]
         else:
             kept.append(rung)
     if same:
-        notes = [*notes, f"left out of the sliders, being the same rows as a neighbour: {', '.join(same)}"]
+        names = ", ".join(percent(part) for part in sorted(same))
+        notes = [*notes, f"left out of the sliders, being the same rows as a neighbour: {names}"]
     return Ladder(tuple(kept), tuple(notes))

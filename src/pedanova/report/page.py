@@ -6,11 +6,13 @@ passed through `escape`; what moves with the sliders is drawn by `assets/*.js` f
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
+from pathlib import Path
 
-from pedanova.errors import PedanovaError
+from pedanova.errors import DataError, PedanovaError
 from pedanova.reducedspace import ReducedSpace
 from pedanova.report.payload import to_json
 from pedanova.report.view import View
@@ -32,6 +34,22 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
+
+
+def check_place(path: str | os.PathLike[str]) -> Path:
+    """The path, refused where no file can be."""
+    place = Path(path)
+    if place.is_dir() or not place.parent.is_dir():
+        why = "it is a folder" if place.is_dir() else "its folder does not exist"
+        raise DataError(f"{path} cannot be written: {why}")
+    return place
+
+
+def write_page(place: Path, page: str) -> None:
+    try:
+        place.write_text(page, encoding="utf-8", errors="xmlcharrefreplace")
+    except OSError as error:
+        raise DataError(f"{place} cannot be written: {error.strerror or error}") from None
 
 
 def draw_page(view: View) -> str:
@@ -64,7 +82,7 @@ def header(view: View) -> str:
     return (
         "<a class='skip' href='#importance'>Skip to the results</a>"
         f"<header><div><h1>{escape(title_of(view))}</h1><p class='facts'>{escape(facts)}</p></div>"
-        "<button type='button' id='theme' class='quiet' aria-pressed='false'>Dark</button></header>"
+        "<button type='button' id='theme' class='quiet'>Dark</button></header>"
         "<noscript><p class='refused'>The charts of this page need JavaScript; nothing is loaded from "
         "anywhere.</p></noscript>"
     )
@@ -98,7 +116,7 @@ def controls(view: View) -> str:
     sliders = "".join(
         f"<div class='field slider'><label for='{key}'>{label}</label>"
         f"<input type='range' id='{key}' min='0' max='0' step='1' value='0'>"
-        f"<output id='{key}-words' for='{key}'></output></div>"
+        f"<output id='{key}-words' for='{key}' aria-live='off'></output></div>"
         for key, label in (
             ("target", "Target: the rows to reach"),
             ("region", "Region: the rows we stand in"),
@@ -158,7 +176,7 @@ def importance_card() -> str:
     )
     inner = (
         "<div class='axis' aria-hidden='true'><span></span><div id='importance-axis'></div><span></span></div>"
-        "<ol id='bars' class='bars'></ol><p class='refused' id='importance-refused' hidden></p>"
+        "<div class='many'><ol id='bars' class='bars'></ol></div><p class='refused' id='importance-refused' hidden></p>"
         "<p class='note' id='importance-note'></p>"
         f"{tools('importance')}<ul class='remarks' id='remarks'></ul>"
     )

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from pedanova.importance import Importances
+from pedanova.importance import Importance, Importances
 from pedanova.interactions import Interaction
 from pedanova.pairdensity import PairDensity
 from pedanova.report.ladder import Rung
@@ -24,6 +24,7 @@ from pedanova.report.specs import SLOTS, all_specs
 from pedanova.report.view import BASELINES, Answer, Pairs, Question, View
 
 DIGITS = 4
+LINES = 24  # of the profile
 ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 Item = TypeVar("Item", bound=Hashable)
 
@@ -57,7 +58,7 @@ def to_json(view: View) -> str:
 
 
 def payload_of(view: View) -> dict[str, Any]:
-    pools = Pools()
+    pools, places = Pools(), places_of(view)
     questions = [_question(one, view, pools) for one in view.questions]
     percents = [100 * float(rung.part) for rung in view.ladder.rungs[:-1]]
     return {
@@ -71,7 +72,8 @@ def payload_of(view: View) -> dict[str, Any]:
         "start": view.start,
         "baseline": view.baseline,
         "shapes": [_shape(view.shapes.get(name)) for name in view.names],
-        "slots": slots_of(view),
+        "slots": [place if place < SLOTS else -1 for place in places],
+        "drawn": [place < LINES for place in places],  # the profile would be a thicket of all
         "reached": [[rounded(x), rounded(100 * y)] for x, y in spaced(view)],
         "vectors": [list(vector) for vector in pools.vectors.items],
         "texts": pools.texts.items,
@@ -213,15 +215,21 @@ def _counts(table: np.ndarray) -> tuple[Any, ...]:
     return tuple(rounded(float(v), 9 if table.dtype.kind == "i" else 3) for v in table.ravel())
 
 
-def slots_of(view: View) -> list[int]:
-    """Which parameters have a colour of their own: those that matter most anywhere."""
+def places_of(view: View) -> list[int]:
+    """Each parameter's place by the most that it surely matters anywhere, then by what the first question says."""
     best = dict.fromkeys(view.names, 0.0)
     for one in view.questions:
-        for found in (a.found for a in one.answers.values() if a.found is not None):
-            for row in found.rows:
+        for row in rows_of(one, view.baseline):
+            if row.significant is not False:
                 best[row.name] = max(best[row.name], row.ratio)
-    leaders = sorted(view.names, key=lambda name: -best[name])[:SLOTS]
-    return [leaders.index(name) if name in leaders else -1 for name in view.names]
+    first = {row.name: row.ratio for row in rows_of(view.questions[view.start], view.baseline)}
+    ordered = sorted(view.names, key=lambda name: (-best[name], -first.get(name, 0.0)))
+    return [ordered.index(name) for name in view.names]
+
+
+def rows_of(one: Question, baseline: str) -> tuple[Importance, ...]:
+    found = one.answers[baseline].found
+    return () if found is None else found.rows
 
 
 def spaced(view: View, least: int = 5) -> Iterable[tuple[float, float]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.estimators import as_options
+from pedanova.estimators import MOST_ROWS, as_options
 from pedanova.importance import Importances
 from pedanova.inference import DRAWS
 from pedanova.interactions import Interactions
@@ -18,7 +18,7 @@ from pedanova.pairdensity import PairDensity
 from pedanova.progress import watched
 from pedanova.reducedspace import ReducedSpace
 from pedanova.regions import as_region
-from pedanova.report.ladder import Ladder, ladder_of, part_of
+from pedanova.report.ladder import FEW_RUNGS, RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.sentences import gathered
 from pedanova.report.shapes import Shape, Spread, shape_of, spread_of
 from pedanova.report.summary import summarize
@@ -103,14 +103,16 @@ def view_of(
     """Every question that the sliders can ask, answered; `options` are those of `Analysis.importance`."""
     plain = check_options(options)
     wanted = check_questions(questions)
-    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, force=plain["force"])
+    slow = plain["estimator"] != "counts" and a.observations is not None and a.rows <= MOST_ROWS
+    usual = FEW_RUNGS if slow else RUNGS
+    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=usual, force=plain["force"])
     asked, start = all_questions(steps, questions, wanted)
     baseline = plain.pop("baseline")
     shapes: dict[str, Shape] = {}
     paired = _paired(a, asked[start])
     answered = tuple(
         answer(a, one, shapes, paired if _counts_pairs(a, one, questions) else (), plain)
-        for one in watched(asked, "the page's questions", len(asked))
+        for one in watched(asked, "questions of the page", len(asked), verb="answering")
     )
     reduced, unreduced = _reduced(a, questions[0][0], plain) if reduce else (None, "")
     notes = [*a.notes, *steps.notes]

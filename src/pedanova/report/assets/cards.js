@@ -184,7 +184,8 @@ pedanova.cards = (function () {
   function showProfile() {
     const lines = [];
     for (let target = 0; target < state.region; target += 1) {
-      rowsOf(questionAt(target, state.region).answers[state.baseline]).forEach((row) => lines.push({
+      const rows = rowsOf(questionAt(target, state.region).answers[state.baseline]);
+      rows.filter((row) => data.drawn[row.id] || row.id === state.chosen).forEach((row) => lines.push({
         gamma: data.rungs[target].percent, id: row.id, value: 100 * Math.max(0, row[state.metric]),
         slot: data.slots[row.id], chosen: row.id === state.chosen,
       }));

@@ -3,6 +3,7 @@
 pedanova.charts = (function () {
   const { data, theme } = pedanova;
   const charts = new Map();
+  const MARGIN = 150; // pixels beyond the window that count as seen
   const silent = { load: () => Promise.reject(new Error("nothing is loaded")), sanitize: () => Promise.reject(new Error("no links")) };
 
   function open(spec, config, options) {
@@ -23,29 +24,60 @@ pedanova.charts = (function () {
     return spec;
   }
 
-  /* Draw in the place of `key`; `drawn` is { spec, height, rows, words, label, click }. */
+  /* Draw in the place of `key`; `drawn` is { spec, height, rows, words, label, click }. What is out of sight
+     waits until it is scrolled to, so that a drag moves only what is seen. */
   function show(key, drawn) {
     const host = pedanova.byId(`${key}-chart`);
-    const shape = `${drawn.spec} ${drawn.height || ""} ${theme.name()} ${document.documentElement.dataset.theme}`;
-    let known = charts.get(key);
-    if (!known || known.shape !== shape) {
-      if (known) known.view.finalize();
-      host.textContent = "";
-      const view = open(specOf(drawn), theme.config(), { renderer: "svg", container: host });
-      if (drawn.click) view.addEventListener("click", (_, item) => item && item.datum && drawn.click(item.datum));
-      known = { view, shape };
-      charts.set(key, known);
+    const chart = charts.get(key) || { host, near: isNear(host) };
+    chart.drawn = drawn;
+    chart.stale = true;
+    if (!charts.has(key)) {
+      charts.set(key, chart);
+      host.style.minHeight = `${drawn.height || data.specs[drawn.spec].height}px`;
+      sight.observe(host);
     }
-    known.drawn = drawn;
-    feed(known.view, drawn).run();
     host.setAttribute("aria-label", drawn.label);
+    if (chart.near) paint(chart);
   }
 
+  function paint(chart) {
+    if (!chart.stale) return;
+    const { drawn, host } = chart;
+    const shape = `${drawn.spec} ${drawn.height || ""} ${document.documentElement.dataset.theme}`;
+    if (chart.shape !== shape) {
+      if (chart.view) chart.view.finalize();
+      host.textContent = "";
+      chart.view = open(specOf(drawn), theme.config(), { renderer: "svg", container: host });
+      chart.view.addEventListener("click", (_, item) => item && item.datum && chart.drawn.click && chart.drawn.click(item.datum));
+      chart.shape = shape;
+    }
+    feed(chart.view, drawn).run();
+    chart.stale = false;
+  }
+
+  function isNear(host) {
+    const { top, bottom } = host.getBoundingClientRect();
+    return bottom > -MARGIN && top < window.innerHeight + MARGIN;
+  }
+
+  const sight = new IntersectionObserver((entries) => {
+    entries.forEach((entry) => {
+      const chart = [...charts.values()].find((one) => one.host === entry.target);
+      if (!chart) return;
+      chart.near = entry.isIntersecting;
+      if (chart.near) paint(chart);
+    });
+  }, { rootMargin: `${MARGIN}px` });
+
+  const paintAll = () => charts.forEach(paint);
+
   function clear(key) {
-    const known = charts.get(key);
-    if (known) known.view.finalize();
+    const chart = charts.get(key);
+    const host = pedanova.byId(`${key}-chart`);
+    if (chart && chart.view) chart.view.finalize();
+    sight.unobserve(host);
     charts.delete(key);
-    pedanova.byId(`${key}-chart`).textContent = "";
+    host.textContent = "";
   }
 
   /* The same chart for a file: of fixed width, with its title and a ground. */
@@ -73,5 +105,6 @@ pedanova.charts = (function () {
     return new Promise((done) => canvas.toBlob(done, "image/png"));
   }
 
-  return { show, clear, svg, png, drawn: (key) => charts.get(key) && charts.get(key).drawn };
+  window.addEventListener("beforeprint", paintAll);
+  return { show, clear, paintAll, svg, png, drawn: (key) => charts.get(key) && charts.get(key).drawn };
 })();

@@ -103,6 +103,8 @@ pedanova.legend = (function () {
     "M5 1h4v4h4v4h-4v4h-4v-4h-4v-4h4z", "M7 12L1.500 2.500h11z",
   ];
 
+  let last = null; // the parameter that is drawn bold
+
   function mark(slot) {
     const space = "http://www.w3.org/2000/svg";
     const svg = document.createElementNS(space, "svg");
@@ -117,6 +119,8 @@ pedanova.legend = (function () {
   }
 
   function show() {
+    if (last === state.chosen) return;
+    last = state.chosen;
     const shown = data.names.map((name, id) => ({ name, id, slot: data.slots[id] })).filter((one) => one.slot >= 0);
     shown.sort((a, b) => a.slot - b.slot);
     const others = data.names.length - shown.length;
