@@ -95,7 +95,8 @@ class Page:
         return self.driver.find_element("css selector", css)
 
     def text(self, css: str) -> str:
-        return str(self.run("return document.querySelector(arguments[0]).textContent", css))
+        found = self.run("return document.querySelector(arguments[0]).textContent", css)
+        return str(found).replace("\u00a0", " ")
 
     def press(self, css: str, *keys: str) -> None:
         self.find(css).send_keys(*keys)

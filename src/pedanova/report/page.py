@@ -29,6 +29,10 @@ SCRIPTS = (
     "pairs.js",
     "page.js",
 )
+LICENCES = {
+    "vendor/vega.min.js": "vendor/LICENSE-vega.txt",  # the interpreter's too
+    "vendor/vega-lite.min.js": "vendor/LICENSE-vega-lite.txt",
+}
 # Nothing may be fetched from anywhere. Charts run through Vega's interpreter, so nothing is evaluated either.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -54,7 +58,7 @@ def write_page(place: Path, page: str) -> None:
 
 def draw_page(view: View) -> str:
     """The whole page."""
-    scripts = "\n".join(f"<script>{asset(name)}</script>" for name in SCRIPTS)
+    scripts = "\n".join(f"<script>{licence(name)}{asset(name)}</script>" for name in SCRIPTS)
     return (
         f"<!doctype html>\n<html lang='en'>\n{head(view.title)}\n<body>\n"
         f"{header(view)}\n<main>\n{body(view)}\n</main>\n{footer()}\n"
@@ -64,6 +68,11 @@ def draw_page(view: View) -> str:
 
 def asset(name: str) -> str:
     return (resources.files("pedanova.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def licence(name: str) -> str:
+    """The terms of what others wrote go wherever their code goes."""
+    return f"/*!\n{asset(LICENCES[name])}*/\n" if name in LICENCES else ""
 
 
 def head(title: str) -> str:
@@ -246,7 +255,8 @@ def space_card(reduced: ReducedSpace | None, refused: str) -> str:
     )
     rows = "".join(
         f"<tr><th scope='row'>{escape(str(name))}</th><td><span class='verdict {advice}'>{advice}</span></td>"
-        f"<td>{escape(str(before))}</td><td>{escape('' if after == before else str(after))}</td>"
+        f"<td data-label='now'>{escape(str(before))}</td>"
+        f"<td data-label='suggested'>{escape('' if after == before else str(after))}</td>"
         f"<td>{escape(str(reason))}</td></tr>"
         for name, advice, before, after, reason in zip(
             *(columns[key] for key in ("parameter", "verdict", "before", "after", "reason")), strict=True

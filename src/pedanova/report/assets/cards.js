@@ -132,7 +132,7 @@ pedanova.cards = (function () {
     const good = [];
     for (let i = 0; i < flat.length; i += 2) good.push([flat[i], flat[i + 1]]);
     const words = goodWords(shape, good);
-    byId("density-note").textContent = words + missingWords(spread);
+    byId("density-note").textContent = words + missingWords(spread) + noiseWords();
     const label = `Densities of ${data.names[state.chosen]} in the target, the region and a uniform draw. ${words}`;
     const values = { target, region, uniform };
     charts.show("density", { ...(shape.labels ? barsOf(shape, values, good) : curveOf(shape, values, good)), label });
@@ -164,6 +164,11 @@ pedanova.cards = (function () {
       : good.map(([from, to]) => `${short(shape.edges[from])} to ${short(shape.edges[to])}`);
     const more = names.length > 4 ? ` and ${names.length - 4} more` : "";
     return `More often in the target: ${names.slice(0, 4).join(", ")}${more}.`;
+  }
+
+  function noiseWords() {
+    const row = rowsOf(answer()).find((one) => one.id === state.chosen);
+    return row && row.significant === false ? " It cannot be told from noise here: what is shaded may be chance." : "";
   }
 
   function missingWords(spread) {

@@ -26,7 +26,7 @@
     const begin = performance.now();
     describe("target");
     describe("region");
-    byId("summary").textContent = data.texts[answer().summary];
+    byId("summary").textContent = data.texts[answer().summary].replaceAll(" %", "\u00a0%");
     cards.showImportance();
     cards.showDensity();
     cards.showProfile();

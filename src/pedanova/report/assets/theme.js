@@ -25,7 +25,8 @@ pedanova.theme = (function () {
     const [ink, soft, line, target, region, uniform, good, card] =
       ["ink", "soft", "line", "target", "region", "uniform", "good", "card"].map(colour);
     const slots = [0, 1, 2, 3, 4, 5].map((i) => colour(`c${i}`));
-    const text = { labelColor: soft, titleColor: soft, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 };
+    const size = 0.75 * parseFloat(getComputedStyle(root).fontSize);
+    const text = { labelColor: soft, titleColor: soft, labelFontSize: size, titleFontSize: size, titleFontWeight: 400 };
     return {
       font: "system-ui, sans-serif",
       background: "transparent",
