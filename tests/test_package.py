@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pedanova.report.page import SCRIPTS
+
 ROOT = Path(__file__).parent.parent
 HEAVY = ["pandas", "polars", "pyarrow", "rich", "duckdb", "scipy", "sklearn", "optuna", "matplotlib"]
 

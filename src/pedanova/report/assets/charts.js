@@ -52,6 +52,8 @@ pedanova.charts = (function () {
       chart.shape = shape;
     }
     feed(chart.view, drawn).run();
+    host.setAttribute("role", "img"); // Vega has said its own of the place
+    host.setAttribute("aria-label", drawn.label);
     chart.stale = false;
   }
 
