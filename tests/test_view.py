@@ -107,6 +107,22 @@ def test_rare_categories_share_a_bar() -> None:
     assert spread_of(found, shape).region.sum() == pytest.approx(1)
 
 
+def test_all_planes_at_once_are_those_of_each_pair(a: pa.Analysis) -> None:
+    planes = a.pairs(["layers", "lr", "optimizer"], 0.1, 0.5, cells=4)
+    assert list(planes) == [("lr", "layers"), ("lr", "optimizer"), ("layers", "optimizer")]
+    for (first, second), plane in planes.items():
+        alone = a.pair(first, second, 0.1, 0.5, cells=4)
+        assert plane.to_dict() == alone.to_dict()
+    assert len(a.pairs()) == 10
+
+
+def test_where_a_part_of_the_rows_ends(a: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
+    ordered = np.sort(trials["loss"])
+    assert a.reach(0.1) == (ordered[39], 40)
+    assert a.reach(0.123) == (ordered[49], 50)  # beside the ladder: counted anew
+    assert a.reach(1.0) == (np.inf, 400)
+
+
 def test_good_ranges() -> None:
     base = np.full(6, 1.0)
     assert good_ranges(np.array([2, 2, 1, 0, 1.04, 3.0]), base) == ((0, 2), (5, 6))

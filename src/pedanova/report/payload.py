@@ -216,14 +216,13 @@ def _counts(table: np.ndarray) -> tuple[Any, ...]:
 
 
 def places_of(view: View) -> list[int]:
-    """Each parameter's place by the most that it surely matters anywhere, then by what the first question says."""
-    best = dict.fromkeys(view.names, 0.0)
+    """Each parameter's place by how much it matters over all questions, what may be noise not counted."""
+    total, first = dict.fromkeys(view.names, 0.0), dict.fromkeys(view.names, 0.0)
     for one in view.questions:
         for row in rows_of(one, view.baseline):
-            if row.significant is not False:
-                best[row.name] = max(best[row.name], row.ratio)
-    first = {row.name: row.ratio for row in rows_of(view.questions[view.start], view.baseline)}
-    ordered = sorted(view.names, key=lambda name: (-best[name], -first.get(name, 0.0)))
+            total[row.name] += row.ratio if row.significant is not False else 0.0
+    first |= {row.name: row.ratio for row in rows_of(view.questions[view.start], view.baseline)}
+    ordered = sorted(view.names, key=lambda name: (-total[name], -first[name]))
     return [ordered.index(name) for name in view.names]
 
 

@@ -133,8 +133,8 @@ def bars() -> Spec:
     layers = [
         good,
         layer("bar", "target", x=x, y=y),
-        layer("tick", "uniform-tick", x={**x, "field": "uniform"}, y=y),
         layer("tick", "region-tick", x={**x, "field": "region"}, y=y),
+        layer("tick", "uniform-tick", x={**x, "field": "uniform"}, y=y),
     ]
     return chart(layers, "bars", "cells")
 

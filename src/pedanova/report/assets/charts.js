@@ -43,7 +43,7 @@ pedanova.charts = (function () {
   function paint(chart) {
     if (!chart.stale) return;
     const { drawn, host } = chart;
-    const shape = `${drawn.spec} ${drawn.height || ""} ${document.documentElement.dataset.theme}`;
+    const shape = `${drawn.spec} ${drawn.height || ""} ${document.documentElement.dataset.theme} ${document.body.className}`;
     if (chart.shape !== shape) {
       if (chart.view) chart.view.finalize();
       host.textContent = "";

@@ -46,7 +46,7 @@ pedanova.theme = (function () {
         target: { color: target, strokeWidth: 3 },
         region: { color: region, strokeWidth: 2 },
         uniform: { color: uniform, strokeWidth: 1.5, strokeDash: [5, 4] },
-        "region-tick": { color: region, thickness: 4 },
+        "region-tick": { color: region, thickness: 5 },
         "uniform-tick": { color: uniform, thickness: 2 },
         interval: { color: ink, strokeWidth: 2 },
         here: { color: ink, strokeDash: [3, 3], strokeWidth: 1.5 },
@@ -68,8 +68,14 @@ pedanova.theme = (function () {
   }
 
   dark.addEventListener("change", () => apply());
-  window.addEventListener("beforeprint", () => apply("light"));
-  window.addEventListener("afterprint", () => apply());
+  /* On paper: light, and as wide as a page while the charts are drawn for it. */
+  function print(on) {
+    document.body.classList.toggle("printing", on);
+    apply(on ? "light" : name());
+  }
+
+  window.addEventListener("beforeprint", () => print(true));
+  window.addEventListener("afterprint", () => print(false));
   return {
     apply, colour, config, name,
     toggle() { chosen = name() === "dark" ? "light" : "dark"; apply(); },
