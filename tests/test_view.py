@@ -16,7 +16,8 @@ from conftest import refuse
 from pedanova.errors import QueryError
 from pedanova.importance import Importances
 from pedanova.report.ladder import RUNGS, ladder_of, part_of
-from pedanova.report.payload import columns_of, payload_of, rounded, to_json
+from pedanova.report.page import draw_page
+from pedanova.report.payload import columns_of, packed_counts, payload_of, rounded, to_json
 from pedanova.report.shapes import good_ranges, shape_of, spread_of
 from pedanova.report.specs import all_specs
 from pedanova.report.summary import summarize
@@ -86,7 +87,7 @@ def test_spreads_are_the_densities(a: pa.Analysis) -> None:
         spread = spread_of(density, shape)
         assert spread.target.sum() == pytest.approx(1)
         assert spread.region.sum() == pytest.approx(1)
-        assert len(shape.labels) == len(spread.target) <= 48
+        assert len(shape.labels) == len(spread.target) <= 40
         if name in ("optimizer", "layers"):
             np.testing.assert_allclose(spread.target, density.target)
             assert shape.edges is None
@@ -213,6 +214,33 @@ def test_the_payload_cannot_end_its_element() -> None:
     text = to_json(view(a, ladder=[0.5, 1.0], questions=((0.5, 1.0),)))
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text)["names"] == [name]
+
+
+def test_planes_are_counts() -> None:
+    for largest, size in ((255, 1), (256, 2), (65_536, 4), (1 << 40, 8)):
+        table = np.array([[0, 1], [2, largest]])
+        text = packed_counts(table)
+        assert text[0] == str(size)
+        assert np.frombuffer(base64.b64decode(text[1:]), f"<u{size}").tolist() == table.ravel().tolist()
+
+
+def test_many_parameters_are_not_all_paired() -> None:
+    random = np.random.default_rng(0)
+    data = {f"x{i}": random.random(300) for i in range(16)}
+    made = view(pa.analyze({**data, "y": data["x11"] + data["x3"]}, "y"), ladder=[0.1, 1.0])
+    pairs = made.questions[0].pairs
+    assert pairs is not None
+    assert len(pairs.planes) == 45
+    assert ("x3", "x11") in pairs.planes
+
+
+def test_thirty_parameters_fit_into_a_file_of_a_megabyte_and_a_half() -> None:
+    random = np.random.default_rng(0)
+    data = {f"parameter_{i}": random.random(1000) for i in range(30)}
+    loss = sum(0.5**i * (column - 0.3) ** 2 for i, column in enumerate(data.values()))
+    made = view(pa.analyze({**data, "loss": loss}, "loss"))
+    assert len(made.questions) == 21
+    assert len(draw_page(made)) < 1_450_000  # larger counts have a digit or two more
 
 
 def test_specs_hold_no_word_of_the_user() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import struct
 from itertools import combinations
 from pathlib import Path
@@ -149,9 +150,11 @@ def same_plane(page: Page, a: pa.Analysis) -> None:
     (first, second, *_), *rows = page.table("plane")
     chosen = page.run("return document.querySelector('#pair').selectedOptions[0].textContent")
     assert chosen == f"{first} × {second}"
-    found = a.pair(first, second, 0.1, 1.0, cells=8).to_dict()
+    found = a.pair(first, second, 0.1, 1.0, cells=7).to_dict()
     assert [int(row[2]) for row in rows] == found["target"]
     assert [int(row[3]) for row in rows] == found["region"]
+    lifts = [float(row[4]) if row[4] else math.nan for row in rows]
+    assert lifts == pytest.approx(found["lift"], rel=1e-3, nan_ok=True)
 
 
 def test_csv_is_the_table_of_python(page: Page, report: Path, analysis: pa.Analysis) -> None:

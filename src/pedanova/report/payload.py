@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.importance import Importance, Importances
 from pedanova.interactions import Interaction
@@ -49,6 +50,7 @@ class Pools:
 
     vectors: Pool[tuple[Any, ...]] = field(default_factory=Pool)
     texts: Pool[str] = field(default_factory=Pool)
+    counts: Pool[str] = field(default_factory=Pool)
 
 
 def to_json(view: View) -> str:
@@ -77,6 +79,7 @@ def payload_of(view: View) -> dict[str, Any]:
         "reached": [[rounded(x), rounded(100 * y)] for x, y in spaced(view)],
         "vectors": [list(vector) for vector in pools.vectors.items],
         "texts": pools.texts.items,
+        "counts": pools.counts.items,
         "specs": all_specs(percents, log_objective=wants_log(view), objective=view.objective),
     }
 
@@ -178,10 +181,10 @@ def _spread(spread: Spread | None, shape: Shape | None, pools: Pools) -> list[An
     if shape.edges is not None:
         known = spread.uniform > 0
         base = np.where(known, spread.uniform, 1.0)
-        drawn = [np.where(known, part / base, 0.0) for part in parts]
+        drawn, digits = [np.where(known, part / base, 0.0) for part in parts], 3
     else:
-        drawn = [100 * part for part in parts]
-    vectors = [pools.vectors.add(tuple(rounded(float(v)) for v in part)) for part in drawn]
+        drawn, digits = [100 * part for part in parts], DIGITS
+    vectors = [pools.vectors.add(tuple(rounded(float(v), digits) for v in part)) for part in drawn]
     good = [pools.vectors.add(tuple(end for pair in spread.good[base] for end in pair)) for base in BASELINES]
     return [*vectors, *good, rounded(spread.missing_target), rounded(spread.missing_region)]
 
@@ -206,13 +209,16 @@ def _pair(row: Interaction, plane: PairDensity, names: Sequence[str], pools: Poo
     parts = (row.interaction, row.closed, row.additive, row.redundancy, row.p_adjusted)
     numbers = [rounded(part, 3) for part in parts]
     cells = [pools.vectors.add(tuple(labels)) for labels in (plane.first_cells, plane.second_cells)]
-    counts = [pools.vectors.add(_counts(part)) for part in (plane.target, plane.region, plane.lift)]
+    counts = [pools.counts.add(packed_counts(part)) for part in (plane.target, plane.region)]
+    part = int(plane.target.sum()) / max(1, int(plane.region.sum()))
     places = [names.index(plane.first), names.index(plane.second)]
-    return [*places, *numbers, row.significant, *cells, *counts]
+    return [*places, *numbers, row.significant, *cells, *counts, rounded(part, 6)]
 
 
-def _counts(table: np.ndarray) -> tuple[Any, ...]:
-    return tuple(rounded(float(v), 9 if table.dtype.kind == "i" else 3) for v in table.ravel())
+def packed_counts(table: NDArray[np.int64]) -> str:
+    """Whole numbers as base64 of as few bytes as the largest needs, which the first letter tells."""
+    size = next(size for size in (1, 2, 4, 8) if int(table.max(initial=0)) < 1 << (8 * size))
+    return f"{size}{b64encode(table.astype(f'<u{size}').tobytes()).decode('ascii')}"
 
 
 def places_of(view: View) -> list[int]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pedanova.results import Densities
 
 Reals = NDArray[np.float64]
-POINTS = 48  # of a curve
+POINTS = 40  # of a curve
 MOST_BARS = 40
 FEW_CELLS = 12  # a range with so few values is drawn as bars
 CLEARLY = 1.05  # times as often: what is less is no good range

@@ -24,8 +24,8 @@ from pedanova.report.shapes import Shape, Spread, shape_of, spread_of
 from pedanova.report.summary import summarize
 
 BASELINES = ("region", "uniform")
-MOST_PAIRED = 12  # parameters whose pairs are shown
-PLANE = 8  # coarse cells of each parameter on the plane of two
+ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
+PLANE = 7  # coarse cells of each parameter on the plane of two
 PAIRS_EVERYWHERE = 200_000  # rows up to which pairs are counted for every question of the sliders
 
 
@@ -219,8 +219,8 @@ def _words(answers: dict[str, Answer], one: Asked) -> tuple[str, str]:
 
 def _paired(a: Any, one: Asked) -> list[str]:
     """The parameters whose pairs are shown: all, or the most important ones."""
-    if len(a.space) < 2:
-        return []
+    if len(a.space) <= ALL_PAIRED:
+        return list(a.space) if len(a.space) > 1 else []
     try:
         found = a.importance(one.target, one.region, estimator="counts", draws=0, force=True)
     except QueryError:

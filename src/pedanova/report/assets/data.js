@@ -19,6 +19,14 @@ const pedanova = (function () {
     return Array.from({ length: view.byteLength / 8 }, (_, i) => view.getFloat64(8 * i, true)).map((x) => (Number.isNaN(x) ? null : x));
   }
 
+  /* Whole numbers from the base64 of their bytes; the first letter says how many bytes each has. */
+  function counts(id) {
+    const text = data.counts[id];
+    const size = Number(text[0]);
+    const bytes = Uint8Array.from(atob(text.slice(1)), (letter) => letter.charCodeAt(0));
+    return Array.from({ length: bytes.length / size }, (_, i) => bytes.slice(i * size, (i + 1) * size).reduceRight((sum, byte) => 256 * sum + byte, 0));
+  }
+
   function column(answer, name) {
     const kept = answer.columns[name];
     if (Array.isArray(kept)) return kept;
@@ -67,5 +75,5 @@ const pedanova = (function () {
   const state = { target: 0, region: 1, own: null, baseline: data.baseline, metric: "ratio", chosen: 0, pair: null };
   const question = () => (state.own === null ? questionAt(state.target, state.region) : data.questions[state.own]);
   const answer = () => question().answers[state.baseline];
-  return { data, state, question, answer, questionAt, rowsOf, percent, short, counted, make, byId };
+  return { data, state, counts, question, answer, questionAt, rowsOf, percent, short, counted, make, byId };
 })();

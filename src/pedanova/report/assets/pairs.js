@@ -74,12 +74,13 @@ pedanova.pairs = (function () {
   }
 
   function plane(row, asked) {
-    const [firsts, seconds, target, region, lift] = row.slice(8, 13).map((id) => data.vectors[id]);
+    const [firsts, seconds] = row.slice(8, 10).map((id) => data.vectors[id]);
+    const [target, region] = row.slice(10, 12).map(pedanova.counts);
     const names = [data.names[row[0]], data.names[row[1]]];
     const cells = [];
     firsts.forEach((first, i) => seconds.forEach((second, j) => {
       const at = i * seconds.length + j;
-      cells.push({ first, second, i, j, target: target[at], region: region[at], lift: lift[at] });
+      cells.push({ first, second, i, j, target: target[at], region: region[at], lift: region[at] ? target[at] / region[at] / row[12] : null });
     }));
     const [wanted, base] = asked.words;
     const label = `${names[0]} and ${names[1]} together: how much likelier ${wanted} is than in ${base} as a whole`;
