@@ -122,6 +122,15 @@ def percents(line: str) -> list[float]:
     return [float(number) for number in re.findall(r"([\d.]+)%", line)]
 
 
+def test_the_report(trials: pd.DataFrame) -> None:
+    few = trials[["learning_rate", "optimizer", "error"]]
+    pd.concat([few] * 10).to_csv("trials.csv", index=False)  # too many rows for a model: quick
+    for block in blocks("docs/report.md", "python"):
+        exec(compile(block, "report.md", "exec"), {})
+    assert Path("report.html").stat().st_size < 1_500_000
+    assert (ROOT / "docs/images/report.png").stat().st_size < 250_000
+
+
 def test_how_sure() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/how-sure.md", "python"):

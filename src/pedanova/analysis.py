@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from pedanova.density import Smoothing
 from pedanova.effects import Effects, check_single, clip_region, effects_of
 from pedanova.engines.pairs import tally_pairs
 from pedanova.errors import (
-    DataError,
     UnknownParameterError,
     unknown_name,
 )
@@ -30,6 +28,7 @@ from pedanova.inference import DRAWS
 from pedanova.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.nesting import few_rows_note
 from pedanova.pairdensity import PairDensity, pair_density
+from pedanova.pairs import PairTally
 from pedanova.preparation import with_goal
 from pedanova.regions import Region, percent
 from pedanova.results import Comparison, Densities, Profile, Step, densities_of
@@ -218,14 +217,29 @@ class Analysis(Counted):
         self, first: str, second: str, target: object = 0.1, region: object = 1.0, *, cells: object = 8
     ) -> PairDensity:
         """Rows of target and region on the plane of two parameters, by coarse cells."""
+        contrasts, tally = self._count_pairs([first, second], target, region, cells)
+        return pair_density(tally, contrasts[first], contrasts[second])
+
+    def pairs(
+        self,
+        names: Sequence[str] | None = None,
+        target: object = 0.1,
+        region: object = 1.0,
+        *,
+        cells: object = 8,
+    ) -> dict[tuple[str, str], PairDensity]:
+        """`pair` of every two of these parameters (None for all), the rows counted once."""
+        contrasts, tally = self._count_pairs(names, target, region, cells)
+        return {pair: pair_density(tally, *(contrasts[name] for name in pair)) for pair in tally.pairs}
+
+    def _count_pairs(
+        self, names: Sequence[str] | None, target: object, region: object, cells: object
+    ) -> tuple[dict[str, Contrast], PairTally]:
         contrasts, _, _ = self.ask(target, region)
-        chosen = {c.name: c for c in choose(contrasts, [first, second])}
+        chosen = {c.name: c for c in choose(contrasts, names)}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        most = as_cells(cells, 0)
-        tally = tally_pairs(
-            self._source(), self._codes(wanted, base), groups_of(chosen.values(), most), threads=self.threads
-        )
-        return pair_density(tally, chosen[first], chosen[second])
+        groups = groups_of(chosen.values(), as_cells(cells, 0))
+        return chosen, tally_pairs(self._source(), self._codes(wanted, base), groups, threads=self.threads)
 
     @property
     def plot(self) -> Plots:
@@ -341,21 +355,32 @@ class Analysis(Counted):
         *,
         title: str = "Hyperparameter importance",
         questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
+        ladder: Iterable[object] | None = None,
+        reduce: bool = True,
         **options: Any,
     ) -> None:
-        """Write one HTML file: the global and the local answer, densities and notes.
+        """Write one HTML file to look at and to drag in: docs/report.md says what is in it.
 
-        `questions` are (target, region): the wide one, then one inside it, left out if the rows do
-        not suffice. Further options are those of `importance`.
+        Parameters
+        ----------
+        path
+            Where to; a file that is there is replaced.
+        title
+            Of the page.
+        questions
+            (target, region): the one that is shown first, then others that must be on the page.
+        ladder
+            The parts of the rows that the sliders offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
+        reduce
+            Whether a smaller search space is suggested (`reduce`), which may take some seconds.
+        options
+            Those of `importance`; `baseline` is the one that is shown first.
         """
-        from pedanova.report.page import draw_page, view_of
+        from pedanova.report.page import check_place, draw_page, write_page
+        from pedanova.report.view import view_of
 
-        view = view_of(self, title, *questions[:2], **options)
-        page = draw_page(view)
-        try:
-            Path(path).write_text(page, encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"{path} cannot be written: {error.strerror or error}") from None
+        place = check_place(path)  # before the long work
+        write_page(place, draw_page(view_of(self, title, questions, ladder=ladder, reduce=reduce, **options)))
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:

@@ -163,6 +163,14 @@ class Counted:
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
 
+    def reach(self, part: object) -> tuple[float, int]:
+        """The objective at which the best part of the rows ends, and how many rows that are."""
+        best = as_region(part, "part")
+        levels, tallies = self._cut_at(best)
+        by_level = first(tallies).rows_by_level()
+        _, last = levels.find(best, by_level)
+        return float(levels.thresholds[last - 1]), int(by_level[:last].sum())
+
     def _codes(self, wanted: Region | RowSet, base: Region | RowSet) -> Codes:
         """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
         observed = self._source()

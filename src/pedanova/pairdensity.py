@@ -50,8 +50,10 @@ class PairDensity(Table):
 
 def pair_density(tally: PairTally, first: Contrast, second: Contrast) -> PairDensity:
     """From the counts of these two; coarse cells that nobody is in are left out."""
-    target, region = tally.target[0], tally.region[0]
-    if tally.names[0] != first.name:
+    pair, turned = (first.name, second.name), (second.name, first.name)
+    place = tally.pairs.index(pair if pair in tally.pairs else turned)
+    target, region = tally.target[place], tally.region[place]
+    if pair not in tally.pairs:
         target, region = target.T, region.T
     names = [group_names(c.grid, tally.groups[c.name]) for c in (first, second)]
     rows, columns = (slice(0, len(name)) for name in names)

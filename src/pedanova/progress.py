@@ -15,7 +15,9 @@ PAUSE = 0.2  # seconds between two words
 Item = TypeVar("Item")
 
 
-def watched(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+def watched(
+    items: Iterable[Item], what: str, total: int | None = None, *, verb: str = "reading"
+) -> Iterator[Item]:
     """The items themselves, counted on a terminal once they take longer than a second."""
     if not sys.stderr.isatty():
         yield from items
@@ -28,7 +30,7 @@ def watched(items: Iterable[Item], what: str, total: int | None = None) -> Itera
             now = time.monotonic()
             if now - said > PAUSE:
                 said, spoken = now, True
-                sys.stderr.write(f"\r{describe(what, count, total, now - begin)}\x1b[K")
+                sys.stderr.write(f"\r{describe(what, count, total, now - begin, verb)}\x1b[K")
                 sys.stderr.flush()
             yield item
     finally:
@@ -37,7 +39,7 @@ def watched(items: Iterable[Item], what: str, total: int | None = None) -> Itera
             sys.stderr.flush()
 
 
-def describe(what: str, count: int, total: int | None, seconds: float) -> str:
+def describe(what: str, count: int, total: int | None, seconds: float, verb: str = "reading") -> str:
     """
     Examples
     --------
@@ -47,7 +49,8 @@ def describe(what: str, count: int, total: int | None, seconds: float) -> str:
     rate = count / seconds if seconds > 0 else 0.0
     whole = "" if total is None else f" of {total:,}"
     left = "" if not total or not rate else f", {max(0, total - count) / rate:.0f} s left"
-    return f"reading {what}: {count:,}{whole}, {rate:,.0f} a second{left}"
+    speed = f"{rate:,.0f} a second" if rate >= 1 else f"{seconds / max(1, count):.1f} s each"
+    return f"{verb} {what}: {count:,}{whole}, {speed}{left}"
 
 
 class StoppedError(Exception):

@@ -16,6 +16,7 @@ from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.importance import Importances
 from pedanova.interactions import Interactions
 from pedanova.pairdensity import PairDensity
+from pedanova.report.shapes import is_log
 from pedanova.results import Densities, Profile
 
 PALE = 0.35
@@ -109,13 +110,6 @@ def _draw_curves(found: Densities, edges: NDArray[np.float64], ax: Axes, target:
         ax.set_xscale("log")
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylabel("density" + (" by decade" if log else ""))
-
-
-def is_log(edges: NDArray[np.float64]) -> bool:
-    """Whether cells are even on a log scale rather than on a linear one."""
-    if edges[0] <= 0 or edges[-1] < 4 * edges[0]:
-        return False
-    return bool(np.ptp(np.diff(np.log(edges))) < np.ptp(np.diff(edges)) / max(1e-300, edges[-1]))
 
 
 def draw_profile(found: Profile, ax: Axes | None = None) -> Axes:

@@ -1,200 +1,301 @@
-"""One HTML file: the answers, the densities behind them and the assumptions. No network, no script.
+"""One HTML file to look at and to drag in: no network, no row of data.
 
-Small functions give pieces of HTML; every string that comes from the data passes through `escape`.
+Small functions give pieces of HTML. What does not change is written here, every word of the user's
+passed through `escape`; what moves with the sliders is drawn by `assets/*.js` from the payload.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from html import escape
-from typing import Any
+from importlib import resources
+from pathlib import Path
 
-import numpy as np
+from pedanova.errors import DataError, PedanovaError
+from pedanova.reducedspace import ReducedSpace
+from pedanova.report.payload import to_json
+from pedanova.report.view import View
 
-from pedanova.errors import QueryError
-from pedanova.importance import Importances
-from pedanova.report.sentences import contrast, describe, explain_columns, gathered
-from pedanova.results import Densities
-from pedanova.table import show_percent
-
-STYLE = """
-:root { color-scheme: light dark; --ink: #1b2733; --paper: #ffffff; --soft: #5b6b7a; --line: #d5dde5;
-  --target: #0072b2; --region: #8a97a3; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #10161c; --soft: #9fb0c0;
-  --line: #2b3844; --target: #56b4e9; --region: #7d8b98; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-p.soft, figcaption, li { color: var(--soft); font-size: .92rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: right; padding: .3rem .6rem; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; }
-td.bar { width: 30%; }
-td.bar span { display: block; height: .8rem; background: var(--target); border-radius: 2px; }
-.densities { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1.2rem; }
-figure { margin: 0; } figcaption { overflow-wrap: anywhere; }
-svg { width: 100%; height: auto; display: block; }
-.target { fill: var(--target); } .region { fill: none; stroke: var(--region); stroke-width: 1.5; }
-.key i { display: inline-block; width: .9rem; height: .7rem; margin: 0 .3rem 0 .8rem;
-  background: var(--target); }
-.key i.r { background: none; border-top: 2px solid var(--region); height: 0; vertical-align: middle; }
-text { fill: var(--soft); font-size: 10px; }
-"""
+SCRIPTS = (
+    "vendor/vega.min.js",
+    "vendor/vega-lite.min.js",
+    "vendor/vega-interpreter.js",
+    "data.js",
+    "theme.js",
+    "charts.js",
+    "tables.js",
+    "cards.js",
+    "pairs.js",
+    "page.js",
+)
+LICENCES = {
+    "vendor/vega.min.js": "vendor/LICENSE-vega.txt",  # the interpreter's too
+    "vendor/vega-lite.min.js": "vendor/LICENSE-vega-lite.txt",
+}
+# Nothing may be fetched from anywhere. Charts run through Vega's interpreter, so nothing is evaluated either.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """All that the page shows."""
-
-    title: str
-    subtitle: str
-    wide: Importances
-    narrow: Importances | None
-    densities: tuple[Densities, ...]  # target and region of the wide question
-    notes: tuple[str, ...]
+def check_place(path: str | os.PathLike[str]) -> Path:
+    """The path, refused where no file can be."""
+    place = Path(path)
+    if place.is_dir() or not place.parent.is_dir():
+        why = "it is a folder" if place.is_dir() else "its folder does not exist"
+        raise DataError(f"{path} cannot be written: {why}")
+    return place
 
 
-def view_of(a: Any, title: str, *questions: Any, **options: Any) -> View:
-    """What an analysis has to show; the second question is left out if the rows do not suffice."""
-    wide = a.importance(*questions[0], **options)
-    narrow = None
-    if len(questions) > 1:
-        with suppress(QueryError):
-            narrow = a.importance(*questions[1], **options)
-    subtitle = f"{a.rows:,} rows, {len(a.space)} parameters, {a.direction} {a.objective}"
-    found = a.all_densities(*questions[0], smoothing=options.get("smoothing", "auto"))
-    densities = tuple(found[name] for name in wide)
-    return View(title, subtitle, wide, narrow, densities, a.notes)
+def write_page(place: Path, page: str) -> None:
+    try:
+        place.write_text(page, encoding="utf-8", errors="xmlcharrefreplace")
+    except OSError as error:
+        raise DataError(f"{place} cannot be written: {error.strerror or error}") from None
 
 
 def draw_page(view: View) -> str:
     """The whole page."""
-    parts = [
-        f"<h1>{escape(view.title)}</h1><p class='soft'>{escape(view.subtitle)}</p>",
-        f"<p>{escape(describe(view.wide))}{_contrast(view)}</p>",
-        question(view.wide),
-        question(view.narrow) if view.narrow is not None else "",
-        small_multiples(view.densities, view.wide),
-        note_list(gathered([*view.wide.notes, *_inner_notes(view), *view.notes], view.wide)),
-    ]
-    body = "\n".join(part for part in parts if part)
+    scripts = "\n".join(f"<script>{licence(name)}{asset(name)}</script>" for name in SCRIPTS)
     return (
-        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+        f"<!doctype html>\n<html lang='en'>\n{head(view.title)}\n<body>\n"
+        f"{header(view)}\n<main>\n{body(view)}\n</main>\n{footer()}\n"
+        f"<script type='application/json' id='data'>{to_json(view)}</script>\n{scripts}\n</body>\n</html>\n"
+    )
+
+
+def asset(name: str) -> str:
+    return (resources.files("pedanova.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def licence(name: str) -> str:
+    """The terms of what others wrote go wherever their code goes."""
+    return f"/*!\n{asset(LICENCES[name])}*/\n" if name in LICENCES else ""
+
+
+def head(title: str) -> str:
+    return (
+        "<head><meta charset='utf-8'>"
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>{escape(view.title)}</title><style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
+        f"<title>{escape(title)}</title><style>{asset('page.css')}</style></head>"
     )
 
 
-def _inner_notes(view: View) -> list[str]:
+def header(view: View) -> str:
+    parameters = "1 parameter" if len(view.names) == 1 else f"{len(view.names)} parameters"
+    dropped = f", {view.dropped:,} left out" if view.dropped else ""
+    facts = f"{view.rows:,} rows{dropped} · {parameters} · {view.direction} {view.objective}"
     return (
-        [] if view.narrow is None else [f"inside {view.narrow.region}: {note}" for note in view.narrow.notes]
+        "<a class='skip' href='#importance'>Skip to the results</a>"
+        f"<header><div><h1>{escape(title_of(view))}</h1><p class='facts'>{escape(facts)}</p></div>"
+        "<button type='button' id='theme' class='quiet'>Dark</button></header>"
+        "<noscript><p class='refused'>The charts of this page need JavaScript; nothing is loaded from "
+        "anywhere.</p></noscript>"
     )
 
 
-def _contrast(view: View) -> str:
-    return "" if view.narrow is None else f" {escape(contrast(view.wide, view.narrow))}"
+def title_of(view: View) -> str:
+    return view.title.strip() or "Hyperparameter importance"
 
 
-def question(found: Importances) -> str:
-    first = found.rows[0]
-    title = f"What separates {found.target} ({first.n_target:,}) from {found.region} ({first.n_region:,})"
+def body(view: View) -> str:
+    cards = [
+        importance_card(),
+        density_card(),
+        profile_card(),
+        objective_card(view),
+        *([pairs_card(), plane_card()] if len(view.names) > 1 else []),
+        space_card(view.reduced, view.unreduced),
+        notes_card(view.notes),
+    ]
+    return controls(view) + "\n<div class='cards'>\n" + "\n".join(filter(None, cards)) + "\n</div>"
+
+
+def controls(view: View) -> str:
+    """The question: two sliders, two switches, and the answer in words."""
+    own = [one for one in view.questions if one.rungs is None]
+    named = ""
+    if own:
+        named = (
+            "<div class='field named'><label for='named'>Question</label><select id='named'></select></div>"
+        )
+    sliders = "".join(
+        f"<div class='field slider'><label for='{key}'>{label}</label>"
+        f"<input type='range' id='{key}' min='0' max='0' step='1' value='0'>"
+        f"<output id='{key}-words' for='{key}' aria-live='off'></output></div>"
+        for key, label in (
+            ("target", "Target: the rows to reach"),
+            ("region", "Region: the rows we stand in"),
+        )
+    )
     return (
-        f"<section><h2>{escape(title)}</h2>{importance_table(found)}"
-        f"<p class='soft'>{escape(explain_columns(found))}</p></section>"
+        "<section id='ask' aria-label='Question and answer'>"
+        "<p id='summary' role='status'></p>"
+        f"<div class='controls'>{named}{sliders}"
+        + switch("baseline", "Compare the target with", (("region", "the region"), ("uniform", "a uniform draw")))
+        + switch("metric", "Show", (("ratio", "ratio"), ("share", "share")))
+        + "</div></section>"
+    )  # fmt: skip
+
+
+def switch(name: str, legend: str, choices: Sequence[tuple[str, str]]) -> str:
+    buttons = "".join(
+        f"<label><input type='radio' name='{name}' value='{value}'><span>{label}</span></label>"
+        for value, label in choices
+    )
+    return f"<fieldset class='field switch'><legend>{legend}</legend><div>{buttons}</div></fieldset>"
+
+
+def card(key: str, heading: str, intro: str, inner: str, *, wide: bool = False) -> str:
+    kind = "card wide" if wide else "card"
+    return (
+        f"<section class='{kind}' id='{key}' aria-labelledby='{key}-title'>"
+        f"<h2 id='{key}-title'>{heading}</h2><p class='intro'>{intro}</p>{inner}</section>"
     )
 
 
-def importance_table(found: Importances) -> str:
-    top = max((row.ratio for row in found.rows), default=0.0) or 1.0
+def chart(key: str, label: str) -> str:
+    """The place of a chart, its export buttons, and the table behind it."""
+    return (
+        f"<div class='chart' id='{key}-chart' role='img' aria-label='{label}'></div>"
+        f"<p class='note' id='{key}-note'></p>{tools(key)}"
+    )
+
+
+def tools(key: str) -> str:
+    return (
+        f"<div class='tools'><details id='{key}-table'><summary>Table</summary>"
+        f"<div class='scroll' tabindex='0' role='region' aria-label='Table'></div></details>"
+        f"<div class='exports' role='group' aria-label='Export'>"
+        + "".join(
+            f"<button type='button' class='quiet' data-export='{form}' data-of='{key}'>{form.upper()}</button>"
+            for form in ("csv", "svg", "png")
+        )
+        + "</div></div>"
+    )
+
+
+def importance_card() -> str:
+    intro = (
+        "Which parameters decide whether a row of the region is in the target. Choose one to see where its good "
+        "values lie. Pale bars with <b>~</b> cannot be told from noise."
+    )
+    inner = (
+        "<div class='axis' aria-hidden='true'><span></span><div id='importance-axis'></div><span></span></div>"
+        "<div class='many'><ol id='bars' class='bars'></ol></div><p class='refused' id='importance-refused' hidden></p>"
+        "<p class='note' id='importance-note'></p>"
+        f"{tools('importance')}<ul class='remarks' id='remarks'></ul>"
+    )
+    return card("importance", "What matters", intro, inner)
+
+
+def density_card() -> str:
+    intro = (
+        "<span class='key target'></span>target <span class='key region'></span>region "
+        "<span class='key uniform'></span>uniform draw <span class='key good'></span>"
+        "good values: clearly more often in the target"
+    )
+    inner = chart("density", "Densities of the chosen parameter")
+    return card("density", "Where good values lie: <span id='chosen'></span>", intro, inner)
+
+
+def profile_card() -> str:
+    intro = (
+        "The same importance for every target inside this region, the strictest on the left. "
+        "The vertical line is the present target."
+    )
+    inner = "<ul class='legend' id='profile-legend'></ul>" + chart("profile", "Importance by target")
+    return card("profile", "How importance changes with the target", intro, inner)
+
+
+def objective_card(view: View) -> str:
+    if view.several:
+        text = escape(
+            f"{view.objective}: several objectives are ordered together, so target and region have no one threshold."
+        )
+        return card("objective", "The objective", text, "")
+    intro = (
+        "<span class='key target-area'></span>target <span class='key region-area'></span>region: "
+        "which part of the rows is at least so good, without the worst end."
+    )
+    return card("objective", "The objective", intro, chart("objective", "Distribution of the objective"))
+
+
+def pairs_card() -> str:
+    intro = (
+        "What two parameters tell together beyond both added, as a part of what decides. A dot marks pairs that "
+        "chance does not explain. Choose a cell to see the two together."
+    )
+    return card("pairs", "Pairs of parameters", intro, chart("pairs", "Interactions of pairs"))
+
+
+def plane_card() -> str:
+    inner = (
+        "<div class='field'><label for='pair'>Pair</label><select id='pair'></select></div>"
+        + chart("plane", "Two parameters together")
+    )  # fmt: skip
+    intro = (
+        "How much likelier the target is in each part of the plane than in the whole region: 1 is the same."
+    )
+    return card("plane", "Two parameters together", intro, inner)
+
+
+def space_card(reduced: ReducedSpace | None, refused: str) -> str:
+    heading = "A smaller search space"
+    if reduced is None:
+        why = f"No smaller space is suggested: {refused}" if refused else ""
+        return card("space", heading, escape(why), "", wide=True) if why else ""
+    intro = escape(f"For reaching {reduced.target}. {reduced.summary()}")
+    columns = reduced.to_dict()
+    head = "".join(
+        f"<th scope='col'>{name}</th>" for name in ("parameter", "verdict", "now", "suggested", "why")
+    )
     rows = "".join(
-        f"<tr><td>{escape(row.name)}</td><td>{show_percent(row.ratio)}</td>"
-        f"<td class='bar'><span style='width:{100 * row.ratio / top:.1f}%'></span></td>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in found.cells_of(row))
-        + "</tr>"
-        for row in found.rows
+        f"<tr><th scope='row'>{escape(str(name))}</th><td><span class='verdict {advice}'>{advice}</span></td>"
+        f"<td data-label='now'>{escape(str(before))}</td>"
+        f"<td data-label='suggested'>{escape('' if after == before else str(after))}</td>"
+        f"<td>{escape(str(reason))}</td></tr>"
+        for name, advice, before, after, reason in zip(
+            *(columns[key] for key in ("parameter", "verdict", "before", "after", "reason")), strict=True
+        )
+    )  # fmt: skip
+    table = (
+        "<div class='scroll' tabindex='0' role='region' aria-label='A smaller search space'>"
+        f"<table class='space'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
-    names = ["parameter", "ratio", "", *found.header()[2:]]
-    head = "".join(f"<th>{name}</th>" if name else "<th aria-label='bar'></th>" for name in names)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    notes = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(reduced.notes))
+    remarks = f"<ul class='remarks'>{notes}</ul>" if notes else ""
+    return card("space", heading, intro, table + remarks + code(reduced), wide=True)
 
 
-def small_multiples(densities: Sequence[Densities], found: Importances) -> str:
-    if not densities:
+def code(reduced: ReducedSpace) -> str:
+    """Lines to paste, where Optuna can say such a space at all."""
+    try:
+        lines = reduced.as_code()
+    except PedanovaError:
         return ""
-    key = f"<p class='soft key'><i></i>{escape(found.target)}<i class='r'></i>{escape(found.region)}</p>"
-    figures = "".join(density_figure(density) for density in densities)
-    return f"<section><h2>Where good values lie</h2>{key}<div class='densities'>{figures}</div></section>"
+    return f"<details><summary>As code for Optuna</summary><pre tabindex='0'>{escape(lines)}</pre></details>"
 
 
-def density_figure(density: Densities) -> str:
-    draw = _bars if len(density) <= 40 else _areas
-    ends = (density.cells[0], density.cells[-1])
-    if density.edges is not None and len(density) > 40:
-        ends = (float(density.edges[0]), float(density.edges[-1]))
-    label = f"Density of {density.name} in the target and in the region"
-    return (
-        f"<figure><svg viewBox='0 0 280 120' role='img' aria-label='{escape(label, quote=True)}'>"
-        f"{draw(density)}"
-        f"<text x='4' y='116'>{escape(_short(ends[0]))}</text>"
-        f"<text x='276' y='116' text-anchor='end'>{escape(_short(ends[1]))}</text></svg>"
-        f"<figcaption>{escape(caption(density))}</figcaption></figure>"
-    )
-
-
-def caption(density: Densities) -> str:
-    """The name, where single values can be told the one that the target prefers most, and who has none."""
-    words = density.name
-    known = density.region > 0
-    if len(density) <= 40 and known.any():
-        lift = np.where(known, density.target / np.where(known, density.region, 1.0), 0.0)
-        best = int(np.argmax(lift))
-        words += f" · most enriched: {_short(density.cells[best])} ({lift[best]:.1f}×)"
-    if density.missing_region > 0:
-        active = 1 - density.missing_region, 1 - density.missing_target
-        words += f" · where active ({active[0]:.0%} of all, {active[1]:.0%} of target)"
-    return words
-
-
-def _short(value: object) -> str:
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 18 else text[:17] + "…"
-
-
-def _bars(density: Densities) -> str:
-    """One bar a cell for the target, a line across it for the region."""
-    top = float(max(density.target.max(), density.region.max())) or 1.0
-    step = 272 / len(density)
-    marks = []
-    for i, (wanted, base) in enumerate(zip(density.target / top, density.region / top, strict=True)):
-        left = 4 + i * step
-        shape = f"x='{left + step * 0.1:.1f}' y='{100 - 95 * wanted:.1f}' width='{step * 0.8:.1f}'"
-        name = escape(str(density.cells[i]))
-        marks.append(f"<rect class='target' {shape} height='{95 * wanted:.1f}'><title>{name}</title></rect>")
-        marks.append(f"<path class='region' d='M{left:.1f} {100 - 95 * base:.1f}h{step:.1f}'/>")
-    return "".join(marks)
-
-
-def _areas(density: Densities) -> str:
-    """An area for the target, a line for the region, thinned to what the picture can show."""
-    target, region = (_thin(values) for values in (density.target, density.region))
-    top = float(max(target.max(), region.max())) or 1.0
-    x = np.linspace(4, 276, len(target))
-    points = [f"{a:.1f},{100 - 95 * b / top:.1f}" for a, b in zip(x, target, strict=True)]
-    line = [f"{a:.1f},{100 - 95 * b / top:.1f}" for a, b in zip(x, region, strict=True)]
-    return (
-        f"<polygon class='target' points='4,100 {' '.join(points)} 276,100'/>"
-        f"<polyline class='region' points='{' '.join(line)}'/>"
-    )
-
-
-def _thin(values: np.ndarray, most: int = 100) -> np.ndarray:
-    return np.array([part.mean() for part in np.array_split(values, min(most, len(values)))])
-
-
-def note_list(notes: Sequence[str]) -> str:
-    if not notes:
-        return ""
+def notes_card(notes: Sequence[str]) -> str:
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f"<section><h2>Notes and assumptions</h2><ul>{items}</ul></section>"
+    known = f"<ul class='remarks'>{items}</ul>" if items else "<p class='note'>Nothing was guessed.</p>"
+    words = (
+        "<dl><dt>ratio</dt><dd>a parameter’s part of the summed importance</dd>"
+        "<dt>share</dt><dd>the part of what decides “in the target?” that the parameter explains alone, "
+        "corrected for chance; inside a region shares may overlap and add to more than 100 %</dd>"
+        "<dt>interval</dt><dd>95 % interval of the share</dd>"
+        "<dt>p</dt><dd>how often chance alone would look as important</dd>"
+        "<dt>region, uniform draw</dt><dd>what the target is compared with: the rows you have, or a draw "
+        "without preference from the search space</dd></dl>"
+    )
+    return card(
+        "notes", "Notes and assumptions", "What was guessed, dropped or merged.", known + words, wide=True
+    )
+
+
+def footer() -> str:
+    return "<footer><p>Made by pedanova from counts; no row of the data is in this file.</p></footer>"

@@ -1,0 +1,51 @@
+"""The page's first lines: what matters, how much of it, and what is only noise."""
+
+from __future__ import annotations
+
+from pedanova.importance import Importance, Importances, beats_chance
+from pedanova.report.sentences import joined
+
+MOST_NAMED = 3
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def summarize(found: Importances) -> str:
+    """Two or three sentences about one question."""
+    sure = [row for row in found.rows if beats_chance(row)]
+    if not sure:
+        return (
+            f"Nothing separates {found.target} from {_others(found)} clearly better than chance would. "
+            "The order below may be nothing but luck."
+        )
+    return " ".join(part for part in (_leaders(found, sure), _noise(found)) if part)
+
+
+def _others(found: Importances) -> str:
+    return "the rest" if found.region == "all rows" else f"the rest of {found.region}"
+
+
+def _leaders(found: Importances, sure: list[Importance]) -> str:
+    named = [row for row in sure if row.ratio >= 0.1][:MOST_NAMED] or sure[:1]
+    held = sum(row.ratio for row in named)
+    where = "" if found.region == "all rows" else f" once inside {found.region}"
+    importance = f"{held:.0%} of the importance for reaching {found.target}{where}"
+    first = max(sure, key=lambda row: row.share)
+    explains = f"explains {max(0.0, first.share):.0%} of what decides it"
+    if len(named) == 1:
+        return f"{named[0].name} holds {importance}; {first.name} alone {explains}."
+    count = f"{number(len(named)).capitalize()} of {number(len(found))} parameters"
+    names = joined([row.name for row in named])
+    return f"{count} ({names}) hold {importance}; {first.name} alone {explains}."
+
+
+def _noise(found: Importances) -> str:
+    rows = [row.name for row in found.rows if row.significant is False]
+    if not rows:
+        return ""
+    more = len(rows) - MOST_NAMED
+    names = rows[:MOST_NAMED] if more <= 0 else [*rows[:MOST_NAMED], f"{more} more"]
+    return f"{joined(names)} cannot be told from noise."
+
+
+def number(count: int) -> str:
+    return NUMBERS[count] if count < len(NUMBERS) else str(count)
