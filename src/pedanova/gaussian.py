@@ -79,8 +79,8 @@ class Process:
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
         """Mean and variance of every row's score as predicted by the other rows."""
-        half = solve_lower(self.factor, np.eye(len(self.scores)))
-        spread = 1.0 / np.sum(half**2, axis=0)  # one over the diagonal of the inverse
+        half, _ = _scipy().linalg.lapack.dtrtri(self.factor.T, lower=0)  # the inverse of Lᵀ
+        spread = 1.0 / np.sum(half**2, axis=1)  # one over the diagonal of the inverse
         return self.scores - self.solved * spread, spread
 
     def predict(self, features: Features) -> tuple[Reals, Reals]:
@@ -148,29 +148,29 @@ class Likelihood:
 
     def __init__(self, features: Features, scores: Reals) -> None:
         self.scores = scores
-        self.distances = [features.distances(d) for d in range(len(features.sizes))]
-        count = len(self.distances)
+        self.pairs = np.tri(len(scores), k=-1, dtype=bool)  # every pair of rows once
+        columns = [features.distances(d)[self.pairs] for d in range(len(features.sizes))]
+        self.distances = np.stack(columns)  # (features, pairs)
+        count = len(columns)
         self.centre = np.array([PRIOR_WEIGHT[0]] * count + [PRIOR_SIGNAL[0], PRIOR_NOISE[0]])
         self.spread = np.array([PRIOR_WEIGHT[1]] * count + [PRIOR_SIGNAL[1], PRIOR_NOISE[1]])
         self.bounds = [BOUNDS["weight"]] * count + [BOUNDS["signal"], BOUNDS["noise"]]
 
     def __call__(self, settings: Reals) -> tuple[float, Reals]:
-        weights, noise = np.exp(settings[:-2]), math.exp(settings[-1])
-        exponent = np.zeros_like(self.distances[0])
-        for weight, distance in zip(weights, self.distances, strict=True):
-            exponent -= weight * distance
-        kernel = math.exp(settings[-2]) * np.exp(exponent)
-        rows = len(self.scores)
-        factor = cholesky(kernel + (noise + JITTER) * np.eye(rows))
-        solved = solve(factor, self.scores)
-        pull = 0.5 * (solve(factor, np.eye(rows)) - np.outer(solved, solved))
-        weighed = pull * kernel
+        weights, signal, noise = np.exp(settings[:-2]), math.exp(settings[-2]), math.exp(settings[-1])
+        kernel = signal * np.exp(-(weights @ self.distances))
+        covariance = np.zeros((len(self.scores), len(self.scores)))
+        covariance[self.pairs] = kernel
+        np.fill_diagonal(covariance, signal + noise + JITTER)
+        logarithms, inverse = inverted(covariance)
+        solved = lower_product(inverse, self.scores)
+        weighed = (inverse - np.outer(solved, solved))[self.pairs] * kernel
+        diagonal = 0.5 * float(np.trace(inverse) - solved @ solved)
         slope = np.empty_like(settings)
-        for d, distance in enumerate(self.distances):
-            slope[d] = -weights[d] * np.sum(weighed * distance)
-        slope[-2], slope[-1] = weighed.sum(), noise * np.trace(pull)
+        slope[:-2] = -weights * (self.distances @ weighed)
+        slope[-2], slope[-1] = float(weighed.sum()) + signal * diagonal, noise * diagonal
         off = (settings - self.centre) / self.spread
-        value = 0.5 * float(self.scores @ solved) + float(np.log(np.diag(factor)).sum())
+        value = 0.5 * float(self.scores @ solved) + logarithms
         return value + 0.5 * float(off @ off), slope + off / self.spread
 
     def maximize(self) -> Reals:
@@ -200,6 +200,24 @@ def cholesky(covariance: Reals) -> Reals:
     """The lower factor."""
     factor: Reals = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
     return factor
+
+
+def inverted(covariance: Reals) -> tuple[float, Reals]:
+    """Half the log determinant, and the inverse; of both matrices the lower triangle alone counts."""
+    lapack = _scipy().linalg.lapack
+    # LAPACK counts by columns: the lower triangle of the rows is the upper one of the columns.
+    factor, failed = lapack.dpotrf(covariance.T, lower=0, clean=0, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("a covariance is not positive")
+    logarithms = float(np.log(np.diag(factor)).sum())
+    inverse, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
+    return logarithms, inverse.T
+
+
+def lower_product(lower: Reals, right: Reals) -> Reals:
+    """A symmetric matrix, of which the lower triangle is given, times a vector."""
+    product: Reals = _scipy().linalg.blas.dsymv(1.0, lower.T, right, lower=0)
+    return product
 
 
 def solve(factor: Reals, right: Reals) -> Reals:
