@@ -1,9 +1,10 @@
 """Boxes in the space, and the way to them: the poorest slice is cut off again and again.
 
 A cloud is a set of points (of the space, or rows) with what each adds to the target. A slice is one
-group of a parameter's cells. Its density is its part of the target against its part of the points,
-both inside what is left; the slice with the lowest goes first, an ordered parameter losing its ends
-only. Boxes further down the way lie inside those before, so whoever asks to keep more gets more.
+group of a parameter's cells. Its density is its part of the target against its part of the points
+(or of the space, where an adaptive sampler chose them), both inside what is left; the slice with
+the lowest goes first, an ordered parameter losing its ends only. Boxes further down the way lie
+inside those before, so whoever asks to keep more gets more.
 """
 
 from __future__ import annotations
@@ -70,12 +71,36 @@ class Cloud:
     places: Mapping[str, Groups]  # (points,) by parameter
     mass: Reals  # (points, opinions) each opinion adds to one
     unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
+    active: Mapping[str, float] | None = None  # parts of the space where each has a value; None if points tell
+    whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
+
+    @property
+    def pooled(self) -> Reals:
+        mean: Reals = self.mass.mean(axis=1) if self.whole is None else self.whole
+        return mean
+
+    @property
+    def by_space(self) -> bool:
+        """Whether the space itself is what slices are held against."""
+        return self.active is not None
+
+    def base(self, name: str, places: Groups) -> Reals:
+        """(groups,) What the target is held against: points that have a value, or the space."""
+        axis = self.axes[name]
+        if self.by_space:
+            return axis.prior
+        return np.bincount(places[places >= 0], minlength=axis.groups).astype(np.float64)
+
+    def activity(self, name: str) -> float:
+        """The part of the space where a parameter has a value."""
+        return float(np.mean(self.places[name] >= 0)) if self.active is None else self.active[name]
 
     def density(self, name: str) -> Reals:
-        """(groups, opinions) Of the target, against the points that have a value."""
+        """(groups, opinions) Of the target."""
         axis, places = self.axes[name], self.places[name]
         active = places >= 0
-        base = np.bincount(places[active], minlength=axis.groups) / max(1, int(active.sum()))
+        base = self.base(name, places)
+        base = base / max(base.sum(), 1e-300)
         sums = [
             np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in self.mass.T
         ]
@@ -104,7 +129,7 @@ class Box:
         """Part of the space inside; a parameter that is not always active counts where it is."""
         parts = []
         for name, groups in self.left.items():
-            active = float(np.mean(cloud.places[name] >= 0))
+            active = cloud.activity(name)
             part = float(cloud.axes[name].prior[list(groups)].sum() / cloud.axes[name].prior.sum())
             parts.append(1.0 - active + active * part)
         return float(np.prod(parts))
@@ -112,7 +137,7 @@ class Box:
 
 def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
     """Boxes one inside the other, the whole space first, until no slice is poor."""
-    mass = cloud.mass.mean(axis=1)
+    mass = cloud.pooled
     left = {name: list(range(cloud.axes[name].groups)) for name in names}
     places = {name: cloud.places[name] for name in names}
     boxes, kept = [Box()], 1.0
@@ -139,12 +164,15 @@ def poorest(
         return None
     active = places >= 0
     sums = np.bincount(places[active], weights=mass[active], minlength=axis.groups)
-    base = np.bincount(places[active], minlength=axis.groups).astype(np.float64)
+    base = cloud.base(name, places)
     own, points = float(sums[left].sum()), float(base[left].sum())
     if own <= 0 or points <= 0:
         return None
     candidates = [left[0], left[-1]] if axis.ordered else left
-    density = {g: ((sums[g] + cloud.unit) / own) / (base[g] / points) for g in candidates if base[g] > 0}
+    # One row more: against rows it may lie in this very slice, against the space it is spread over all of them.
+    more = {g: cloud.unit * (base[g] / points if cloud.by_space else 1.0) for g in candidates}
+    all_in = own + (cloud.unit if cloud.by_space else 0.0)
+    density = {g: ((sums[g] + more[g]) / all_in) / (base[g] / points) for g in candidates if base[g] > 0}
     poor = {g: d for g, d in density.items() if d < POOR and sums[g] < kept}
     if not poor:
         return None
@@ -152,6 +180,7 @@ def poorest(
     return float(poor[group]), name, group, float(sums[group])
 
 
-def choose(boxes: Sequence[Box], keep: float) -> Box:
-    """The smallest box that keeps so much of the target for every parameter cut."""
-    return [box for box in boxes if box.kept >= keep ** len(box.left)][-1]
+def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
+    """The smallest box that keeps so much of the target: for every parameter cut, or for all of them together."""
+    slack = 1e-9
+    return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]

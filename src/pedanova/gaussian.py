@@ -21,6 +21,7 @@ from pedanova.errors import MissingLibraryError
 Reals: TypeAlias = NDArray[np.float64]
 FIT_ROWS = 300  # rows that choose the weights
 MOST_ROWS = 600  # rows that the process is conditioned on
+NEAR_STEPS = 5  # of the search for the best weights, where good ones are known
 WAVES = 1000  # random Fourier features of one draw
 JITTER = 1e-6
 PRIOR_WEIGHT = math.log(0.5), 2.0  # mean and deviation of log w
@@ -72,6 +73,11 @@ class Process:
     noise: float
     factor: Reals  # lower Cholesky factor of the covariance of the rows
     solved: Reals  # covariance⁻¹ · scores
+
+    @property
+    def settings(self) -> Reals:
+        """Log weights, log signal, log noise."""
+        return np.log(np.array([*self.weights, self.signal, self.noise]))
 
     def covariance(self, points: Reals) -> Reals:
         """(points, rows)"""
@@ -139,6 +145,18 @@ def fit(
     return rows, [condition(chosen, values, each) for each in settings]
 
 
+def refit(
+    features: Features, scores: Reals, near: Reals, *, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], list[Process]]:
+    """The same for other rows of the same table: (kinds, settings) `near` were likely for those, the best first."""
+    few = subset(len(scores), FIT_ROWS, rng)
+    likelihood = Likelihood(features.take(few), scores[few])
+    best = likelihood.maximize(near[0], NEAR_STEPS)
+    rows = subset(len(scores), MOST_ROWS, rng)
+    settings = np.clip(near + (best - near[0]), *np.array(likelihood.bounds).T)
+    return rows, [condition(features.take(rows), scores[rows], each) for each in settings]
+
+
 def subset(rows: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.arange(rows) if rows <= most else np.sort(rng.choice(rows, most, replace=False))
 
@@ -173,9 +191,10 @@ class Likelihood:
         value = 0.5 * float(self.scores @ solved) + logarithms
         return value + 0.5 * float(off @ off), slope + off / self.spread
 
-    def maximize(self) -> Reals:
+    def maximize(self, start: Reals | None = None, steps: int = 60) -> Reals:
+        begin = self.centre if start is None else start
         found = _scipy().optimize.minimize(
-            self, self.centre, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"maxiter": 60}
+            self, begin, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"maxiter": steps}
         )
         best: Reals = found.x
         return best

@@ -73,7 +73,8 @@ class Evidence:
         The part of the space that is left, on each parameter's own scale; parameters that were
         fixed do not count.
     enrichment
-        How much likelier a random draw lands in the target than before.
+        How much likelier a random draw lands in the target than before; None where the trials were
+        not drawn evenly, so that they cannot tell.
     rows
         That were counted.
     estimator
@@ -83,7 +84,7 @@ class Evidence:
     kept: Part
     best: Part
     volume: float
-    enrichment: float
+    enrichment: float | None
     rows: int
     estimator: str
 
@@ -136,10 +137,15 @@ class ReducedSpace(NamedTable[Verdict]):
             changed = any(row.after != row.before for row in self.rows)
             return "No row was held back to judge it." if changed else "Nothing is changed."
         e = self.evidence
+        likelier = (
+            ""
+            if e.enrichment is None
+            else f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
+        )
+        volume = f"{e.volume:.2%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
         return (
-            f"{e.volume:.2%} of the space is left, and a random draw is {e.enrichment:.1f} times as likely to "
-            f"land in the target as before. Judged by bounds found without them, {e.kept} of {self.target} "
-            f"and {e.best} of its best fifth lie inside."
+            f"{volume} of the space is left{likelier}. Judged by bounds found without them, {e.kept} of "
+            f"{self.target} and {e.best} of its best fifth lie inside."
         )
 
     def to_text(self, width: int = 100) -> str:

@@ -9,16 +9,19 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from pedanova.boxes import choose, way_down
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.importance import Importances
 from pedanova.reducedspace import ReducedSpace, Verdict
 from pedanova.regions import Region
-from pedanova.search import Search, with_parents
+from pedanova.search import Search, told_apart
 from pedanova.verdicts import Judge, consistent
 from pedanova.workers import one_thread
 
 LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
+ADAPTIVE = (
+    "the trials were not drawn evenly, as by an adaptive sampler: the best of them are held against a uniform draw "
+    "from the space, and what the sampler hardly tried is taken for poor"
+)
 
 
 def reduce_space(
@@ -38,13 +41,15 @@ def reduce_space(
     local = cache(lambda: local_importance(a, search.target, options))
     with one_thread():
         scene = search.scene(found)
-        told = with_parents([row.name for row in found.rows if row.significant], space)
+        p_values = [1.0 if row.p_value is None else row.p_value for row in found.rows]
+        told = told_apart([row.name for row in found.rows], p_values, space)
         surely = [name for name in told if name in scene.cloud.axes]
-        box = choose(way_down(scene.cloud, surely), kept)
+        box = scene.bounds(surely, kept)
         evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
     judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
     verdicts = consistent([judge.verdict(name) for name in space])
-    return ReducedSpace(verdicts, evidence, words[0], kept, (*notes, *found.notes))
+    adaptive = () if scene.even else (ADAPTIVE,)
+    return ReducedSpace(verdicts, evidence, words[0], kept, (*notes, *found.notes, *adaptive))
 
 
 def check_keep(keep: object) -> float:

@@ -75,8 +75,16 @@ class Judge:
                 name, "keep", "what could be cut off is less than one of its values", parameter, parameter
             )
         what = "this value" if is_constant(after) else f"{part:.0%} of its range"
-        reason = f"{what} holds {held:.0%} of the best of the target; elsewhere good rows are rare"
+        reason = f"{what} holds {held:.0%} of the best of the target; {self.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
+
+    def elsewhere(self, name: str, groups: Sequence[int]) -> str:
+        """What is known of the part that is cut off."""
+        if self.scene.tried is None:
+            return "elsewhere good rows are rare"
+        places = self.scene.tried[name]
+        outside = int(np.sum((places >= 0) & ~np.isin(places, list(groups))))
+        return f"{outside} of {len(places):,} trials looked elsewhere"
 
     def at_bounds(self, name: str, parameter: Domain) -> tuple[float | None, float | None]:
         axis = self.scene.cloud.axes[name]
@@ -110,6 +118,8 @@ class Judge:
         doubt = f"cannot be told from noise, but up to {max(0.0, high):.0%} of what decides may hang on it; left alone"
         if not any(other.significant for other in self.found.rows):
             return "undecided", "nothing can be told from noise here, so nothing is changed"
+        if not self.scene.even:
+            return "undecided", "cannot be told from noise in trials that were not drawn evenly; left alone"
         if high > LITTLE or self.scene.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
             return "undecided", doubt
         local = self.ask_locally()
