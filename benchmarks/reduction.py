@@ -1,9 +1,9 @@
 """Does a reduced space help? Judged on complete tables, where every configuration's value is known.
 
-    python benchmarks/reduction.py DATA_DIR [--seeds 30] [--rows 100,200,500] [--tables …] [--jobs 1] [-o DIR]
+    python benchmarks/reduction.py DATA_DIR [--seeds 30] [--rows 200,100,500] [--tables …] [--jobs 1] [-o DIR]
 
 Trials are sampled uniformly or by Optuna's TPE, `Analysis.reduce` and the naive box around the best
-10 % of the trials each give a smaller space, and 200 further trials (random, 25 times over; and by
+10 % of the trials each give a smaller space, and 200 further trials (random, 100 times over; and by
 TPE, for the first ``--tpe-seeds`` seeds) are run in the full and in both smaller ones.
 
 Enrichment is that of the table's true best 1 %; a run survives if a configuration of the true best
@@ -35,8 +35,8 @@ from numpy.typing import NDArray  # noqa: E402
 
 import pedanova as pa  # noqa: E402
 
-SIZES = (100, 200, 500)
-FURTHER, REPEATS = 200, 25
+SIZES = (200, 100, 500)
+FURTHER, REPEATS = 200, 100
 HEADER = ["table", "sampler", "rows", "seed", "kind", "volume", "enrichment", "kept", "survives", "wins", "ties",
           "beats_naive", "regret", "tpe_regret", "seconds"]  # fmt: skip
 Box = list[NDArray[np.int64]]  # the codes left of every parameter
@@ -166,8 +166,8 @@ def run(options: argparse.Namespace) -> None:
         path.write_text(",".join(HEADER) + "\n")
     work = [
         (name, sampler, size, seed, options.tpe_seeds)
-        for sampler in options.samplers
         for size in options.rows
+        for sampler in options.samplers
         for name in options.tables
         for seed in range(options.seeds)
         if (name, sampler, str(size), str(seed)) not in done
@@ -270,7 +270,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=30)
-    parser.add_argument("--tpe-seeds", type=int, default=5, help="seeds that TPE goes on with, too")
+    parser.add_argument("--tpe-seeds", type=int, default=30, help="seeds that TPE goes on with, too")
     parser.add_argument("--rows", type=lambda text: [int(n) for n in text.split(",")], default=list(SIZES))
     parser.add_argument("--tables", type=lambda text: text.split(","), default=list(TABLES))
     parser.add_argument("--samplers", type=lambda text: text.split(","), default=["uniform", "tpe"])
