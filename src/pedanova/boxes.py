@@ -48,15 +48,15 @@ class Axis:
         return int(cells[0]), int(cells[-1])
 
 
-def axis_of(name: str, grid: Grid) -> Axis:
-    """Every level its own group, or about as much of the space in each of 20."""
+def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
+    """Every level its own group, or about as much of the space in each of 20, or of so many."""
     (block,) = grid.blocks
     live = grid.prior > 0
-    if not block.ordered or int(live.sum()) <= MOST_GROUPS:
+    if not block.ordered or int(live.sum()) <= most:
         groups = np.cumsum(live) - 1
     else:
         middles = np.cumsum(grid.prior) - grid.prior / 2.0
-        rough = np.minimum((middles * MOST_GROUPS).astype(np.int64), MOST_GROUPS - 1)
+        rough = np.minimum((middles * most).astype(np.int64), most - 1)
         groups = np.searchsorted(np.unique(rough[live]), rough)
     groups = np.where(live, groups, -1).astype(np.int64)
     mass = np.bincount(groups[live], weights=grid.prior[live]).astype(np.float64)
@@ -71,7 +71,9 @@ class Cloud:
     places: Mapping[str, Groups]  # (points,) by parameter
     mass: Reals  # (points, opinions) each opinion adds to one
     unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
-    active: Mapping[str, float] | None = None  # parts of the space where each has a value; None if points tell
+    active: Mapping[str, float] | None = (
+        None  # parts of the space where each has a value; None if points tell
+    )
     whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
 
     @property

@@ -77,7 +77,8 @@ class Process:
     @property
     def settings(self) -> Reals:
         """Log weights, log signal, log noise."""
-        return np.log(np.array([*self.weights, self.signal, self.noise]))
+        logs: Reals = np.log(np.array([*self.weights, self.signal, self.noise]))
+        return logs
 
     def covariance(self, points: Reals) -> Reals:
         """(points, rows)"""

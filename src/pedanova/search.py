@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.assisted import UNEVEN, unevenness
-from pedanova.boxes import Box, Cloud, Groups, axis_of, choose, way_down
+from pedanova.boxes import MOST_GROUPS, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.contrasts import rows_in
 from pedanova.estimators import Asked, as_options, fitted
 from pedanova.gaussian import Reals
@@ -35,6 +35,7 @@ from pedanova.uneven import cloud_of, configurations, leading, looked_at, roomie
 FINEST = 10  # the target's best tenth decides, in the eyes of a model
 SHOWN = 5  # and of its best fifth the rows tell how much was kept: a tenth has too few of them
 ENOUGH_BEST = 50  # rows in that fifth from which on rows alone can tell where it lies
+ROWS_A_GROUP, FEWEST_GROUPS = 4, 5  # of an ordered parameter's values, where rows alone tell
 MOST_POINTS = 50_000  # rows that cuts are looked for in
 FOLD_DRAWS = 500
 FOLD_KINDS, FOLD_POINTS = 4, 2000  # of the models of a part of the rows
@@ -62,9 +63,7 @@ class Scene:
         boxes = way_down(self.cloud, names)
         if self.tried is None:
             return choose(boxes, keep)
-        return looked_at(
-            roomier(choose(boxes, keep, jointly=True), self.cloud), self.cloud.axes, self.tried
-        )
+        return looked_at(roomier(choose(boxes, keep, jointly=True), self.cloud), self.cloud.axes, self.tried)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +108,8 @@ class Search:
         rng = np.random.default_rng([self.seed, 3])
         some = rows if len(rows) <= MOST_POINTS else np.sort(rng.choice(rows, MOST_POINTS, replace=False))
         wanted = (best if best[some].sum() >= ENOUGH_BEST else reached)[some].astype(np.float64)
-        axes, places = laid_out(self.observed, {n: c[some] for n, c in cells_by_name(self.observed).items()})
+        cells = {name: column[some] for name, column in cells_by_name(self.observed).items()}
+        axes, places = laid_out(self.observed, cells, groups_for(int(reached.sum())))
         halves = rng.random((len(some), OPINIONS)) < 0.5
         mass = wanted[:, None] * halves
         total = np.maximum(mass.sum(axis=0), 1e-300)
@@ -142,7 +142,7 @@ class Search:
         fold_of = rng.permutation(int(alike.max()) + 1)[alike] % folds
         reached = self.reached()[rows]
         held = np.zeros(len(rows), dtype=bool)
-        _, places = laid_out(self.observed, {n: c[rows] for n, c in cells.items()})
+        places = {name: axis.place(cells[name][rows]) for name, axis in scene.cloud.axes.items()}
         volumes = []
         for fold in range(folds):
             there, cloud = self.box_without(rows[fold_of != fold], scene, keep, surely)
@@ -218,14 +218,21 @@ def best_part(observed: Observations, reached: NDArray[np.bool_]) -> NDArray[np.
     return best
 
 
-def laid_out(observed: Observations, cells: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def groups_for(rows: int) -> int:
+    """Into how many groups a range is put where so many rows of the target have to tell about each."""
+    return max(FEWEST_GROUPS, min(MOST_GROUPS, rows // ROWS_A_GROUP))
+
+
+def laid_out(
+    observed: Observations, cells: Mapping[str, Any], most: int = MOST_GROUPS
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Axes and groups of every parameter that has one domain."""
     plain = {
         name: parameter
         for name, parameter in observed.space.items()
         if isinstance(parameter, Float | Int | Ordinal | Categorical)
     }
-    axes = {name: axis_of(name, grid_of(parameter)) for name, parameter in plain.items()}
+    axes = {name: axis_of(name, grid_of(parameter), most) for name, parameter in plain.items()}
     return axes, {name: axes[name].place(cells[name]) for name in axes}
 
 

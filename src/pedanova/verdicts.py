@@ -106,7 +106,7 @@ class Judge:
         return Verdict(
             name,
             "fix",
-            f"{reason}; {value} has the most good rows",
+            f"{reason}; the best are likeliest at {value}",
             parameter,
             constant(value, parameter),
             0.0,
