@@ -57,7 +57,12 @@ class Truth:
     median: float
 
     def inside(self, box: Box) -> Reals:
-        return self.values[np.ix_(*box)].ravel()
+        """Ranges are views, and one axis after the other is quicker than all at once."""
+        found = self.values[tuple(slice(left[0], left[-1] + 1) for left in box)]
+        for axis, left in enumerate(box):
+            if len(left) < found.shape[axis]:
+                found = np.take(found, left - left[0], axis=axis)
+        return found.ravel()
 
     def regret(self, value: float) -> float:
         return (value - self.least) / (self.median - self.least)
