@@ -151,7 +151,8 @@ def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float, rows: int
     tried = {name: axis.place(cells[name]) for name, axis in axes.items()}
     boxes = way_down(cloud, list(axes))
     tight, wide = (
-        looked_at(roomier(choose(boxes, keep, jointly=True), cloud), axes, tried) for keep in sorted((one, two))
+        looked_at(roomier(choose(boxes, keep, jointly=True), cloud), axes, tried)
+        for keep in sorted((one, two))
     )
     assert tight.volume(cloud) <= wide.volume(cloud) + 1e-12 <= 1.0 + 1e-9
     for name, axis in axes.items():

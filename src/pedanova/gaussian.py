@@ -107,7 +107,9 @@ class Process:
 
         def prior(points: Reals) -> Reals:
             # Single precision: cosines are most of the work, and a draw needs no seventh digit.
-            shapes = np.cos(points.astype(np.float32) @ waves + phases)
+            shapes = points.astype(np.float32) @ waves
+            shapes += phases
+            np.cos(shapes, out=shapes)
             return (shapes @ heights.astype(np.float32)).astype(np.float64)
 
         here = prior(self.points)
@@ -119,9 +121,11 @@ class Process:
 
 def gauss(one: Reals, two: Reals) -> Reals:
     """exp(-squared distance) of every pair."""
-    square = np.sum(one**2, axis=1)[:, None] + np.sum(two**2, axis=1) - 2.0 * (one @ two.T)
-    near: Reals = np.exp(-np.maximum(square, 0.0))
-    return near
+    near: Reals = (2.0 * one) @ two.T
+    near -= np.sum(one**2, axis=1)[:, None]
+    near -= np.sum(two**2, axis=1)
+    np.minimum(near, 0.0, out=near)  # in place: large matrices are most of the work
+    return np.exp(near, out=near)
 
 
 def condition(features: Features, scores: Reals, settings: Reals) -> Process:

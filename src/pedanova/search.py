@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pedanova.assisted import UNEVEN, unevenness
 from pedanova.boxes import MOST_GROUPS, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.contrasts import rows_in
-from pedanova.estimators import Asked, as_options, fitted
+from pedanova.estimators import LEAST_TARGET, Asked, as_options, fitted
 from pedanova.gaussian import Reals
 from pedanova.grid import grid_of
 from pedanova.importance import Importances
@@ -38,7 +38,7 @@ ENOUGH_BEST = 50  # rows in that fifth from which on rows alone can tell where i
 ROWS_A_GROUP, FEWEST_GROUPS = 4, 5  # of an ordered parameter's values, where rows alone tell
 MOST_POINTS = 50_000  # rows that cuts are looked for in
 FOLD_DRAWS = 500
-FOLD_KINDS, FOLD_POINTS = 4, 2000  # of the models of a part of the rows
+FOLD_KINDS, FOLD_POINTS = 4, 1500  # of the models of a part of the rows
 OPINIONS = 8  # random halves of the rows, where no model has opinions of its own
 Rows = NDArray[np.int64]
 
@@ -88,6 +88,16 @@ class Search:
         """Of all rows, as it was fitted for the importances."""
         options = as_options("region", "auto", "auto", DRAWS, self.seed, force=False)
         return fitted(self.asked, options, self.asked.rows)
+
+    def p_values_inside(self, target: Region, region: Region) -> dict[str, float] | None:
+        """Whether each parameter tells anything inside a region; None where too few rows reach the target there."""
+        model, direction = self.model(), self.observed.direction
+        if int(model.holds(target, direction).sum()) < LEAST_TARGET:
+            return None
+        rows, names = np.flatnonzero(model.holds(region, direction)), list(self.observed.space)
+        return dict(
+            zip(names, residual_p_values(model, rows, names, draws=DRAWS, seed=self.seed), strict=True)
+        )
 
     def is_even(self, rows: Rows) -> bool:
         """Whether the rows look like a uniform draw from the space."""

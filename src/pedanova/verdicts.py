@@ -29,7 +29,7 @@ class Judge:
     scene: Scene
     box: Box
     found: Importances
-    ask_locally: Callable[[], Importances | None]  # asked only where it decides
+    ask_locally: Callable[[], Mapping[str, float] | None]  # p-values among the best, asked where they decide
     surely: frozenset[str]  # what may be cut
     widen: bool
 
@@ -128,8 +128,7 @@ class Judge:
                 "undecided",
                 "looks like noise, but too few rows tell what it does among the best; left alone",
             )
-        inside = local[name]
-        if (inside.p_value or 0.0) <= LEVEL:
+        if local[name] <= LEVEL:
             return "keep", "looks like noise over all rows, but matters among the best"
         if self.leads(name):
             return "keep", "others exist only under some of its values"
