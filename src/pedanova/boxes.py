@@ -20,6 +20,10 @@ from pedanova.grid import Cells, Grid
 
 MOST_GROUPS = 20  # of an ordered parameter's cells
 POOR = 0.7  # a slice with at least so much of the mean density stays
+ALSO_POOR = 0.8  # nor goes one with so much of the mean density of the wider target: what is best may be luck
+EMPTY = 0.3  # the same for slices between others, which no range can leave out: they are only told
+AGREED = 0.75  # of the opinions must find them empty
+LEAST_GAP = 0.15  # part of the range that has to be empty
 
 Groups = NDArray[np.int64]
 
@@ -75,6 +79,9 @@ class Cloud:
         None  # parts of the space where each has a value; None if points tell
     )
     whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
+    wider: Reals | None = (
+        None  # (points,) the same for a wider target, which must not be dense where a cut is made
+    )
 
     @property
     def pooled(self) -> Reals:
@@ -139,7 +146,7 @@ class Box:
 
 def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
     """Boxes one inside the other, the whole space first, until no slice is poor."""
-    mass = cloud.pooled
+    mass = np.stack([cloud.pooled] if cloud.wider is None else [cloud.pooled, cloud.wider])
     left = {name: list(range(cloud.axes[name].groups)) for name in names}
     places = {name: cloud.places[name] for name in names}
     boxes, kept = [Box()], 1.0
@@ -152,7 +159,7 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
         left[name].remove(group)
         kept -= lost
         stay = places[name] != group
-        mass, places = mass[stay], {key: column[stay] for key, column in places.items()}
+        mass, places = mass[:, stay], {key: column[stay] for key, column in places.items()}
         cut = {key: tuple(groups) for key, groups in left.items() if len(groups) < cloud.axes[key].groups}
         boxes.append(Box(cut, kept))
 
@@ -160,12 +167,15 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
 def poorest(
     cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
 ) -> tuple[float, str, int, float] | None:
-    """The slice with the lowest density: density, parameter, group, mass lost."""
+    """The slice with the lowest density: density, parameter, group, mass lost.
+
+    `mass` is that of the target, and below it that of the wider one if there is one.
+    """
     axis = cloud.axes[name]
     if len(left) < 2:
         return None
     active = places >= 0
-    sums = np.bincount(places[active], weights=mass[active], minlength=axis.groups)
+    sums, *wider = (np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in mass)
     base = cloud.base(name, places)
     own, points = float(sums[left].sum()), float(base[left].sum())
     if own <= 0 or points <= 0:
@@ -175,11 +185,53 @@ def poorest(
     more = {g: cloud.unit * (base[g] / points if cloud.by_space else 1.0) for g in candidates}
     all_in = own + (cloud.unit if cloud.by_space else 0.0)
     density = {g: ((sums[g] + more[g]) / all_in) / (base[g] / points) for g in candidates if base[g] > 0}
-    poor = {g: d for g, d in density.items() if d < POOR and sums[g] < kept}
+    limits = [ALSO_POOR * float(one[left].sum()) / points for one in wider]
+    poor = {
+        g: d
+        for g, d in density.items()
+        if d < POOR
+        and sums[g] < kept
+        and all(one[g] < limit * base[g] for one, limit in zip(wider, limits, strict=True))
+    }
     if not poor:
         return None
     group = min(poor, key=lambda g: (poor[g], g))
     return float(poor[group]), name, group, float(sums[group])
+
+
+def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
+    """What is left of an ordered parameter, parted where hardly anything good lies in between."""
+    axis = cloud.axes[name]
+    left = box.left.get(name, tuple(range(axis.groups)))
+    inside = box.holds(cloud.places)
+    places = np.where(inside, cloud.places[name], -1)
+    base = cloud.base(name, places)
+    active = places >= 0
+    sums = [np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in cloud.mass.T]
+    parts = np.stack(sums, axis=1) + cloud.unit
+    scale = np.maximum(parts[list(left)].sum(axis=0), 1e-300) / max(float(base[list(left)].sum()), 1e-300)
+    density = parts / np.maximum(base, 1e-300)[:, None] / scale
+    empty = [float(np.mean(density[g] < EMPTY)) >= AGREED and density[g].mean() < EMPTY for g in left]
+    found: list[tuple[int, ...]] = [()]
+    for i, group in enumerate(left):
+        gap = _gap_around(empty, i)
+        if axis.ordered and gap >= LEAST_GAP * axis.groups and gap < len(left):
+            found += [()] if found[-1] else []
+        else:
+            found[-1] += (group,)
+    return [run for run in found if run]
+
+
+def _gap_around(empty: Sequence[bool], place: int) -> int:
+    """The length of the run of empty groups at a place, 0 if that one is not empty or the run touches an end."""
+    if not empty[place]:
+        return 0
+    first = last = place
+    while first > 0 and empty[first - 1]:
+        first -= 1
+    while last < len(empty) - 1 and empty[last + 1]:
+        last += 1
+    return 0 if first == 0 or last == len(empty) - 1 else last - first + 1
 
 
 def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:

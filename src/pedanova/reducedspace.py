@@ -10,6 +10,7 @@ from pedanova import exports
 from pedanova.domains import Bounds, is_constant
 from pedanova.space import (
     Categorical,
+    Domain,
     Float,
     Int,
     Moving,
@@ -36,6 +37,9 @@ class Verdict:
         Its domain; `after` is None where the parameter can no longer be active.
     part
         Of its range that is left, on its own scale.
+    pieces
+        Where good values lie, if that is in several ranges with hardly anything good in between;
+        `after` is the range around them, for that is what tools can be told.
     beyond
         Bounds to try where good values pile up: (low, high), None for a side that may stay.
     """
@@ -47,6 +51,7 @@ class Verdict:
     after: Parameter | None
     part: float = 1.0
     beyond: Bounds = (None, None)
+    pieces: tuple[Domain, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +210,7 @@ class ReducedSpace(NamedTable[Verdict]):
                     "before": parameter_to_dict(row.before),
                     "part": row.part,
                     "beyond": list(row.beyond),
+                    "pieces": [parameter_to_dict(piece) for piece in row.pieces],
                 }
                 for row in self.rows
             },
@@ -216,6 +222,8 @@ class ReducedSpace(NamedTable[Verdict]):
 def _after(row: Verdict) -> str:
     if row.after is None:
         return "never active"
+    if row.pieces:
+        return " | ".join(map(in_words, row.pieces))
     return "" if row.after == row.before else in_words(row.after)
 
 

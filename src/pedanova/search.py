@@ -266,7 +266,8 @@ def by_model(observed: Observations, model: Surrogate, target: Region) -> Scene:
     mass /= np.maximum(mass.sum(axis=0), 1e-300)
     plain = inside.reshape(len(points), kinds, -1).mean(axis=2).T.reshape(-1)
     plain = plain / max(plain.sum(), 1e-300)
-    return Scene(Cloud(axes, places, mass), plain, influences(model), "surrogate", model_tells=True)
+    cloud = Cloud(axes, places, mass, wider=plain)
+    return Scene(cloud, plain, influences(model), "surrogate", model_tells=True)
 
 
 def influences(model: Surrogate) -> dict[str, float]:

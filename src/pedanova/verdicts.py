@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.boxes import Box
+from pedanova.boxes import Box, runs
 from pedanova.domains import beyond, constant, is_constant, middle, piles_up, shrunk, widened
 from pedanova.grid import grid_of
 from pedanova.importance import Importance, Importances
 from pedanova.inference import LEVEL
-from pedanova.reducedspace import Advice, Verdict
+from pedanova.reducedspace import Advice, Verdict, in_words
 from pedanova.search import Scene
 from pedanova.space import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch
 
@@ -42,7 +42,7 @@ class Judge:
         row = self.found[name]
         if name not in self.surely:
             return self.unsure(name, parameter, row)
-        cut = self.narrowed(name, parameter)
+        cut = self.in_pieces(self.narrowed(name, parameter), parameter)
         piled = self.at_bounds(name, parameter)
         if piled == (None, None) or not isinstance(parameter, Float | Int):
             return cut
@@ -77,6 +77,18 @@ class Judge:
         what = "this value" if is_constant(after) else f"{part:.0%} of its range"
         reason = f"{what} holds {held:.0%} of the best of the target; {self.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
+
+    def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
+        """The verdict with the ranges that good values lie in, where there are several."""
+        axis = self.scene.cloud.axes[cut.name]
+        found = runs(self.scene.cloud, self.box, cut.name)
+        if len(found) < 2:
+            return cut
+        pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in found)
+        part = float(axis.prior[[group for run in found for group in run]].sum() / axis.prior.sum())
+        words = f"good values lie in {' and '.join(map(in_words, pieces))}, hardly any in between"
+        before = f"{cut.reason}; " if cut.advice == "narrow" else ""
+        return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
 
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:
         """What is known of the part that is cut off."""
