@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.boxes import Box, Cloud, axis_of, choose, way_down
+from pedanova.boxes import Box, Cloud, axis_of, choose, runs, way_down
 from pedanova.cli import main
 from pedanova.domains import beyond, is_constant, middle, shrunk, widened
 from pedanova.errors import QueryError
@@ -216,6 +216,26 @@ def test_several_objectives_and_constraints_go_through_the_same_target() -> None
     assert set(reduced) == set(SPACE)
 
 
+def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_them() -> None:
+    table = drawn(250, seed=4)
+    loss = 8 * np.minimum((table["wd"] - 0.15) ** 2, (table["wd"] - 0.85) ** 2)
+    a = pa.analyze(table, loss + 0.1 * (np.log10(table["lr"]) + 3) ** 2, space=SPACE)
+    reduced = a.reduce(folds=0)
+    low, high = reduced["wd"].pieces
+    assert isinstance(low, pa.Float)
+    assert isinstance(high, pa.Float)
+    assert low.low <= 0.1 < 0.2 <= low.high < 0.45
+    assert 0.55 < high.low <= 0.8 < 0.9 <= high.high
+    around = reduced.space["wd"]
+    assert isinstance(around, pa.Float)
+    assert (around.low, around.high) == (low.low, high.high)
+    assert reduced["wd"].advice == "narrow"
+    assert "hardly any in between" in reduced["wd"].reason
+    assert any("wd: good values lie in several ranges" in note for note in reduced.notes)
+    assert len(reduced.to_plain()["verdicts"]["wd"]["pieces"]) == 2  # type: ignore[index, call-overload]
+    assert not reduced["lr"].pieces
+
+
 def test_masks_are_targets_too() -> None:
     table = drawn(400)
     a = pa.analyze(table, loss_of(table), space=SPACE)
@@ -326,3 +346,10 @@ def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float) -> None:
     for name, groups in tight.left.items():
         if axes[name].ordered:
             assert groups == tuple(range(groups[0], groups[-1] + 1))
+    for name, axis in axes.items():
+        parted = runs(cloud, tight, name)
+        left = tight.left.get(name, tuple(range(axis.groups)))
+        assert (parted[0][0], parted[-1][-1]) == (left[0], left[-1])
+        assert {group for run in parted for group in run} <= set(left)
+        assert all(run == tuple(range(run[0], run[-1] + 1)) for run in parted if axis.ordered)
+        assert axis.ordered or len(parted) == 1

@@ -123,7 +123,7 @@ def run_reduce(options: argparse.Namespace) -> int:
     )
     if options.to:
         emit(found.export(options.to), options.output)
-        for note in left_out(found.space, options.to):
+        for note in [*left_out(found.space, options.to), *found.notes]:
             print(f"pedanova: {note}", file=sys.stderr)
         print(f"pedanova: {found.summary()}", file=sys.stderr)
         return 0

@@ -23,6 +23,7 @@ ADAPTIVE = (
     "the trials were not drawn evenly, as by an adaptive sampler: the best of them are held against a uniform draw "
     "from the space, and what the sampler hardly tried is taken for poor"
 )
+IN_PIECES = "{}: good values lie in several ranges; the space and its exports hold the range around them"
 
 
 def reduce_space(
@@ -44,14 +45,17 @@ def reduce_space(
     with one_thread():
         scene = search.scene(found)
         p_values = [1.0 if row.p_value is None else row.p_value for row in found.rows]
-        told = told_apart([row.name for row in found.rows], p_values, space)
-        surely = [name for name in told if name in scene.cloud.axes]
+        apart = told_apart([row.name for row in found.rows], p_values, space)
+        surely = [name for name in apart if name in scene.cloud.axes]
         box = scene.bounds(surely, kept)
         evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
         judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
-    adaptive = () if scene.even else (ADAPTIVE,)
-    return ReducedSpace(verdicts, evidence, words[0], kept, (*notes, *found.notes, *adaptive))
+    told = [*notes, *found.notes]
+    told += [] if scene.even else [ADAPTIVE]
+    parted = [row.name for row in verdicts if row.pieces]
+    told += [IN_PIECES.format(", ".join(parted))] if parted else []
+    return ReducedSpace(verdicts, evidence, words[0], kept, tuple(told))
 
 
 def check_keep(keep: object) -> float:

@@ -18,7 +18,7 @@ from pedanova.interactions import Interactions
 from pedanova.pairdensity import PairDensity
 from pedanova.reducedspace import Verdict
 from pedanova.results import Densities, Profile
-from pedanova.space import Categorical, Float, Int, Ordinal
+from pedanova.space import Categorical, Float, Int, Ordinal, Parameter
 
 PALE = 0.35
 LONGEST = 28  # letters of a name
@@ -87,7 +87,9 @@ def draw_verdict(
     """What is left of a parameter over its densities: what is cut off is hatched, arrows point where to widen."""
     ax = draw_densities(found, ax, target=target, region=region)
     as_bars = found.edges is None or len(found.cells) <= MOST_TICKS
-    kept = np.array([_is_left(row, cell) for cell in found.cells])
+    kept = np.array(
+        [any(_has(d, row.before, cell) for d in row.pieces or (row.after,)) for cell in found.cells]
+    )
     if as_bars:
         spans = [(place - 0.5, place + 0.5) for place in np.flatnonzero(~kept)]
         _hatch(ax, spans)
@@ -121,17 +123,17 @@ def _hatch(ax: Axes, spans: Sequence[tuple[float, float]]) -> None:
             ax.axvspan(low, high, facecolor="0.5", alpha=0.3, hatch="///", edgecolor="0.4", linewidth=0)
 
 
-def _is_left(row: Verdict, cell: object) -> bool:
-    """Whether the reduced domain still has the value of a cell."""
-    match row.after:
+def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
+    """Whether what is left of a domain still has the value of a cell."""
+    match domain:
         case None:
             return False
         case Categorical() | Ordinal():
-            return cell in _values(row.after) or str(cell) in map(str, _values(row.after))
+            return cell in _values(domain) or str(cell) in map(str, _values(domain))
         case Float(low, high) | Int(low, high) if isinstance(cell, int | float):
             # A bound that has not moved cuts nothing off, though whole numbers' cells begin half a step before it.
-            above = low <= cell or low == getattr(row.before, "low", None)
-            return above and (cell <= high or high == getattr(row.before, "high", None))
+            above = low <= cell or low == getattr(before, "low", None)
+            return above and (cell <= high or high == getattr(before, "high", None))
         case _:
             return True
 
