@@ -309,8 +309,15 @@ def numbers(lines: Lines, key: str) -> Reals:
     return np.array([float(ln[key]) for ln in lines])
 
 
+PANELS = (
+    ("enrichment", "enrichment of the true best 1 %", np.median, 3.0),
+    ("survives", "a configuration of the best 0.1 % survives", np.mean, 0.9),
+    ("wins", "200 random trials: better than in the full space", np.mean, 0.75),
+)
+
+
 def draw(lines: Lines, path: Path) -> None:
-    """Enrichment and wins over the rows, a panel for every table."""
+    """What the smaller spaces are worth over the trials they came from, a column for every table."""
     try:
         import matplotlib as mpl
     except ImportError:
@@ -320,38 +327,37 @@ def draw(lines: Lines, path: Path) -> None:
     from matplotlib import pyplot as plt
 
     names = [name for name in TABLES if any(ln["table"] == name for ln in lines)]
-    figure, axes = plt.subplots(2, len(names), figsize=(2.9 * len(names), 5.4), sharex=True, squeeze=False)
-    panels = (
-        ("enrichment", "enrichment of the true best 1 %", np.median),
-        ("wins", "better than the full space", np.mean),
-    )
-    for column, name in enumerate(names):
-        for row, (key, title, middle) in enumerate(panels):
-            ax = axes[row][column]
-            for kind, colour in (("reduced", "#0072b2"), ("naive", "#d55e00")):
-                for sampler, style in (("uniform", "o-"), ("tpe", "s--")):
-                    own = [
-                        ln
-                        for ln in lines
-                        if (ln["table"], ln["kind"], ln["sampler"]) == (name, kind, sampler)
-                    ]
-                    sizes = sorted({int(ln["rows"]) for ln in own})
-                    points = [
-                        middle(numbers([ln for ln in own if int(ln["rows"]) == size], key)) for size in sizes
-                    ]
-                    ax.plot(sizes, points, style, ms=4, color=colour, label=f"{kind}, {sampler}")
-            ax.axhline(3.0 if key == "enrichment" else 0.75, lw=0.8, color="#888888")
-            ax.set_xscale("log")
-            ax.set_ylim(0, None if key == "enrichment" else 1)
-            if row == 0:
-                ax.set_title(name, fontsize=8)
-            if column == 0:
-                ax.set_ylabel(title, fontsize=8)
-    axes[0][0].legend(fontsize=7)
-    figure.supxlabel("trials", fontsize=9)
-    figure.tight_layout()
-    figure.savefig(path, dpi=130)
+    size = (2.0 * len(names) + 0.6, 6.6)
+    figure, axes = plt.subplots(3, len(names), figsize=size, sharex=True, sharey="row", squeeze=False)
+    for column, name in zip(axes.T, names, strict=True):
+        column[0].set_title(name.replace("_", " ").replace("jahs thesis cifar10", "JAHS"), fontsize=8)
+        for ax, (key, _, middle, limit) in zip(column, PANELS, strict=True):
+            draw_panel(ax, [ln for ln in lines if ln["table"] == name], key, middle)
+            ax.axhline(limit, lw=0.8, color="#888888")
+    for ax, (key, title, _, _) in zip(axes[:, 0], PANELS, strict=True):
+        ax.set_ylabel(title.replace(": ", ":\n").replace("of the", "\nof the"), fontsize=8)
+        ax.set_yscale("log" if key == "enrichment" else "linear")
+        if key != "enrichment":
+            ax.set_ylim(0, 1.03)
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper center", ncols=4, fontsize=8, frameon=False)
+    figure.supxlabel("trials that chose the space", fontsize=9)
+    figure.tight_layout(rect=(0, 0, 1, 0.96))
+    figure.savefig(path, dpi=90)
     print(f"\nfigure: {path}")
+
+
+def draw_panel(ax: Any, lines: Lines, key: str, middle: Callable[[Reals], Any]) -> None:
+    for kind, colour in (("reduced", "#0072b2"), ("naive", "#d55e00")):
+        for sampler, style in (("uniform", "o-"), ("tpe", "s--")):
+            own = [ln for ln in lines if (ln["kind"], ln["sampler"]) == (kind, sampler)]
+            sizes = sorted({int(ln["rows"]) for ln in own})
+            points = [middle(numbers([ln for ln in own if int(ln["rows"]) == size], key)) for size in sizes]
+            word = "random" if sampler == "uniform" else "TPE"
+            ax.plot(sizes, points, style, ms=4, color=colour, label=f"{kind}, from {word} trials")
+    ax.set_xscale("log")
+    ax.set_xticks(sorted(SIZES), [str(size) for size in sorted(SIZES)], fontsize=7)
+    ax.set_xticks([], minor=True)
 
 
 def whole_numbers(text: str) -> list[int]:
