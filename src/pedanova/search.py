@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pedanova.boxes import MOST_GROUPS, Box, Cloud, Groups, axis_of, choose, way
 from pedanova.contrasts import rows_in
 from pedanova.estimators import LEAST_TARGET, Asked, as_options, fitted
 from pedanova.gaussian import Reals
-from pedanova.grid import grid_of
+from pedanova.grid import Cells, grid_of
 from pedanova.importance import Importances
 from pedanova.inference import DRAWS, LEVEL, holm
 from pedanova.observations import Observations
@@ -75,6 +75,13 @@ class Search:
     target: Region | RowSet
     seed: int
     counted: NDArray[np.bool_]
+    located: dict[str, Cells] = field(default_factory=dict)
+
+    def cells(self) -> dict[str, Cells]:
+        """The cell of every row and parameter, looked up once."""
+        if not self.located:
+            self.located.update(cells_by_name(self.observed))
+        return self.located
 
     def scene(self, found: Importances) -> Scene:
         rows = np.flatnonzero(self.counted)
@@ -101,7 +108,7 @@ class Search:
 
     def is_even(self, rows: Rows) -> bool:
         """Whether the rows look like a uniform draw from the space."""
-        cells = cells_by_name(self.observed)
+        cells = self.cells()
         return all(
             unevenness(cells[name][rows], grid_of(parameter)) <= UNEVEN
             for name, parameter in self.observed.space.items()
@@ -118,7 +125,7 @@ class Search:
         rng = np.random.default_rng([self.seed, 3])
         some = rows if len(rows) <= MOST_POINTS else np.sort(rng.choice(rows, MOST_POINTS, replace=False))
         wanted = (best if best[some].sum() >= ENOUGH_BEST else reached)[some].astype(np.float64)
-        cells = {name: column[some] for name, column in cells_by_name(self.observed).items()}
+        cells = {name: column[some] for name, column in self.cells().items()}
         axes, places = laid_out(self.observed, cells, groups_for(int(reached.sum())))
         halves = rng.random((len(some), OPINIONS)) < 0.5
         mass = wanted[:, None] * halves
@@ -131,7 +138,7 @@ class Search:
         """The best configurations that an adaptive sampler found, held against the space."""
         if not isinstance(self.target, Region):
             raise TypeError("rows picked one by one are held against the other rows")
-        cells = cells_by_name(self.observed)
+        cells = self.cells()
         reached = self.reached()
         deciding = leading(self.observed, cells, rows, reached, self.target)
         axes, tried = laid_out(self.observed, {name: column[rows] for name, column in cells.items()})
@@ -147,7 +154,7 @@ class Search:
             return None
         rows = np.flatnonzero(self.counted)
         rng = np.random.default_rng([self.seed, 4])
-        cells = cells_by_name(self.observed)
+        cells = self.cells()
         alike = configurations(cells, rows)  # what was tried twice must not judge itself
         fold_of = rng.permutation(int(alike.max()) + 1)[alike] % folds
         reached = self.reached()[rows]
