@@ -23,7 +23,7 @@ from pedanova.surrogate import lower_is_better
 
 Rows: TypeAlias = NDArray[np.int64]
 LEAST = 10  # configurations that decide, at least
-LEAST_TRIED = 2  # rows that must have looked at what is cut off
+LEAST_TRIED = 5  # rows that must have looked at what is cut off
 MOST_ROWS = 50_000  # up to which configurations that were tried twice are looked for
 OPINIONS = 8  # random halves of what decides
 SPACE_POINTS = 4000  # that tell how often each parameter has a value

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.boxes import Box, runs
-from pedanova.domains import beyond, constant, is_constant, middle, piles_up, shrunk, widened
+from pedanova.domains import beyond, constant, crowd, is_constant, middle, piles_up, shrunk, widened
 from pedanova.grid import grid_of
 from pedanova.importance import Importance, Importances
 from pedanova.inference import LEVEL
@@ -104,8 +104,10 @@ class Judge:
             return None, None
         density = self.scene.cloud.density(name)
         left = self.box.left.get(name, tuple(range(axis.groups)))
-        low = 0 in left and piles_up(density, 0)
-        high = axis.groups - 1 in left and piles_up(density, -1)
+        # An adaptive sampler's few best trials lie together somewhere: half of them must be at the bound.
+        least = 0.0 if self.scene.even else 0.5
+        low = 0 in left and piles_up(density, 0) and crowd(density, axis.prior, 0) >= least
+        high = axis.groups - 1 in left and piles_up(density, -1) and crowd(density, axis.prior, -1) >= least
         return beyond(parameter, density, (low, high)) if low or high else (None, None)
 
     def unsure(self, name: str, parameter: Domain, row: Importance) -> Verdict:
