@@ -58,13 +58,12 @@ class Judge:
 
     def narrowed(self, name: str, parameter: Domain) -> Verdict:
         if name not in self.box.left:
-            return Verdict(
-                name,
-                "keep",
-                f"matters ({share_in_words(self.found[name])}), but good values are spread over all of it",
-                parameter,
-                parameter,
+            spread = "good values are spread over all of it"
+            spread = (
+                spread if self.scene.even else "the rest of it holds good trials, too, or was hardly tried"
             )
+            why = f"matters ({share_in_words(self.found[name])}), but {spread}"
+            return Verdict(name, "keep", why, parameter, parameter)
         groups, axis = self.box.left[name], self.scene.cloud.axes[name]
         after = shrunk(parameter, axis, grid_of(parameter), groups)
         part = float(axis.prior[list(groups)].sum() / axis.prior.sum())
