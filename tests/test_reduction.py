@@ -18,7 +18,10 @@ from pedanova.cli import main
 from pedanova.domains import beyond, is_constant, middle, shrunk, widened
 from pedanova.errors import QueryError
 from pedanova.grid import grid_of
+from pedanova.regions import as_region
+from pedanova.search import Search, told_apart
 from pedanova.space import Domain
+from pedanova.surrogate import fit_surrogate, refit_surrogate
 
 SPACE = {
     "lr": pa.Float(1e-5, 1.0, log=True),
@@ -160,6 +163,48 @@ def test_what_matters_globally_is_not_fixed_for_mattering_little_locally() -> No
     reduced = a.reduce(folds=0)
     assert reduced["gate"].advice in ("narrow", "widen", "keep")  # and yet
     assert not is_constant(reduced.space["gate"])  # type: ignore[arg-type]
+
+
+def test_what_is_asked_locally_is_what_importance_says() -> None:
+    """The shortcut to p-values among the best gives the same as the whole way."""
+    table = drawn(150, seed=2)
+    a = pa.analyze(table, loss_of(table), space=SPACE)
+    search = search_of(a)
+    inside = search.p_values_inside(as_region(0.05, "target"), as_region(0.3, "region"))
+    found = a.importance(0.05, 0.3)
+    assert found.estimator == "surrogate"
+    assert inside == {name: found[name].p_value for name in SPACE}
+    assert search.p_values_inside(as_region(0.01, "target"), as_region(0.3, "region")) is None
+
+
+def search_of(a: pa.Analysis) -> Search:
+    contrasts, _, _ = a.ask(0.1, 1.0)
+    observed = a.observations
+    assert observed is not None
+    asked = a._asked(contrasts, 0.1, 1.0)
+    return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(a.rows, dtype=bool))
+
+
+def test_models_of_folds_are_near_those_fitted_anew() -> None:
+    """A warm start changes little: the same rows give about the same predictions."""
+    table = drawn(150, seed=2)
+    observed = pa.analyze(table, loss_of(table), space=SPACE).observations
+    assert observed is not None
+    part = np.arange(0, 150, 5)
+    rest = np.setdiff1d(np.arange(150), part)
+    every = fit_surrogate(observed, np.arange(150))
+    again = refit_surrogate(every, observed, rest, seed=0, kinds=2, points=300)
+    anew = fit_surrogate(observed, rest)
+    assert again.drawn.shape == (300, 16)
+    np.testing.assert_array_equal(again.rows, rest)
+    assert np.corrcoef(again.expected, anew.expected)[0, 1] > 0.99
+    assert abs(again.correlation - anew.correlation) < 0.05
+
+
+def test_one_parameter_must_be_sure_before_others_may_be_likely() -> None:
+    space = pa.Space({name: pa.Float(0, 1) for name in "abcd"})
+    assert told_apart(list("abcd"), [0.001, 0.04, 0.2, 0.9], space) == ["a", "b"]
+    assert told_apart(list("abcd"), [0.02, 0.04, 0.04, 0.9], space) == []
 
 
 def test_few_rows_decide_nothing() -> None:
