@@ -38,7 +38,7 @@ ENOUGH_BEST = 50  # rows in that fifth from which on rows alone can tell where i
 ROWS_A_GROUP, FEWEST_GROUPS = 4, 5  # of an ordered parameter's values, where rows alone tell
 MOST_POINTS = 50_000  # rows that cuts are looked for in
 FOLD_DRAWS = 500
-FOLD_KINDS, FOLD_POINTS = 4, 1500  # of the models of a part of the rows
+FOLD_KINDS, FOLD_POINTS = 4, 1000  # of the models of a part of the rows
 OPINIONS = 8  # random halves of the rows, where no model has opinions of its own
 Rows = NDArray[np.int64]
 
