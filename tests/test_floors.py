@@ -55,7 +55,7 @@ FLOORS = {
     "effects": 62, "interactions": 62, "inference": 62, "marginals": 62, "forestresults": 62,
     "assisted": 63, "encoding": 63, "pairdensity": 63,
     "estimators": 64, "forest": 64, "boxes": 64, "rescan": 64,
-    "domains": 65, "exports": 65,
+    "domains": 65, "exports": 65, "uneven": 65,
     "reducedspace": 66, "panels": 66,
     "search": 67,
     "verdicts": 68,

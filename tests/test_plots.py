@@ -139,3 +139,52 @@ def test_without_matplotlib_the_remedy_is_named() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'pedanova[plot]'" in done.stdout
+
+
+def test_the_reduced_space_is_drawn_over_the_densities() -> None:
+    rng = np.random.default_rng(0)
+    space = {
+        "lr": pa.Float(1e-5, 1.0, log=True),
+        "units": pa.Int(1, 512, log=True),
+        "layers": pa.Int(1, 6),
+        "a kind with a very long name, longer than others": pa.Categorical(["adam", "sgd", "an $odd_ one"]),
+        "dull": pa.Float(0, 1),
+    }
+    long = list(space)[3]
+    data = {
+        "lr": 10 ** rng.uniform(-5, 0, 300),
+        "units": np.exp(rng.uniform(0, np.log(512), 300)).astype(int),
+        "layers": rng.integers(1, 7, 300),
+        long: rng.choice(["adam", "sgd", "an $odd_ one"], 300),
+        "dull": rng.random(300),
+    }
+    loss = (np.log10(data["lr"]) + 3) ** 2 + 2.0 * (data[long] == "sgd") + 0.5 * (data["layers"] - 4.0) ** 2
+    a = pa.analyze(data, loss + 0.3 * np.log(data["units"]), space=space)
+    reduced = a.reduce(folds=0)
+    axes = a.plot.reduction(reduced=reduced)
+    assert [ax.get_visible() for ax in axes.flat] == [True] * 5 + [False]
+    for name, ax in zip(space, axes.flat, strict=False):
+        assert ax.get_title(loc="left").split(",")[0] == reduced[name].advice
+    lr = reduced.space["lr"]
+    assert isinstance(lr, pa.Float)
+    hatched = [patch for patch in axes.flat[0].patches if patch.get_hatch()]
+    ends = sorted(x for patch in hatched for x in (patch.get_x(), patch.get_x() + patch.get_width()))
+    np.testing.assert_allclose(ends, [1e-5, lr.low, lr.high, 1.0], rtol=0.1)
+    odd = [patch.get_x() + 0.5 for patch in axes.flat[3].patches if patch.get_hatch()]
+    assert [["adam", "sgd", "an $odd_ one"][round(x)] for x in odd] == ["sgd"]
+    axes.flat[0].figure.canvas.draw()
+    _, alone = plt.subplots()
+    assert a.plot.reduction(names="lr", reduced=reduced, ax=alone) is alone
+    refuse(QueryError, "1 Axes for 5", of=lambda: a.plot.reduction(reduced=reduced, ax=alone))
+
+
+def test_a_reduction_of_many_parameters_is_drawn() -> None:
+    rng = np.random.default_rng(0)
+    data: dict[str, object] = {
+        f"a very long name of a parameter, number {i}": rng.random(200) for i in range(39)
+    }
+    data["cat"] = rng.choice([f"category {i}" for i in range(20)], 200)
+    a = pa.analyze(data, rng.random(200), params=list(data))
+    axes = a.plot.reduction(estimator="counts")
+    assert axes.size == 40
+    axes.flat[0].figure.canvas.draw()

@@ -13,12 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.boxes import Box, Cloud, axis_of, choose, way_down
+from pedanova.boxes import Box, Cloud, axis_of, choose, runs, way_down
 from pedanova.cli import main
 from pedanova.domains import beyond, is_constant, middle, shrunk, widened
 from pedanova.errors import QueryError
 from pedanova.grid import grid_of
+from pedanova.regions import as_region
+from pedanova.search import Search, told_apart
 from pedanova.space import Domain
+from pedanova.surrogate import fit_surrogate, refit_surrogate
 
 SPACE = {
     "lr": pa.Float(1e-5, 1.0, log=True),
@@ -162,6 +165,48 @@ def test_what_matters_globally_is_not_fixed_for_mattering_little_locally() -> No
     assert not is_constant(reduced.space["gate"])  # type: ignore[arg-type]
 
 
+def test_what_is_asked_locally_is_what_importance_says() -> None:
+    """The shortcut to p-values among the best gives the same as the whole way."""
+    table = drawn(150, seed=2)
+    a = pa.analyze(table, loss_of(table), space=SPACE)
+    search = search_of(a)
+    inside = search.p_values_inside(as_region(0.05, "target"), as_region(0.3, "region"))
+    found = a.importance(0.05, 0.3)
+    assert found.estimator == "surrogate"
+    assert inside == {name: found[name].p_value for name in SPACE}
+    assert search.p_values_inside(as_region(0.01, "target"), as_region(0.3, "region")) is None
+
+
+def search_of(a: pa.Analysis) -> Search:
+    contrasts, _, _ = a.ask(0.1, 1.0)
+    observed = a.observations
+    assert observed is not None
+    asked = a._asked(contrasts, 0.1, 1.0)
+    return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(a.rows, dtype=bool))
+
+
+def test_models_of_folds_are_near_those_fitted_anew() -> None:
+    """A warm start changes little: the same rows give about the same predictions."""
+    table = drawn(150, seed=2)
+    observed = pa.analyze(table, loss_of(table), space=SPACE).observations
+    assert observed is not None
+    part = np.arange(0, 150, 5)
+    rest = np.setdiff1d(np.arange(150), part)
+    every = fit_surrogate(observed, np.arange(150))
+    again = refit_surrogate(every, observed, rest, seed=0, kinds=2, points=300)
+    anew = fit_surrogate(observed, rest)
+    assert again.drawn.shape == (300, 16)
+    np.testing.assert_array_equal(again.rows, rest)
+    assert np.corrcoef(again.expected, anew.expected)[0, 1] > 0.99
+    assert abs(again.correlation - anew.correlation) < 0.05
+
+
+def test_one_parameter_must_be_sure_before_others_may_be_likely() -> None:
+    space = pa.Space({name: pa.Float(0, 1) for name in "abcd"})
+    assert told_apart(list("abcd"), [0.001, 0.04, 0.2, 0.9], space) == ["a", "b"]
+    assert told_apart(list("abcd"), [0.02, 0.04, 0.04, 0.9], space) == []
+
+
 def test_few_rows_decide_nothing() -> None:
     table = drawn(30)
     a = pa.analyze(table, loss_of(table), space=SPACE)
@@ -214,6 +259,26 @@ def test_several_objectives_and_constraints_go_through_the_same_target() -> None
     a = pa.analyze(table, ["loss", "cost"], space=SPACE, feasible=["over"])
     reduced = a.reduce(target=0.2, folds=0)
     assert set(reduced) == set(SPACE)
+
+
+def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_them() -> None:
+    table = drawn(250, seed=4)
+    loss = 8 * np.minimum((table["wd"] - 0.15) ** 2, (table["wd"] - 0.85) ** 2)
+    a = pa.analyze(table, loss + 0.1 * (np.log10(table["lr"]) + 3) ** 2, space=SPACE)
+    reduced = a.reduce(folds=0)
+    low, high = reduced["wd"].pieces
+    assert isinstance(low, pa.Float)
+    assert isinstance(high, pa.Float)
+    assert low.low <= 0.1 < 0.2 <= low.high < 0.45
+    assert 0.55 < high.low <= 0.8 < 0.9 <= high.high
+    around = reduced.space["wd"]
+    assert isinstance(around, pa.Float)
+    assert (around.low, around.high) == (low.low, high.high)
+    assert reduced["wd"].advice == "narrow"
+    assert "hardly any in between" in reduced["wd"].reason
+    assert any("wd: good values lie in several ranges" in note for note in reduced.notes)
+    assert len(reduced.to_plain()["verdicts"]["wd"]["pieces"]) == 2  # type: ignore[index, call-overload]
+    assert not reduced["lr"].pieces
 
 
 def test_masks_are_targets_too() -> None:
@@ -326,3 +391,10 @@ def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float) -> None:
     for name, groups in tight.left.items():
         if axes[name].ordered:
             assert groups == tuple(range(groups[0], groups[-1] + 1))
+    for name, axis in axes.items():
+        parted = runs(cloud, tight, name)
+        left = tight.left.get(name, tuple(range(axis.groups)))
+        assert (parted[0][0], parted[-1][-1]) == (left[0], left[-1])
+        assert {group for run in parted for group in run} <= set(left)
+        assert all(run == tuple(range(run[0], run[-1] + 1)) for run in parted if axis.ordered)
+        assert axis.ordered or len(parted) == 1

@@ -230,7 +230,7 @@ def known(signed: list[float], *, spread: float = 0.01) -> Surrogate:
         features,
         process,
         rows,
-        process.weights[None, :],
+        process.settings[None, :],
     )
 
 

@@ -301,9 +301,9 @@ class Analysis(Counted):
         Parameters
         ----------
         target
-            The rows to reach, as in `importance`. Where to cut is decided by the target's best fifth.
+            The rows to reach, as in `importance`. Where to cut is decided by the target's best tenth.
         keep
-            The part of that best fifth that every narrowed parameter keeps, at least.
+            The part of that best tenth that every narrowed parameter keeps, at least.
         widen
             Whether bounds that good values pile up at are moved outwards; else that is only said.
         estimator

@@ -1,9 +1,10 @@
 """Boxes in the space, and the way to them: the poorest slice is cut off again and again.
 
 A cloud is a set of points (of the space, or rows) with what each adds to the target. A slice is one
-group of a parameter's cells. Its density is its part of the target against its part of the points,
-both inside what is left; the slice with the lowest goes first, an ordered parameter losing its ends
-only. Boxes further down the way lie inside those before, so whoever asks to keep more gets more.
+group of a parameter's cells. Its density is its part of the target against its part of the points
+(or of the space, where an adaptive sampler chose them), both inside what is left; the slice with
+the lowest goes first, an ordered parameter losing its ends only. Boxes further down the way lie
+inside those before, so whoever asks to keep more gets more.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from pedanova.grid import Cells, Grid
 
 MOST_GROUPS = 20  # of an ordered parameter's cells
 POOR = 0.7  # a slice with at least so much of the mean density stays
+ALSO_POOR = 0.8  # nor goes one with so much of the mean density of the wider target: what is best may be luck
+EMPTY = 0.3  # the same for slices between others, which no range can leave out: they are only told
+AGREED = 0.75  # of the opinions must find them empty
+LEAST_GAP = 0.15  # part of the range that has to be empty
 
 Groups = NDArray[np.int64]
 
@@ -47,15 +52,15 @@ class Axis:
         return int(cells[0]), int(cells[-1])
 
 
-def axis_of(name: str, grid: Grid) -> Axis:
-    """Every level its own group, or about as much of the space in each of 20."""
+def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
+    """Every level its own group, or about as much of the space in each of 20, or of so many."""
     (block,) = grid.blocks
     live = grid.prior > 0
-    if not block.ordered or int(live.sum()) <= MOST_GROUPS:
+    if not block.ordered or int(live.sum()) <= most:
         groups = np.cumsum(live) - 1
     else:
         middles = np.cumsum(grid.prior) - grid.prior / 2.0
-        rough = np.minimum((middles * MOST_GROUPS).astype(np.int64), MOST_GROUPS - 1)
+        rough = np.minimum((middles * most).astype(np.int64), most - 1)
         groups = np.searchsorted(np.unique(rough[live]), rough)
     groups = np.where(live, groups, -1).astype(np.int64)
     mass = np.bincount(groups[live], weights=grid.prior[live]).astype(np.float64)
@@ -70,12 +75,41 @@ class Cloud:
     places: Mapping[str, Groups]  # (points,) by parameter
     mass: Reals  # (points, opinions) each opinion adds to one
     unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
+    active: Mapping[str, float] | None = (
+        None  # parts of the space where each has a value; None if points tell
+    )
+    whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
+    wider: Reals | None = (
+        None  # (points,) the same for a wider target, which must not be dense where a cut is made
+    )
+
+    @property
+    def pooled(self) -> Reals:
+        mean: Reals = self.mass.mean(axis=1) if self.whole is None else self.whole
+        return mean
+
+    @property
+    def by_space(self) -> bool:
+        """Whether the space itself is what slices are held against."""
+        return self.active is not None
+
+    def base(self, name: str, places: Groups) -> Reals:
+        """(groups,) What the target is held against: points that have a value, or the space."""
+        axis = self.axes[name]
+        if self.by_space:
+            return axis.prior
+        return np.bincount(places[places >= 0], minlength=axis.groups).astype(np.float64)
+
+    def activity(self, name: str) -> float:
+        """The part of the space where a parameter has a value."""
+        return float(np.mean(self.places[name] >= 0)) if self.active is None else self.active[name]
 
     def density(self, name: str) -> Reals:
-        """(groups, opinions) Of the target, against the points that have a value."""
+        """(groups, opinions) Of the target."""
         axis, places = self.axes[name], self.places[name]
         active = places >= 0
-        base = np.bincount(places[active], minlength=axis.groups) / max(1, int(active.sum()))
+        base = self.base(name, places)
+        base = base / max(base.sum(), 1e-300)
         sums = [
             np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in self.mass.T
         ]
@@ -104,7 +138,7 @@ class Box:
         """Part of the space inside; a parameter that is not always active counts where it is."""
         parts = []
         for name, groups in self.left.items():
-            active = float(np.mean(cloud.places[name] >= 0))
+            active = cloud.activity(name)
             part = float(cloud.axes[name].prior[list(groups)].sum() / cloud.axes[name].prior.sum())
             parts.append(1.0 - active + active * part)
         return float(np.prod(parts))
@@ -112,7 +146,7 @@ class Box:
 
 def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
     """Boxes one inside the other, the whole space first, until no slice is poor."""
-    mass = cloud.mass.mean(axis=1)
+    mass = np.stack([cloud.pooled] if cloud.wider is None else [cloud.pooled, cloud.wider])
     left = {name: list(range(cloud.axes[name].groups)) for name in names}
     places = {name: cloud.places[name] for name in names}
     boxes, kept = [Box()], 1.0
@@ -125,7 +159,7 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
         left[name].remove(group)
         kept -= lost
         stay = places[name] != group
-        mass, places = mass[stay], {key: column[stay] for key, column in places.items()}
+        mass, places = mass[:, stay], {key: column[stay] for key, column in places.items()}
         cut = {key: tuple(groups) for key, groups in left.items() if len(groups) < cloud.axes[key].groups}
         boxes.append(Box(cut, kept))
 
@@ -133,25 +167,74 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
 def poorest(
     cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
 ) -> tuple[float, str, int, float] | None:
-    """The slice with the lowest density: density, parameter, group, mass lost."""
+    """The slice with the lowest density: density, parameter, group, mass lost.
+
+    `mass` is that of the target, and below it that of the wider one if there is one.
+    """
     axis = cloud.axes[name]
     if len(left) < 2:
         return None
     active = places >= 0
-    sums = np.bincount(places[active], weights=mass[active], minlength=axis.groups)
-    base = np.bincount(places[active], minlength=axis.groups).astype(np.float64)
+    sums, *wider = (np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in mass)
+    base = cloud.base(name, places)
     own, points = float(sums[left].sum()), float(base[left].sum())
     if own <= 0 or points <= 0:
         return None
     candidates = [left[0], left[-1]] if axis.ordered else left
-    density = {g: ((sums[g] + cloud.unit) / own) / (base[g] / points) for g in candidates if base[g] > 0}
-    poor = {g: d for g, d in density.items() if d < POOR and sums[g] < kept}
+    # One row more: against rows it may lie in this very slice, against the space it is spread over all of them.
+    more = {g: cloud.unit * (base[g] / points if cloud.by_space else 1.0) for g in candidates}
+    all_in = own + (cloud.unit if cloud.by_space else 0.0)
+    density = {g: ((sums[g] + more[g]) / all_in) / (base[g] / points) for g in candidates if base[g] > 0}
+    limits = [ALSO_POOR * float(one[left].sum()) / points for one in wider]
+    poor = {
+        g: d
+        for g, d in density.items()
+        if d < POOR
+        and sums[g] < kept
+        and all(one[g] < limit * base[g] for one, limit in zip(wider, limits, strict=True))
+    }
     if not poor:
         return None
     group = min(poor, key=lambda g: (poor[g], g))
     return float(poor[group]), name, group, float(sums[group])
 
 
-def choose(boxes: Sequence[Box], keep: float) -> Box:
-    """The smallest box that keeps so much of the target for every parameter cut."""
-    return [box for box in boxes if box.kept >= keep ** len(box.left)][-1]
+def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
+    """What is left of an ordered parameter, parted where hardly anything good lies in between."""
+    axis = cloud.axes[name]
+    left = box.left.get(name, tuple(range(axis.groups)))
+    inside = box.holds(cloud.places)
+    places = np.where(inside, cloud.places[name], -1)
+    base = cloud.base(name, places)
+    active = places >= 0
+    sums = [np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in cloud.mass.T]
+    parts = np.stack(sums, axis=1) + cloud.unit
+    scale = np.maximum(parts[list(left)].sum(axis=0), 1e-300) / max(float(base[list(left)].sum()), 1e-300)
+    density = parts / np.maximum(base, 1e-300)[:, None] / scale
+    empty = [float(np.mean(density[g] < EMPTY)) >= AGREED and density[g].mean() < EMPTY for g in left]
+    found: list[tuple[int, ...]] = [()]
+    for i, group in enumerate(left):
+        gap = _gap_around(empty, i)
+        if axis.ordered and gap >= LEAST_GAP * axis.groups and gap < len(left):
+            found += [()] if found[-1] else []
+        else:
+            found[-1] += (group,)
+    return [run for run in found if run]
+
+
+def _gap_around(empty: Sequence[bool], place: int) -> int:
+    """The length of the run of empty groups at a place, 0 if that one is not empty or the run touches an end."""
+    if not empty[place]:
+        return 0
+    first = last = place
+    while first > 0 and empty[first - 1]:
+        first -= 1
+    while last < len(empty) - 1 and empty[last + 1]:
+        last += 1
+    return 0 if first == 0 or last == len(empty) - 1 else last - first + 1
+
+
+def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
+    """The smallest box that keeps so much of the target: for every parameter cut, or for all of them together."""
+    slack = 1e-9
+    return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]

@@ -116,6 +116,13 @@ def piles_up(density: Reals, end: int) -> bool:
     return bool(pooled[0] >= RISE and np.argmax(pooled) == 0 and rising.mean() >= AGREED)
 
 
+def crowd(density: Reals, prior: Reals, end: int) -> float:
+    """The part of the good values that lies in the outermost tenth of a range, at one end (0 or -1)."""
+    mass = density.mean(axis=1) * prior
+    inwards = mass if end == 0 else mass[::-1]
+    return float(inwards[: max(1, len(inwards) // TENTHS)].sum() / max(float(mass.sum()), 1e-300))
+
+
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
     """Bounds to try on the sides where good values pile up: as far again as they reach inwards."""
     mean = density.mean(axis=1)

@@ -21,6 +21,7 @@ from pedanova.errors import MissingLibraryError
 Reals: TypeAlias = NDArray[np.float64]
 FIT_ROWS = 300  # rows that choose the weights
 MOST_ROWS = 600  # rows that the process is conditioned on
+NEAR_STEPS = 5  # of the search for the best weights, where good ones are known
 WAVES = 1000  # random Fourier features of one draw
 JITTER = 1e-6
 PRIOR_WEIGHT = math.log(0.5), 2.0  # mean and deviation of log w
@@ -73,14 +74,20 @@ class Process:
     factor: Reals  # lower Cholesky factor of the covariance of the rows
     solved: Reals  # covariance⁻¹ · scores
 
+    @property
+    def settings(self) -> Reals:
+        """Log weights, log signal, log noise."""
+        logs: Reals = np.log(np.array([*self.weights, self.signal, self.noise]))
+        return logs
+
     def covariance(self, points: Reals) -> Reals:
         """(points, rows)"""
         return self.signal * gauss(points, self.points)
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
         """Mean and variance of every row's score as predicted by the other rows."""
-        half = solve_lower(self.factor, np.eye(len(self.scores)))
-        spread = 1.0 / np.sum(half**2, axis=0)  # one over the diagonal of the inverse
+        half, _ = _scipy().linalg.lapack.dtrtri(self.factor.T, lower=0)  # the inverse of Lᵀ
+        spread = 1.0 / np.sum(half**2, axis=1)  # one over the diagonal of the inverse
         return self.scores - self.solved * spread, spread
 
     def predict(self, features: Features) -> tuple[Reals, Reals]:
@@ -100,7 +107,9 @@ class Process:
 
         def prior(points: Reals) -> Reals:
             # Single precision: cosines are most of the work, and a draw needs no seventh digit.
-            shapes = np.cos(points.astype(np.float32) @ waves + phases)
+            shapes = points.astype(np.float32) @ waves
+            shapes += phases
+            np.cos(shapes, out=shapes)
             return (shapes @ heights.astype(np.float32)).astype(np.float64)
 
         here = prior(self.points)
@@ -112,9 +121,11 @@ class Process:
 
 def gauss(one: Reals, two: Reals) -> Reals:
     """exp(-squared distance) of every pair."""
-    square = np.sum(one**2, axis=1)[:, None] + np.sum(two**2, axis=1) - 2.0 * (one @ two.T)
-    near: Reals = np.exp(-np.maximum(square, 0.0))
-    return near
+    near: Reals = (2.0 * one) @ two.T
+    near -= np.sum(one**2, axis=1)[:, None]
+    near -= np.sum(two**2, axis=1)
+    np.minimum(near, 0.0, out=near)  # in place: large matrices are most of the work
+    return np.exp(near, out=near)
 
 
 def condition(features: Features, scores: Reals, settings: Reals) -> Process:
@@ -139,6 +150,18 @@ def fit(
     return rows, [condition(chosen, values, each) for each in settings]
 
 
+def refit(
+    features: Features, scores: Reals, near: Reals, *, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], list[Process]]:
+    """The same for other rows of the same table: (kinds, settings) `near` were likely for those, the best first."""
+    few = subset(len(scores), FIT_ROWS, rng)
+    likelihood = Likelihood(features.take(few), scores[few])
+    best = likelihood.maximize(near[0], NEAR_STEPS)
+    rows = subset(len(scores), MOST_ROWS, rng)
+    settings = np.clip(near + (best - near[0]), *np.array(likelihood.bounds).T)
+    return rows, [condition(features.take(rows), scores[rows], each) for each in settings]
+
+
 def subset(rows: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.arange(rows) if rows <= most else np.sort(rng.choice(rows, most, replace=False))
 
@@ -148,34 +171,35 @@ class Likelihood:
 
     def __init__(self, features: Features, scores: Reals) -> None:
         self.scores = scores
-        self.distances = [features.distances(d) for d in range(len(features.sizes))]
-        count = len(self.distances)
+        self.pairs = np.tri(len(scores), k=-1, dtype=bool)  # every pair of rows once
+        columns = [features.distances(d)[self.pairs] for d in range(len(features.sizes))]
+        self.distances = np.stack(columns)  # (features, pairs)
+        count = len(columns)
         self.centre = np.array([PRIOR_WEIGHT[0]] * count + [PRIOR_SIGNAL[0], PRIOR_NOISE[0]])
         self.spread = np.array([PRIOR_WEIGHT[1]] * count + [PRIOR_SIGNAL[1], PRIOR_NOISE[1]])
         self.bounds = [BOUNDS["weight"]] * count + [BOUNDS["signal"], BOUNDS["noise"]]
 
     def __call__(self, settings: Reals) -> tuple[float, Reals]:
-        weights, noise = np.exp(settings[:-2]), math.exp(settings[-1])
-        exponent = np.zeros_like(self.distances[0])
-        for weight, distance in zip(weights, self.distances, strict=True):
-            exponent -= weight * distance
-        kernel = math.exp(settings[-2]) * np.exp(exponent)
-        rows = len(self.scores)
-        factor = cholesky(kernel + (noise + JITTER) * np.eye(rows))
-        solved = solve(factor, self.scores)
-        pull = 0.5 * (solve(factor, np.eye(rows)) - np.outer(solved, solved))
-        weighed = pull * kernel
+        weights, signal, noise = np.exp(settings[:-2]), math.exp(settings[-2]), math.exp(settings[-1])
+        kernel = signal * np.exp(-(weights @ self.distances))
+        covariance = np.zeros((len(self.scores), len(self.scores)))
+        covariance[self.pairs] = kernel
+        np.fill_diagonal(covariance, signal + noise + JITTER)
+        logarithms, inverse = inverted(covariance)
+        solved = lower_product(inverse, self.scores)
+        weighed = (inverse - np.outer(solved, solved))[self.pairs] * kernel
+        diagonal = 0.5 * float(np.trace(inverse) - solved @ solved)
         slope = np.empty_like(settings)
-        for d, distance in enumerate(self.distances):
-            slope[d] = -weights[d] * np.sum(weighed * distance)
-        slope[-2], slope[-1] = weighed.sum(), noise * np.trace(pull)
+        slope[:-2] = -weights * (self.distances @ weighed)
+        slope[-2], slope[-1] = float(weighed.sum()) + signal * diagonal, noise * diagonal
         off = (settings - self.centre) / self.spread
-        value = 0.5 * float(self.scores @ solved) + float(np.log(np.diag(factor)).sum())
+        value = 0.5 * float(self.scores @ solved) + logarithms
         return value + 0.5 * float(off @ off), slope + off / self.spread
 
-    def maximize(self) -> Reals:
+    def maximize(self, start: Reals | None = None, steps: int = 60) -> Reals:
+        begin = self.centre if start is None else start
         found = _scipy().optimize.minimize(
-            self, self.centre, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"maxiter": 60}
+            self, begin, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"maxiter": steps}
         )
         best: Reals = found.x
         return best
@@ -200,6 +224,24 @@ def cholesky(covariance: Reals) -> Reals:
     """The lower factor."""
     factor: Reals = np.linalg.cholesky(covariance).astype(np.float64, copy=False)
     return factor
+
+
+def inverted(covariance: Reals) -> tuple[float, Reals]:
+    """Half the log determinant, and the inverse; of both matrices the lower triangle alone counts."""
+    lapack = _scipy().linalg.lapack
+    # LAPACK counts by columns: the lower triangle of the rows is the upper one of the columns.
+    factor, failed = lapack.dpotrf(covariance.T, lower=0, clean=0, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("a covariance is not positive")
+    logarithms = float(np.log(np.diag(factor)).sum())
+    inverse, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
+    return logarithms, inverse.T
+
+
+def lower_product(lower: Reals, right: Reals) -> Reals:
+    """A symmetric matrix, of which the lower triangle is given, times a vector."""
+    product: Reals = _scipy().linalg.blas.dsymv(1.0, lower.T, right, lower=0)
+    return product
 
 
 def solve(factor: Reals, right: Reals) -> Reals:

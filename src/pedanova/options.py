@@ -227,7 +227,7 @@ def add_reduce(commands: Any) -> None:
     add_objective(question)
     add = question.add_argument
     add("--target", default="0.1", metavar="T", help=f"the rows to reach: {ROWS_HELP} (default 0.1)")
-    kept = "of the target's best fifth, the part that every narrowed parameter keeps (default 0.95)"
+    kept = "of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)"
     add("--keep", type=float, default=0.95, metavar="K", help=kept)
     add("--widen", action="store_true", help="move bounds that good values pile up at, instead of saying so")
     add("--estimator", choices=("auto", "counts", "surrogate"), default="auto", help="as in analyze")

@@ -13,6 +13,7 @@ from pedanova.regions import Quantile, as_region
 from pedanova.report import figures
 
 SHOWN = 6  # parameters, where none is named
+MANY = 12  # panels from which on more stand in a row
 Axes = Any
 
 
@@ -51,6 +52,31 @@ class Plots:
         axes = self._axes(len(chosen), ax)
         for name, one in zip(chosen, axes.flat, strict=False):
             figures.draw_densities(found[name], one, **words)
+        axes.flat[0].legend(fontsize="small")
+        return axes.flat[0] if len(chosen) == 1 else axes
+
+    def reduction(
+        self,
+        target: object = 0.1,
+        keep: float = 0.95,
+        *,
+        names: str | Sequence[str] | None = None,
+        reduced: Any = None,
+        ax: Axes = None,
+        **options: Any,
+    ) -> Axes:
+        """The reduced space over the densities: what is cut off is hatched, a line marks a fixed value.
+
+        Further options are those of `reduce`; `reduced` is a space that it gave before.
+        """
+        found = self.analysis.reduce(target, keep, **{"folds": 0, **options}) if reduced is None else reduced
+        spread = self.analysis.all_densities(target)
+        chosen = [names] if isinstance(names, str) else list(names or found)
+        axes = self._axes(len(chosen), ax, in_a_row=3 if len(chosen) <= MANY else 5)
+        for name, one in zip(chosen, axes.flat, strict=False):
+            figures.draw_verdict(
+                found[name], spread[name], one, target=str(as_words(target)), region="all rows"
+            )
         axes.flat[0].legend(fontsize="small")
         return axes.flat[0] if len(chosen) == 1 else axes
 
@@ -114,10 +140,10 @@ class Plots:
             return list(names)
         return list(self.analysis.importance(target, region, estimator="counts", draws=0, force=True))[:SHOWN]
 
-    def _axes(self, count: int, ax: Axes) -> Axes:
-        """So many Axes, three in a row; or the one that was given."""
+    def _axes(self, count: int, ax: Axes, in_a_row: int = 3) -> Axes:
+        """So many Axes; or the one that was given."""
         if ax is None:
-            columns = min(3, count)
+            columns = min(in_a_row, count)
             rows = -(-count // columns)
             axes = figures.pyplot().subplots(
                 rows, columns, figsize=(3.6 * columns, 2.9 * rows), layout="constrained", squeeze=False

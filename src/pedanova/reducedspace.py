@@ -11,6 +11,7 @@ from pedanova.domains import Bounds, is_constant
 from pedanova.markup import Look
 from pedanova.space import (
     Categorical,
+    Domain,
     Float,
     Int,
     Moving,
@@ -37,6 +38,9 @@ class Verdict:
         Its domain; `after` is None where the parameter can no longer be active.
     part
         Of its range that is left, on its own scale.
+    pieces
+        Where good values lie, if that is in several ranges with hardly anything good in between;
+        `after` is the range around them, for that is what tools can be told.
     beyond
         Bounds to try where good values pile up: (low, high), None for a side that may stay.
     """
@@ -48,6 +52,7 @@ class Verdict:
     after: Parameter | None
     part: float = 1.0
     beyond: Bounds = (None, None)
+    pieces: tuple[Domain, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,8 @@ class Evidence:
         The part of the space that is left, on each parameter's own scale; parameters that were
         fixed do not count.
     enrichment
-        How much likelier a random draw lands in the target than before.
+        How much likelier a random draw lands in the target than before; None where the trials were
+        not drawn evenly, so that they cannot tell.
     rows
         That were counted.
     estimator
@@ -84,7 +90,7 @@ class Evidence:
     kept: Part
     best: Part
     volume: float
-    enrichment: float
+    enrichment: float | None
     rows: int
     estimator: str
 
@@ -137,10 +143,15 @@ class ReducedSpace(NamedTable[Verdict]):
             changed = any(row.after != row.before for row in self.rows)
             return "No row was held back to judge it." if changed else "Nothing is changed."
         e = self.evidence
+        likelier = (
+            ""
+            if e.enrichment is None
+            else f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
+        )
+        volume = f"{e.volume:.2%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
         return (
-            f"{e.volume:.2%} of the space is left, and a random draw is {e.enrichment:.1f} times as likely to "
-            f"land in the target as before. Judged by bounds found without them, {e.kept} of {self.target} "
-            f"and {e.best} of its best fifth lie inside."
+            f"{volume} of the space is left{likelier}. Judged by bounds found without them, {e.kept} of "
+            f"{self.target} and {e.best} of its best fifth lie inside."
         )
 
     def look(self) -> Look:
@@ -208,6 +219,7 @@ class ReducedSpace(NamedTable[Verdict]):
                     "before": parameter_to_dict(row.before),
                     "part": row.part,
                     "beyond": list(row.beyond),
+                    "pieces": [parameter_to_dict(piece) for piece in row.pieces],
                 }
                 for row in self.rows
             },
@@ -219,6 +231,8 @@ class ReducedSpace(NamedTable[Verdict]):
 def _after(row: Verdict) -> str:
     if row.after is None:
         return "never active"
+    if row.pieces:
+        return " | ".join(map(in_words, row.pieces))
     return "" if row.after == row.before else in_words(row.after)
 
 

@@ -6,19 +6,24 @@ globally and locally are fixed. docs/reduction.md has the rules and what was mea
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from pedanova.boxes import choose, way_down
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.importance import Importances
 from pedanova.reducedspace import ReducedSpace, Verdict
-from pedanova.regions import Region
-from pedanova.search import Search, with_parents
+from pedanova.regions import Region, as_region
+from pedanova.search import Search, told_apart
 from pedanova.verdicts import Judge, consistent
 from pedanova.workers import one_thread
 
 LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
+ADAPTIVE = (
+    "the trials were not drawn evenly, as by an adaptive sampler: the best of them are held against a uniform draw "
+    "from the space, and what the sampler hardly tried is taken for poor"
+)
+IN_PIECES = "{}: good values lie in several ranges; the space and its exports hold the range around them"
 
 
 def reduce_space(
@@ -35,16 +40,22 @@ def reduce_space(
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
     options = {"estimator": estimator, "seed": search.seed}
     found: Importances = a.importance(target, **options)
-    local = cache(lambda: local_importance(a, search.target, options))
+    by_model = found.estimator == "surrogate"
+    local = cache(lambda: local_p_values(a, search, options, by_model=by_model))
     with one_thread():
         scene = search.scene(found)
-        told = with_parents([row.name for row in found.rows if row.significant], space)
-        surely = [name for name in told if name in scene.cloud.axes]
-        box = choose(way_down(scene.cloud, surely), kept)
+        p_values = [1.0 if row.p_value is None else row.p_value for row in found.rows]
+        apart = told_apart([row.name for row in found.rows], p_values, space)
+        surely = [name for name in apart if name in scene.cloud.axes]
+        box = scene.bounds(surely, kept)
         evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
-    judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
-    verdicts = consistent([judge.verdict(name) for name in space])
-    return ReducedSpace(verdicts, evidence, words[0], kept, (*notes, *found.notes))
+        judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
+        verdicts = consistent([judge.verdict(name) for name in space])
+    told = [*notes, *found.notes]
+    told += [] if scene.even else [ADAPTIVE]
+    parted = [row.name for row in verdicts if row.pieces]
+    told += [IN_PIECES.format(", ".join(parted))] if parted else []
+    return ReducedSpace(verdicts, evidence, words[0], kept, tuple(told))
 
 
 def check_keep(keep: object) -> float:
@@ -59,13 +70,19 @@ def check_folds(folds: object) -> int:
     return folds
 
 
-def local_importance(a: Any, target: object, options: dict[str, Any]) -> Importances | None:
-    """What leads to the target's best half among thrice as many rows; None where it cannot be asked."""
+def local_p_values(
+    a: Any, search: Search, options: dict[str, Any], *, by_model: bool
+) -> Mapping[str, float] | None:
+    """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
+    target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
         return None
     part = target.high or 1
+    half, around = part / 2, min(1, part * 3)
+    if by_model:
+        return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
     try:
-        found: Importances = a.importance(part / 2, min(1, part * 3), **options)
+        found: Importances = a.importance(half, around, **options)
     except PedanovaError:
         return None
-    return found
+    return {row.name: 1.0 if row.p_value is None else row.p_value for row in found.rows}

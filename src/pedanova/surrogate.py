@@ -6,15 +6,16 @@ drawn uniformly from the space, stand for the rows that were never run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.gaussian import Features, Process, Reals, fit, normal_cdf
+from pedanova.gaussian import Features, Process, Reals, fit, normal_cdf, refit
 from pedanova.grid import Cells
 from pedanova.observations import Observations
 from pedanova.regions import Cut, Direction, Quantile, Region, Threshold, rank_of
@@ -41,8 +42,13 @@ class Surrogate:
     features: Features  # of the rows that the process is conditioned on
     process: Process
     held: NDArray[np.int64]  # these rows, among `rows`
-    weights: Reals  # (settings, features) of every likely set, the best first
+    settings: Reals  # (settings, features + 2) every likely set, the best first
     missed: dict[str, Reals] = field(default_factory=dict)  # see `residuals`: the same for every question
+
+    @property
+    def weights(self) -> Reals:
+        """(settings, features)"""
+        return np.exp(self.settings[:, :-2])
 
     @property
     def correlation(self) -> float:
@@ -120,22 +126,49 @@ def fit_surrogate(
     points of its own.
     """
     rng = np.random.default_rng([seed, SEEDS])
-    sign = 1.0 if observed.direction == "minimize" else -1.0
-    signed = sign * observed.ranked[rows].astype(np.float64)
-    signed = np.where(np.isnan(signed), np.inf, signed)
-    scores = normal_scores(signed)
     everywhere = cells_by_name(observed)
     cells = {name: column[rows] for name, column in everywhere.items()}
     if points is None:
         # Points of its own for every setting: what is uneven about few points then cancels.
         drawn_once = uniform_cells(observed.space, cells, POINTS * KINDS, rng)
         points = {name: column.reshape(POINTS, KINDS) for name, column in drawn_once.items()}
-    features = features_of(observed.space, cells, cells)
-    held, processes = fit(features, scores, kinds=KINDS, rng=rng)
+    fitting = partial(fit, kinds=KINDS, rng=rng)
+    return _assembled(observed, rows, cells, cells, points, fitting, rng)
+
+
+def refit_surrogate(
+    model: Surrogate, observed: Observations, part: NDArray[np.int64], *, seed: int, kinds: int, points: int
+) -> Surrogate:
+    """A quicker model of a part of another one's rows (indices into them): fewer settings, asked at fewer points.
+
+    Settings are sought near those of the other one, so that what the rows left out say enters by
+    where the search begins alone.
+    """
+    rng = np.random.default_rng([seed, SEEDS, 1])
+    cells = {name: column[part] for name, column in model.cells.items()}
+    some = {name: column[:points, :kinds] for name, column in model.points.items()}
+    fitting = partial(refit, near=model.settings[:kinds], rng=rng)
+    return _assembled(observed, model.rows[part], cells, model.cells, some, fitting, rng)
+
+
+def _assembled(
+    observed: Observations,
+    rows: NDArray[np.int64],
+    cells: Mapping[str, Cells],
+    seen: Mapping[str, Cells],
+    points: Mapping[str, Cells],
+    fitting: Callable[[Features, Reals], tuple[NDArray[np.int64], list[Process]]],
+    rng: np.random.Generator,
+) -> Surrogate:
+    """The rows learned, and functions drawn at the points; the rows `seen` decide which features there are."""
+    signed = lower_is_better(observed, rows)
+    scores = normal_scores(signed)
+    features = features_of(observed.space, cells, seen)
+    held, processes = fitting(features, scores)
     drawn = []
     for kind, process in enumerate(processes):
         here = {name: column[:, kind] for name, column in points.items()}
-        drawn.append(process.draw(features_of(observed.space, here, cells), DRAWS_EACH, rng))
+        drawn.append(process.draw(features_of(observed.space, here, seen), DRAWS_EACH, rng))
     expected, spread = told_by_others(processes[0], features, held)
     return Surrogate(
         rows=rows,
@@ -149,8 +182,15 @@ def fit_surrogate(
         features=features.take(held),
         process=processes[0],
         held=held,
-        weights=np.stack([process.weights for process in processes]),
+        settings=np.stack([process.settings for process in processes]),
     )
+
+
+def lower_is_better(observed: Observations, rows: NDArray[np.int64]) -> Reals:
+    """(rows,) The objective, its sign turned where it is maximised; what is no number is the worst."""
+    sign = 1.0 if observed.direction == "minimize" else -1.0
+    signed = sign * observed.ranked[rows].astype(np.float64)
+    return np.where(np.isnan(signed), np.inf, signed)
 
 
 def told_by_others(process: Process, features: Features, held: NDArray[np.int64]) -> tuple[Reals, Reals]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.boxes import Box
-from pedanova.domains import beyond, constant, is_constant, middle, piles_up, shrunk, widened
+from pedanova.boxes import Box, runs
+from pedanova.domains import beyond, constant, crowd, is_constant, middle, piles_up, shrunk, widened
 from pedanova.grid import grid_of
 from pedanova.importance import Importance, Importances
 from pedanova.inference import LEVEL
-from pedanova.reducedspace import Advice, Verdict
+from pedanova.reducedspace import Advice, Verdict, in_words
 from pedanova.search import Scene
 from pedanova.space import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch
 
@@ -29,7 +29,7 @@ class Judge:
     scene: Scene
     box: Box
     found: Importances
-    ask_locally: Callable[[], Importances | None]  # asked only where it decides
+    ask_locally: Callable[[], Mapping[str, float] | None]  # p-values among the best, asked where they decide
     surely: frozenset[str]  # what may be cut
     widen: bool
 
@@ -42,7 +42,7 @@ class Judge:
         row = self.found[name]
         if name not in self.surely:
             return self.unsure(name, parameter, row)
-        cut = self.narrowed(name, parameter)
+        cut = self.in_pieces(self.narrowed(name, parameter), parameter)
         piled = self.at_bounds(name, parameter)
         if piled == (None, None) or not isinstance(parameter, Float | Int):
             return cut
@@ -58,13 +58,12 @@ class Judge:
 
     def narrowed(self, name: str, parameter: Domain) -> Verdict:
         if name not in self.box.left:
-            return Verdict(
-                name,
-                "keep",
-                f"matters ({share_in_words(self.found[name])}), but good values are spread over all of it",
-                parameter,
-                parameter,
+            spread = "good values are spread over all of it"
+            spread = (
+                spread if self.scene.even else "the rest of it holds good trials, too, or was hardly tried"
             )
+            why = f"matters ({share_in_words(self.found[name])}), but {spread}"
+            return Verdict(name, "keep", why, parameter, parameter)
         groups, axis = self.box.left[name], self.scene.cloud.axes[name]
         after = shrunk(parameter, axis, grid_of(parameter), groups)
         part = float(axis.prior[list(groups)].sum() / axis.prior.sum())
@@ -75,8 +74,28 @@ class Judge:
                 name, "keep", "what could be cut off is less than one of its values", parameter, parameter
             )
         what = "this value" if is_constant(after) else f"{part:.0%} of its range"
-        reason = f"{what} holds {held:.0%} of the best of the target; elsewhere good rows are rare"
+        reason = f"{what} holds {held:.0%} of the best of the target; {self.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
+
+    def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
+        """The verdict with the ranges that good values lie in, where there are several."""
+        axis = self.scene.cloud.axes[cut.name]
+        found = runs(self.scene.cloud, self.box, cut.name)
+        if len(found) < 2:
+            return cut
+        pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in found)
+        part = float(axis.prior[[group for run in found for group in run]].sum() / axis.prior.sum())
+        words = f"good values lie in {' and '.join(map(in_words, pieces))}, hardly any in between"
+        before = f"{cut.reason}; " if cut.advice == "narrow" else ""
+        return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
+
+    def elsewhere(self, name: str, groups: Sequence[int]) -> str:
+        """What is known of the part that is cut off."""
+        if self.scene.tried is None:
+            return "elsewhere good rows are rare"
+        places = self.scene.tried[name]
+        outside = int(np.sum((places >= 0) & ~np.isin(places, list(groups))))
+        return f"{outside} of {len(places):,} trials looked elsewhere"
 
     def at_bounds(self, name: str, parameter: Domain) -> tuple[float | None, float | None]:
         axis = self.scene.cloud.axes[name]
@@ -84,8 +103,10 @@ class Judge:
             return None, None
         density = self.scene.cloud.density(name)
         left = self.box.left.get(name, tuple(range(axis.groups)))
-        low = 0 in left and piles_up(density, 0)
-        high = axis.groups - 1 in left and piles_up(density, -1)
+        # An adaptive sampler's few best trials lie together somewhere: half of them must be at the bound.
+        least = 0.0 if self.scene.even else 0.5
+        low = 0 in left and piles_up(density, 0) and crowd(density, axis.prior, 0) >= least
+        high = axis.groups - 1 in left and piles_up(density, -1) and crowd(density, axis.prior, -1) >= least
         return beyond(parameter, density, (low, high)) if low or high else (None, None)
 
     def unsure(self, name: str, parameter: Domain, row: Importance) -> Verdict:
@@ -98,7 +119,7 @@ class Judge:
         return Verdict(
             name,
             "fix",
-            f"{reason}; {value} has the most good rows",
+            f"{reason}; the best are likeliest at {value}",
             parameter,
             constant(value, parameter),
             0.0,
@@ -110,6 +131,8 @@ class Judge:
         doubt = f"cannot be told from noise, but up to {max(0.0, high):.0%} of what decides may hang on it; left alone"
         if not any(other.significant for other in self.found.rows):
             return "undecided", "nothing can be told from noise here, so nothing is changed"
+        if not self.scene.even:
+            return "undecided", "cannot be told from noise in trials that were not drawn evenly; left alone"
         if high > LITTLE or self.scene.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
             return "undecided", doubt
         local = self.ask_locally()
@@ -118,8 +141,7 @@ class Judge:
                 "undecided",
                 "looks like noise, but too few rows tell what it does among the best; left alone",
             )
-        inside = local[name]
-        if (inside.p_value or 0.0) <= LEVEL:
+        if local[name] <= LEVEL:
             return "keep", "looks like noise over all rows, but matters among the best"
         if self.leads(name):
             return "keep", "others exist only under some of its values"

@@ -30,7 +30,7 @@ def run_reduce(options: argparse.Namespace) -> int:
         )
     if options.to:
         emit(found.export(options.to), options.output)
-        for note in left_out(found.space, options.to):
+        for note in [*left_out(found.space, options.to), *found.notes]:
             complain(note)
         complain(found.summary())
         return 0

@@ -16,8 +16,10 @@ from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.importance import Importances
 from pedanova.interactions import Interactions
 from pedanova.pairdensity import PairDensity
+from pedanova.reducedspace import Verdict
 from pedanova.report.shapes import is_log
 from pedanova.results import Densities, Profile
+from pedanova.space import Categorical, Float, Int, Ordinal, Parameter
 
 PALE = 0.35
 LONGEST = 28  # letters of a name
@@ -78,6 +80,67 @@ def draw_densities(
     ax.set_xlabel(shorten(found.name))
     ax.set_ylim(bottom=0)
     return ax
+
+
+def draw_verdict(
+    row: Verdict, found: Densities, ax: Axes | None = None, *, target: str = "target", region: str = "region"
+) -> Axes:
+    """What is left of a parameter over its densities: what is cut off is hatched, arrows point where to widen."""
+    ax = draw_densities(found, ax, target=target, region=region)
+    as_bars = found.edges is None or len(found.cells) <= MOST_TICKS
+    kept = np.array(
+        [any(_has(d, row.before, cell) for d in row.pieces or (row.after,)) for cell in found.cells]
+    )
+    if as_bars:
+        spans = [(place - 0.5, place + 0.5) for place in np.flatnonzero(~kept)]
+        _hatch(ax, spans)
+        ax.set_xlim(-0.5, len(found.cells) - 0.5)
+    else:
+        _hatch(ax, _cut_off(found, kept))
+        if isinstance(row.after, Categorical | Ordinal):  # one value is left
+            ax.axvline(_values(row.after)[0], color="C2", linewidth=2)
+    for bound, place, to in zip(row.beyond, (0.02, 0.98), ("◀", "▶"), strict=True):
+        if bound is not None:
+            side = "left" if place < 0.5 else "right"
+            words = f"{to} {bound:g}" if side == "left" else f"{bound:g} {to}"
+            ax.text(place, 0.96, words, transform=ax.transAxes, ha=side, va="top", fontsize="small")
+    words = "never active" if row.after is None else row.advice
+    part = f", {row.part:.0%} left" if 0 < row.part < 1 else ""
+    ax.set_title(f"{words}{part}", loc="left", fontsize="medium")
+    return ax
+
+
+def _cut_off(found: Densities, kept: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """From where to where a range is cut off."""
+    if found.edges is None:
+        return []
+    turns = np.flatnonzero(np.diff(np.concatenate([[True], kept, [True]]).astype(int)))
+    return [(found.edges[first], found.edges[last]) for first, last in turns.reshape(-1, 2)]
+
+
+def _hatch(ax: Axes, spans: Sequence[tuple[float, float]]) -> None:
+    for low, high in spans:
+        if low < high:
+            ax.axvspan(low, high, facecolor="0.5", alpha=0.3, hatch="///", edgecolor="0.4", linewidth=0)
+
+
+def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
+    """Whether what is left of a domain still has the value of a cell."""
+    match domain:
+        case None:
+            return False
+        case Categorical() | Ordinal():
+            return cell in _values(domain) or str(cell) in map(str, _values(domain))
+        case Float(low, high) | Int(low, high) if isinstance(cell, int | float):
+            # A bound that has not moved cuts nothing off, though whole numbers' cells begin half a step before it.
+            above = low <= cell or low == getattr(before, "low", None)
+            return above and (cell <= high or high == getattr(before, "high", None))
+        case _:
+            return True
+
+
+def _values(domain: Categorical | Ordinal) -> tuple[Any, ...]:
+    return domain.choices if isinstance(domain, Categorical) else domain.values
 
 
 def _draw_bars(found: Densities, ax: Axes, target: str, region: str) -> None:

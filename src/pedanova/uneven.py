@@ -1,0 +1,106 @@
+"""Where an adaptive sampler found the target: its trials are held against the space, not against each other.
+
+Such a sampler has left poor places early, so target and other trials lie close together and their
+densities tell little. What it came back to, and found good, tells more. A configuration counts
+once, however often it was tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.boxes import Axis, Box, Cloud, Groups
+from pedanova.gaussian import Reals
+from pedanova.observations import Observations
+from pedanova.regions import Region
+from pedanova.sampling import CellsByName, uniform_cells
+from pedanova.surrogate import lower_is_better
+
+Rows: TypeAlias = NDArray[np.int64]
+LEAST = 10  # configurations that decide, at least
+LEAST_TRIED = 5  # rows that must have looked at what is cut off
+MOST_ROWS = 50_000  # up to which configurations that were tried twice are looked for
+OPINIONS = 8  # random halves of what decides
+SPACE_POINTS = 4000  # that tell how often each parameter has a value
+
+
+def configurations(cells: CellsByName, rows: Rows) -> Rows:
+    """(rows,) A number for each configuration."""
+    if len(rows) > MOST_ROWS:
+        return np.arange(len(rows))
+    table = np.stack([column[rows] for column in cells.values()], axis=1)
+    _, numbers = np.unique(table, axis=0, return_inverse=True)
+    return numbers.reshape(-1).astype(np.int64)
+
+
+def leading(
+    observed: Observations, cells: CellsByName, rows: Rows, reached: NDArray[np.bool_], target: Region
+) -> Rows:
+    """The rows that decide: the best half of the target's configurations, each once.
+
+    A quantile is one of the configurations here: a sampler that comes back to the best one again
+    and again would leave that one alone in the target.
+    """
+    signed = lower_is_better(observed, rows)
+    order = np.argsort(signed, kind="stable")
+    _, first = np.unique(configurations(cells, rows)[order], return_index=True)
+    once = order[np.sort(first)]  # best first
+    if target.cuts(observed.direction)[0] is not None:  # no target that the best rows are in
+        return np.sort(rows[once[reached[rows[once]]]])
+    part = float(target.high or 1) if target.kind == "quantile" else float(reached[rows[once]].mean())
+    count = min(len(once), max(LEAST, math.ceil(part * len(once) / 2)))
+    limit = signed[once[count - 1]]
+    return np.sort(rows[once[signed[once] <= limit]])
+
+
+def cloud_of(
+    observed: Observations,
+    cells: CellsByName,
+    axes: Mapping[str, Axis],
+    deciding: Rows,
+    rng: np.random.Generator,
+) -> Cloud:
+    """The rows that decide, held against the space."""
+    places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
+    anywhere = uniform_cells(observed.space, cells, SPACE_POINTS, rng)
+    active = {name: float(np.mean(axis.place(anywhere[name]) >= 0)) for name, axis in axes.items()}
+    halves = (rng.random((len(deciding), OPINIONS)) < 0.5).astype(np.float64)
+    mass = halves / np.maximum(halves.sum(axis=0), 1e-300)
+    whole: Reals = np.full(len(deciding), 1.0 / len(deciding))
+    return Cloud(axes, places, mass, unit=1.0 / len(deciding), active=active, whole=whole)
+
+
+def roomier(box: Box, cloud: Cloud) -> Box:
+    """Ranges wider by the mean gap between the rows that decide: the next one may lie just outside."""
+    rows = len(cloud.pooled)
+    left = {}
+    for name, groups in box.left.items():
+        axis = cloud.axes[name]
+        more = math.floor(len(groups) / rows + 0.5) if axis.ordered else 0
+        wide = range(max(0, groups[0] - more), min(axis.groups, groups[-1] + 1 + more)) if more else groups
+        left[name] = tuple(wide)
+    return cut_only(left, box.kept, cloud.axes)
+
+
+def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups]) -> Box:
+    """The box without cuts that hardly any row can speak for."""
+    left = {}
+    for name, groups in box.left.items():
+        rows = np.bincount(tried[name][tried[name] >= 0], minlength=axes[name].groups)
+        if axes[name].ordered:
+            first = groups[0] if rows[: groups[0]].sum() >= LEAST_TRIED else 0
+            last = groups[-1] if rows[groups[-1] + 1 :].sum() >= LEAST_TRIED else axes[name].groups - 1
+            left[name] = tuple(range(first, last + 1))
+        else:
+            left[name] = tuple(g for g in range(axes[name].groups) if g in groups or rows[g] < LEAST_TRIED)
+    return cut_only(left, box.kept, axes)
+
+
+def cut_only(left: Mapping[str, tuple[int, ...]], kept: float, axes: Mapping[str, Axis]) -> Box:
+    """A box of the parameters that lose something."""
+    return Box({name: groups for name, groups in left.items() if len(groups) < axes[name].groups}, kept)
