@@ -62,7 +62,10 @@ class Judge:
             spread = (
                 spread if self.scene.even else "the rest of it holds good trials, too, or was hardly tried"
             )
-            why = f"matters ({share_in_words(self.found[name])}), but {spread}"
+            matters = (
+                "may matter" if self.found[name].significant is False else "matters"
+            )  # among all, or alone
+            why = f"{matters} ({share_in_words(self.found[name])}), but {spread}"
             return Verdict(name, "keep", why, parameter, parameter)
         groups, axis = self.box.left[name], self.scene.cloud.axes[name]
         after = shrunk(parameter, axis, grid_of(parameter), groups)
