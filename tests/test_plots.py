@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,9 +16,10 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.testing.compare import compare_images
 
 import pedanova as pa
-from conftest import refuse
+from conftest import COUNTS, refuse
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.report.figures import is_log
 
@@ -70,6 +72,25 @@ def test_profile_bands_fill_the_whole(a: pa.Analysis) -> None:
     top = max(path.vertices[:, 1].max() for band in ax.collections for path in band.get_paths())
     assert top == pytest.approx(100.0)
     assert len(ax.collections) == len(a.space)
+
+
+def test_profile_over_rows(a: pa.Analysis) -> None:
+    ax = a.plot.profile(over="rows", target=0.2, **COUNTS)
+    ticks = [int(label.get_text().replace(",", "")) for label in ax.get_xticklabels()]
+    assert ticks[0] >= 50
+    assert ticks[-1] == a.rows
+    last = a.importance(0.2, **COUNTS)
+    lowest = ax.collections[0].get_paths()[0].vertices
+    assert lowest[lowest[:, 0] == a.rows, 1].max() == pytest.approx(100 * last.rows[0].ratio)
+    few = a.first(ticks[2])
+    assert few.rows == ticks[2]
+    assert few.importance(0.2, **COUNTS).rows[0].n_region == ticks[2]
+    with pytest.raises(QueryError, match="over='time' must be"):
+        a.plot.profile(over="time")
+    with pytest.raises(QueryError, match="it takes 50"):
+        a.first(49).plot.profile(over="rows")
+    with pytest.raises(QueryError, match="from 2 to"):
+        a.first(10**9)
 
 
 def test_pairs(a: pa.Analysis) -> None:
@@ -188,3 +209,29 @@ def test_a_reduction_of_many_parameters_is_drawn() -> None:
     axes = a.plot.reduction(estimator="counts")
     assert axes.size == 40
     axes.flat[0].figure.canvas.draw()
+
+
+IMAGES = Path(__file__).parent / "files" / "figures"
+DRAWN = {
+    "importance": lambda a: a.plot.importance(0.1, estimator="counts"),
+    "densities": lambda a: a.plot.densities(["learning_rate", "activation"]),
+    "profile": lambda a: a.plot.profile(over="rows", **COUNTS),
+    "pair": lambda a: a.plot.pair("learning_rate", "units", 0.3),
+}
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_figures_look_as_they_did(a: pa.Analysis, kind: str, tmp_path: Path) -> None:
+    """Against images in the repository; ``PEDANOVA_UPDATE=1`` draws them anew, to be looked at and kept."""
+    plt.style.use("default")
+    drawn = DRAWN[kind](a)
+    figure = np.ravel(np.array(drawn, dtype=object))[0].figure
+    renew = os.environ.get("PEDANOVA_UPDATE") == "1"
+    file = (IMAGES if renew else tmp_path) / f"{kind}.png"
+    file.parent.mkdir(exist_ok=True)
+    figure.savefig(file, dpi=60, bbox_inches="tight", metadata={"Software": None})
+    expected = IMAGES / f"{kind}.png"
+    assert expected.exists(), "PEDANOVA_UPDATE=1 draws it"
+    # Fonts may be hinted otherwise elsewhere; a bar, a line or a label too many shows far beyond this.
+    if not renew:
+        assert compare_images(str(expected), str(file), tol=8.0) is None

@@ -128,6 +128,15 @@ class Counted:
             raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
         return self._like(reordered(replace(observed, keep=mask, restricted=True)))
 
+    def first(self, rows: int) -> Self:
+        """The same analysis of the first rows only, as if the trials had ended there."""
+        if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or not 2 <= rows <= self.rows:
+            raise QueryError(f"rows={rows!r} must be a whole number from 2 to {self.rows:,}")
+        observed = self._source()
+        counted = counted_rows(observed, self.levels.nan)
+        mask = counted & (np.cumsum(counted) <= rows)
+        return self._like(reordered(replace(observed, keep=mask)))
+
     def _like(self, observed: Observations) -> Self:
         """Other observations analysed the same way: the same quantiles, policy and threads."""
         levels = levels_for(observed, self.levels.quantiles, self.levels.nan, self.threads)

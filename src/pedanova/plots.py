@@ -14,6 +14,7 @@ from pedanova.report import figures
 
 SHOWN = 6  # parameters, where none is named
 MANY = 12  # panels from which on more stand in a row
+STEPS, FEWEST_ROWS = 8, 50  # of a profile over rows
 Axes = Any
 
 
@@ -80,9 +81,29 @@ class Plots:
         axes.flat[0].legend(fontsize="small")
         return axes.flat[0] if len(chosen) == 1 else axes
 
-    def profile(self, region: object = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
-        """Ratios over the target's quantile, as bands."""
-        return figures.draw_profile(self.analysis.profile(region, **options), ax)
+    def profile(
+        self,
+        region: object = 1.0,
+        *,
+        over: str = "target",
+        target: object = 0.1,
+        ax: Axes = None,
+        **options: Any,
+    ) -> Axes:
+        """Ratios as bands over the target's quantile, or over the number of rows: have they settled?
+
+        ``over="rows"`` asks the first rows, more and more of them, for one `target`; further options are
+        those of `importance`.
+        """
+        if over == "target":
+            return figures.draw_profile(self.analysis.profile(region, **options), ax)
+        if over != "rows":
+            raise QueryError(f"over={over!r} must be 'target' or 'rows'")
+        found = [
+            (rows, self.analysis.first(rows).importance(target, region, **{"draws": 0} | options))
+            for rows in steps_to(self.analysis.rows)
+        ]
+        return figures.draw_growth(found, ax)
 
     def interactions(
         self, target: object = 0.1, region: object = 1.0, *, ax: Axes = None, **options: Any
@@ -157,6 +178,13 @@ class Plots:
                 f"ax= holds {axes.size} Axes for {count} parameters; name one, or give more Axes"
             )
         return axes
+
+
+def steps_to(rows: int) -> list[int]:
+    """Ever more rows, up to all: a few steps, even on a log scale."""
+    if rows < FEWEST_ROWS:
+        raise QueryError(f"{rows} rows are too few to see ratios settle; it takes {FEWEST_ROWS}")
+    return sorted({round(step) for step in np.geomspace(max(FEWEST_ROWS, rows / 64), rows, STEPS)})
 
 
 def as_words(rows: object) -> object:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pedanova.effects import Marginal
 from pedanova.errors import MissingLibraryError, QueryError
-from pedanova.importance import Importances
+from pedanova.importance import Importance, Importances
 from pedanova.interactions import Interactions
 from pedanova.pairdensity import PairDensity
 from pedanova.reducedspace import Verdict
@@ -179,20 +179,37 @@ def draw_profile(found: Profile, ax: Axes | None = None) -> Axes:
     """Ratios as bands over the target's quantile, which is strictest on the left."""
     if not found.steps:
         raise QueryError("the profile has no step; the region has too few levels to compare")
-    ax = ax if ax is not None else new_axes(6.4, 4.0)
-    names = [row.name for row in found.steps[-1].rows]
-    quantiles = [100 * float(step.quantile) for step in found.steps]
-    bands = [
-        [100 * {row.name: row.ratio for row in step.rows}[name] for step in found.steps] for name in names
-    ]
-    shades = pyplot().get_cmap("viridis")(np.linspace(0.05, 0.95, len(names)))
-    ax.stackplot(quantiles, bands, colors=shades, labels=[shorten(name) for name in names])
-    ax.set_xscale("log")
-    ticks = [q for q in (0.1, 0.3, 1, 3, 10, 30, 100) if quantiles[0] <= q <= quantiles[-1]]
+    ax = draw_bands(
+        [100 * float(step.quantile) for step in found.steps], [step.rows for step in found.steps], ax
+    )
+    low, high = ax.get_xlim()
+    ticks = [q for q in (0.1, 0.3, 1, 3, 10, 30, 100) if low <= q <= high]
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
-    ax.set_xlim(quantiles[0], quantiles[-1])
-    ax.set_ylim(0, 100)
     ax.set_xlabel("target: the best … % of all rows")
+    return ax
+
+
+def draw_growth(found: Sequence[tuple[int, Importances]], ax: Axes | None = None) -> Axes:
+    """Ratios as bands over the number of rows, with the number of each step."""
+    steps = [rows for rows, _ in found]
+    ax = draw_bands(steps, [answer.rows for _, answer in found], ax)
+    ax.set_xticks(steps, [f"{rows:,}" for rows in steps], minor=False, rotation=45, ha="right")
+    ax.minorticks_off()
+    ax.set_xlabel(f"rows (the first ones; {found[-1][1].target} against {found[-1][1].region})")
+    return ax
+
+
+def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], ax: Axes | None) -> Axes:
+    """Ratios one upon the other, in the order of the last step, over steps on a log scale."""
+    ax = ax if ax is not None else new_axes(6.4, 4.0)
+    names = [row.name for row in answers[-1]]
+    ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
+    shades = pyplot().get_cmap("viridis")(np.linspace(0.05, 0.95, len(names)))
+    bands = [[step[name] for step in ratios] for name in names]
+    ax.stackplot(steps, bands, colors=shades, labels=[shorten(name) for name in names])
+    ax.set_xscale("log")
+    ax.set_xlim(steps[0], steps[-1])
+    ax.set_ylim(0, 100)
     ax.set_ylabel("ratio (%)")
     handles, labels = ax.get_legend_handles_labels()
     few = slice(None, None if len(names) <= MOST_TICKS else MOST_TICKS)
