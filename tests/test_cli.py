@@ -163,6 +163,9 @@ def test_the_demo(run, tmp_path: Path) -> None:
     assert "local" in out
     assert "learning_rate" in out
     assert "Once inside the best 30 %" in out
+    last = out.split("\n\n")[-1]
+    assert last.startswith(f"Report: {tmp_path / 'report.html'}\n")
+    assert "lucky_number" in last
     page = (tmp_path / "report.html").read_text()
     assert "learning_rate" in page
     assert "default-src 'none'" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -126,7 +127,12 @@ class Counted:
         mask = rows_in(base, observed, counted_rows(observed, self.levels.nan))
         if mask.sum() < 2:
             raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
-        return self._like(reordered(replace(observed, keep=mask, restricted=True)))
+        key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest()
+        if key not in self._recounts:
+            self._recounts.clear()  # as in `_recount`
+            self._recounts[key] = self._like(reordered(replace(observed, keep=mask, restricted=True)))
+        inner: Self = self._recounts[key]
+        return inner
 
     def first(self, rows: int) -> Self:
         """The same analysis of the first rows only, as if the trials had ended there."""
