@@ -34,21 +34,47 @@ inline std::int64_t table_bytes(const Feature& feature, std::int64_t levels) {
     return levels * feature.width() * static_cast<std::int64_t>(sizeof(Entry));
 }
 
+// A small table several times over: rows take them in turn, so that neighbours in the same cell, as tables in some order
+// have them, do not wait for each other's sums.
+class Lanes {
+public:
+    static constexpr std::int64_t count = 4;
+    static constexpr std::int64_t most_bytes = 1 << 15;  // of all together
+
+    Lanes(const Feature& feature, std::int64_t levels)
+        : table_(feature.table), size_((levels + 1) * feature.width()), copies_(table_bytes(feature, levels + 1) * count <= most_bytes ? count * size_ : 0, Entry{0.0, 0.0}) {}
+
+    Entry* table() { return copies_.empty() ? table_ : copies_.data(); }
+    std::uint32_t stride() const { return copies_.empty() ? 0 : static_cast<std::uint32_t>(size_); }
+    void add_up() {
+        for (std::size_t i = 0; i < copies_.size(); ++i) table_[static_cast<std::int64_t>(i) % size_] += copies_[i];
+    }
+
+private:
+    Entry* table_;
+    std::int64_t size_;
+    std::vector<Entry> copies_;
+};
+
 template <class Level>
-void add_rows(const Level* levels, std::uint32_t* cells, const double* objective, std::int64_t rows, std::uint32_t width, Entry* table) {
-    for (std::int64_t i = 0; i < rows; ++i) cells[i] += static_cast<std::uint32_t>(levels[i]) * width;
+void add_rows(const Level* levels, std::uint32_t* cells, const double* objective, std::int64_t rows, std::uint32_t width, Lanes& lanes) {
+    const std::uint32_t stride = lanes.stride();
+    Entry* const table = lanes.table();
+    for (std::int64_t i = 0; i < rows; ++i)
+        cells[i] += static_cast<std::uint32_t>(levels[i]) * width + static_cast<std::uint32_t>(i % Lanes::count) * stride;
     for (std::int64_t i = 0; i < rows; ++i) table[cells[i]] += Entry{1.0, objective[i]};
 }
 
 template <class Level>
-void count_directly(const Feature& feature, const FillCells& fill, const Level* levels, const Column& objective, std::int64_t begin, std::int64_t end) {
+void count_directly(const Feature& feature, const FillCells& fill, const Level* levels, const Column& objective, std::int64_t begin,
+                    std::int64_t end, Lanes& lanes) {
     std::uint32_t cells[block_rows];
     double buffer[block_rows];
     for (std::int64_t first = begin; first < end; first += block_rows) {
         const std::int64_t here = std::min(block_rows, end - first);
         fill(first, here, cells);
         const double* values = view(objective, first, here, buffer);
-        add_rows(levels + first, cells, values, here, static_cast<std::uint32_t>(feature.width()), feature.table);
+        add_rows(levels + first, cells, values, here, static_cast<std::uint32_t>(feature.width()), lanes);
     }
 }
 
@@ -128,10 +154,13 @@ void count_features(const Feature* features, int count, const Level* levels, con
         if (count == 3) return count_in_buckets<3>(features, fills, levels, rows);
         return count_in_buckets<4>(features, fills, levels, rows);
     }
+    std::vector<Lanes> lanes;
+    for (int f = 0; f < count; ++f) lanes.emplace_back(features[f], rows.levels);
     const std::int64_t step = bytes <= many_bytes ? shared_rows : rows.count;  // large tables do not share the cache
     for (std::int64_t first = 0; first < rows.count; first += step)
         for (int f = 0; f < count; ++f)
-            count_directly(features[f], fills[f], levels, rows.objective, first, std::min(first + step, rows.count));
+            count_directly(features[f], fills[f], levels, rows.objective, first, std::min(first + step, rows.count), lanes[f]);
+    for (Lanes& one : lanes) one.add_up();
 }
 
 }  // namespace pedanova

@@ -170,12 +170,17 @@ def cut_levels(
         raise DataError(f"the objective holds no number in {len(objective)} rows; every value is NaN")
     rows = len(objective) if nan == "worst" else numbers
     ranks = [rank_of(part, rows) for part in quantiles]
-    reached = [rank for rank in ranks if rank <= numbers]
+    reached = sought(quantiles, ranks, numbers)
     found = select_ranks(objective, sign, reached, threads=threads, survey=survey)
     complete = every and numbers <= SMALL
     own = np.unique(sign * objective[~np.isnan(objective)]) if complete else np.empty(0)
     levels = assemble(found, ranks, quantiles, direction=direction, nan=nan, values=[*own, *values])
     return replace(levels, complete=complete)
+
+
+def sought(quantiles: Sequence[Fraction], ranks: Sequence[int], numbers: int) -> list[int]:
+    """The ranks whose value must be found: all rows end nowhere, nor do those beyond the numbers."""
+    return [rank for part, rank in zip(quantiles, ranks, strict=True) if rank <= numbers and part < 1]
 
 
 def assemble(

@@ -16,7 +16,7 @@ from pedanova.crew import Crew
 from pedanova.engines.spark import SparkCrew
 from pedanova.errors import DataError, LevelsError
 from pedanova.expressions import columns_in
-from pedanova.levels import Levels, as_ladder, assemble
+from pedanova.levels import Levels, as_ladder, assemble, sought
 from pedanova.pushed import count_pushed, ranks_pushed
 from pedanova.regions import Cut, Quantile, Threshold, rank_of
 from pedanova.selection import LEADING_BITS, Gathered, joined, pick_ranks, radix_select
@@ -91,7 +91,7 @@ class Rescan:
             raise DataError(f"objective {plan.objective!r} holds no number in {look.rows:,} rows")
         rows = look.kept if plan.nan == "worst" else look.numbers
         ranks = [rank_of(part, rows) for part in quantiles]
-        wanted = np.unique([rank for rank in ranks if rank <= look.numbers]).astype(np.int64)
+        wanted = np.unique(sought(quantiles, ranks, look.numbers)).astype(np.int64)
 
         if self.engine is not None:
             values = ranks_pushed(self.engine, plan, wanted, self.extent)

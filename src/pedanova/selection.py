@@ -22,6 +22,7 @@ from pedanova.workers import chunks, spread
 SORT_BELOW = 1 << 16  # fewer rows are sorted at once
 SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
 SAMPLE = 1 << 13  # rows that tell where the others lie
+GOLDEN = (5**0.5 - 1) / 2  # its multiples fill a circle evenly
 TAIL = 16  # of the sample on either side: their slots may be wide
 SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
 LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
@@ -111,8 +112,11 @@ def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
-    """Some signed values, evenly spread over the rows."""
-    sample: NDArray[np.float64] = sign * objective[:: max(1, len(objective) // SAMPLE)].astype(np.float64)
+    """Some signed values from all over the rows: not every so-many-th, for tables in some order have their beat."""
+    rows = len(objective)
+    turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
+    picked = objective if rows <= SAMPLE else objective[(turns * rows).astype(np.int64)]
+    sample: NDArray[np.float64] = sign * picked.astype(np.float64)
     return sample
 
 
