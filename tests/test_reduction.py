@@ -415,6 +415,10 @@ def test_what_is_suggested_in_words() -> None:
     wider = pa.Int(8, 720, log=True)
     assert Verdict("units", "widen", "", before, wider, beyond=(None, 720.0)).suggested() == "8 … 720 log"
     assert Verdict("units", "keep", "", before, before).suggested() == ""
+    there = [pa.Float(0, 1, when={"kind": kinds}) for kinds in (["a", "b"], ["a"])]
+    assert Verdict("x", "keep", "", *there).suggested() == ""  # only its condition is shorter
+    many = [pa.Ordinal([1, *range(2, last), 99]) for last in (20, 10)]
+    assert Verdict("x", "narrow", "", *many).suggested() == "1, 2, 3, 4, 5 … 99"
 
 
 def test_small_parts_are_not_told_as_none() -> None:

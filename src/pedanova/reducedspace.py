@@ -59,7 +59,12 @@ class Verdict:
         """The domain that is left, and bounds to try beyond it; empty where nothing changes."""
         if self.after is None:
             return "never active"
-        left = "" if self.after == self.before else in_words(self.after)
+        left = in_words(self.after)
+        left = (
+            ""
+            if left == in_words(self.before) and len(values_of(self.after)) == len(values_of(self.before))
+            else left
+        )
         left = " | ".join(map(in_words, self.pieces)) or left
         ends = zip(("down", "up"), ("low", "high"), self.beyond, strict=True)
         tries = [
@@ -242,6 +247,15 @@ class ReducedSpace(NamedTable[Verdict]):
             "evidence": None if e is None else asdict(e),
             "notes": list(self.notes),
         }
+
+
+def values_of(parameter: Parameter) -> tuple[object, ...]:
+    """The values of a list; nothing for a range."""
+    match parameter:
+        case Categorical(values) | Ordinal(values):
+            return tuple(values)
+        case _:
+            return ()
 
 
 def in_words(parameter: Parameter) -> str:
