@@ -18,10 +18,12 @@ from pedanova.cli import main
 from pedanova.domains import beyond, is_constant, middle, shrunk, widened
 from pedanova.errors import QueryError
 from pedanova.grid import grid_of
+from pedanova.reducedspace import Verdict
 from pedanova.regions import as_region
 from pedanova.search import Search, told_apart
 from pedanova.space import Domain
 from pedanova.surrogate import fit_surrogate, refit_surrogate
+from pedanova.verdicts import small
 
 SPACE = {
     "lr": pa.Float(1e-5, 1.0, log=True),
@@ -245,6 +247,7 @@ def test_conditions_are_kept_in_order() -> None:
     reduced = pa.analyze(table, loss + 0.01 * random.random(rows), space=space).reduce(folds=2)
     assert reduced.space["kind"] == pa.Categorical(["sgd"])
     assert "beta" not in reduced.space
+    assert (reduced["beta"].advice, reduced["beta"].suggested()) == ("drop", "never active")
     left = reduced.space["momentum"]
     assert isinstance(left, pa.Float)
     assert left.when == (("kind", ("sgd",)),)
@@ -398,3 +401,27 @@ def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float) -> None:
         assert {group for run in parted for group in run} <= set(left)
         assert all(run == tuple(range(run[0], run[-1] + 1)) for run in parted if axis.ordered)
         assert axis.ordered or len(parted) == 1
+
+
+def test_what_is_suggested_in_words() -> None:
+    """A verdict "widen" beside a smaller range would contradict itself without the bound to try."""
+    before, after = pa.Int(4, 128, log=True), pa.Int(8, 128, log=True)
+    assert Verdict("units", "widen", "", before, after, beyond=(None, 720.0)).suggested() == (
+        "8 … 128 log, try up to 720"
+    )
+    assert Verdict("units", "widen", "", before, before, beyond=(1.0, 720.0)).suggested() == (
+        "try down to 1 and up to 720"
+    )
+    wider = pa.Int(8, 720, log=True)
+    assert Verdict("units", "widen", "", before, wider, beyond=(None, 720.0)).suggested() == "8 … 720 log"
+    assert Verdict("units", "keep", "", before, before).suggested() == ""
+    there = [pa.Float(0, 1, when={"kind": kinds}) for kinds in (["a", "b"], ["a"])]
+    assert Verdict("x", "keep", "", *there).suggested() == ""  # only its condition is shorter
+    many = [pa.Ordinal([1, *range(2, last), 99]) for last in (20, 10)]
+    assert Verdict("x", "narrow", "", *many).suggested() == "1, 2, 3, 4, 5 … 99"
+
+
+def test_small_parts_are_not_told_as_none() -> None:
+    assert [small(part) for part in (-0.1, 0.0004, 0.0006, 0.003, 0.0096, 0.12)] == [
+        "less than 0.1%", "less than 0.1%", "0.1%", "0.3%", "1%", "12%",
+    ]  # fmt: skip

@@ -39,6 +39,10 @@ from pedanova.errors import SpaceError, UnknownParameterError
         (lambda: pa.Space({"x": (0, 1)}), r"x: \(0, 1\) is no parameter; use Float"),
         (lambda: pa.Space.from_dict({"x": {"type": "complex"}}), "needs a 'type' out of float, int"),
         (lambda: pa.Space.from_dict({"x": {"type": "float", "low": 0}}), "does not describe a float"),
+        (
+            lambda: pa.Space.from_dict({"x": {"type": "float", "low": 0, "high": 1, "grid": [0]}}),
+            "x: a float has no 'grid'; it has low, high, log, when",
+        ),
         (lambda: pa.Space.from_dict({"x": {"type": "float", "low": 2, "high": 1}}), "x: low=2.0 must"),
         (lambda: pa.Space.from_dict([1]), "must be a dict"),
     ],

@@ -69,6 +69,7 @@ def hostile(tmp_path: Path) -> Path:
         ("profile", *TABLE),
         ("interactions", *TABLE),
         ("densities", *TABLE, *QUICK),
+        ("reduce", *TABLE, "--estimator", "counts"),
         ("demo",),
     ],
     ids=lambda command: command[0],
@@ -80,6 +81,7 @@ def test_nothing_is_wider_than_the_terminal(run, monkeypatch, command, columns: 
     lines = [line for line in out.splitlines() if not line.startswith(str(DEMO))]
     assert max(width_of(line) for line in lines) <= columns
     assert "lea" in out
+    assert not re.search(r"^ *%", out, re.MULTILINE)  # "10 %" stays together
 
 
 def test_the_plot_of_a_density(run, monkeypatch, tmp_path: Path) -> None:

@@ -137,7 +137,11 @@ class Analysis(Counted):
             seen = rows
             contrasts = from_tallies(tallies, (outer[0], index + 1), outer)
             steps.append(Step(part, held, rank(contrasts, baseline=baseline, smoothing=smoothing)))
-        notes = (f"the same rows as the quantile before, and left out: {', '.join(same)}",) if same else ()
+        notes = (
+            (f"left out, by ties the same rows as the next stricter target: {', '.join(same)}",)
+            if same
+            else ()
+        )
         return Profile(tuple(steps), str(base), notes)
 
     def densities(

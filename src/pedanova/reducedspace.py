@@ -23,7 +23,7 @@ from pedanova.space import (
 )
 from pedanova.table import Cell, NamedTable
 
-Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "undecided"]
+Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Verdict:
     """What to do with one parameter.
 
     advice
-        ``keep``, ``narrow``, ``fix``, ``widen`` (good values pile up at a bound) or ``undecided``.
+        ``keep``, ``narrow``, ``fix``, ``widen`` (good values pile up at a bound), ``drop`` (what it
+        needs to exist is cut off) or ``undecided``.
     reason
         Why, in one sentence.
     before, after
@@ -53,6 +54,25 @@ class Verdict:
     part: float = 1.0
     beyond: Bounds = (None, None)
     pieces: tuple[Domain, ...] = ()
+
+    def suggested(self) -> str:
+        """The domain that is left, and bounds to try beyond it; empty where nothing changes."""
+        if self.after is None:
+            return "never active"
+        left = in_words(self.after)
+        left = (
+            ""
+            if left == in_words(self.before) and len(values_of(self.after)) == len(values_of(self.before))
+            else left
+        )
+        left = " | ".join(map(in_words, self.pieces)) or left
+        ends = zip(("down", "up"), ("low", "high"), self.beyond, strict=True)
+        tries = [
+            f"{way} to {bound:g}"
+            for way, end, bound in ends
+            if bound is not None and getattr(self.after, end, None) != bound
+        ]
+        return ", ".join(part for part in (left, f"try {' and '.join(tries)}" if tries else "") if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +154,8 @@ class ReducedSpace(NamedTable[Verdict]):
 
     def lines(self) -> list[list[str]]:
         return [
-            [row.name, row.advice, in_words(row.before), _after(row), f"{row.part:.0%}"] for row in self.rows
+            [row.name, row.advice, in_words(row.before), row.suggested(), f"{row.part:.0%}"]
+            for row in self.rows
         ]
 
     def summary(self) -> str:
@@ -228,12 +249,13 @@ class ReducedSpace(NamedTable[Verdict]):
         }
 
 
-def _after(row: Verdict) -> str:
-    if row.after is None:
-        return "never active"
-    if row.pieces:
-        return " | ".join(map(in_words, row.pieces))
-    return "" if row.after == row.before else in_words(row.after)
+def values_of(parameter: Parameter) -> tuple[object, ...]:
+    """The values of a list; nothing for a range."""
+    match parameter:
+        case Categorical(values) | Ordinal(values):
+            return tuple(values)
+        case _:
+            return ()
 
 
 def in_words(parameter: Parameter) -> str:

@@ -341,6 +341,10 @@ def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
     ):
         raise SpaceError(f"{name}: {fields!r} needs a 'type' out of {', '.join(KINDS)}")
     arguments = {key: value for key, value in fields.items() if key != "type"}
+    known = KINDS[fields["type"]].__match_args__  # the names of its fields
+    strange = [str(key) for key in arguments if key not in known]
+    if strange:
+        raise SpaceError(f"{name}: a {fields['type']} has no {strange[0]!r}; it has {', '.join(known)}")
     try:
         if fields["type"] == "switch":
             arguments["domains"] = [

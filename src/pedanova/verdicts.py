@@ -131,7 +131,8 @@ class Judge:
     def noise(self, name: str, row: Importance) -> tuple[Advice, str]:
         """Fix, or leave alone? Only what looks like noise globally and locally, where others do not."""
         high = row.high if row.high is not None else 1.0
-        doubt = f"cannot be told from noise, but up to {max(0.0, high):.0%} of what decides may hang on it; left alone"
+        most = small(max(high, 0.001))
+        doubt = f"cannot be told from noise, but up to {most} of what decides may hang on it; left alone"
         if not any(other.significant for other in self.found.rows):
             return "undecided", "nothing can be told from noise here, so nothing is changed"
         if not self.scene.even:
@@ -150,7 +151,7 @@ class Judge:
             return "keep", "others exist only under some of its values"
         return (
             "fix",
-            f"looks like noise over all rows and among the best (at most {max(0.0, high):.1%} of what decides)",
+            f"looks like noise over all rows and among the best (at most {most} of what decides)",
         )
 
     def leads(self, name: str) -> bool:
@@ -162,7 +163,14 @@ class Judge:
 
 
 def share_in_words(row: Importance) -> str:
-    return f"{max(0.0, row.share):.0%} of what decides"
+    return f"{small(row.share)} of what decides"
+
+
+def small(part: float) -> str:
+    """A part of one, with digits where it has few: what matters is never told as 0 %."""
+    if part < 0.0005:
+        return "less than 0.1%"
+    return f"{part:.1%}" if part < 0.0095 else f"{part:.0%}"
 
 
 def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | None], cut: Verdict) -> str:
@@ -184,9 +192,9 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             now = reachable(after[verdict.name], after)
             if now is not after[verdict.name]:
                 gone = now is None
-                reason = "the values under which it exists are gone" if gone else verdict.reason
+                reason = "it exists only under values that are cut off" if gone else verdict.reason
                 settled[i] = replace(
-                    verdict, after=now, reason=reason, advice="keep" if gone else verdict.advice
+                    verdict, after=now, reason=reason, advice="drop" if gone else verdict.advice
                 )
                 after[verdict.name] = now
     return tuple(settled)

@@ -194,3 +194,15 @@ def test_nothing_wobbles(page: Page, report: Path) -> None:
             (a, b) for a, b in zip(before, now, strict=True) if abs(a[0] - b[0]) > 60 or abs(a[1] - b[1]) > 60
         ]
         assert not moved  # remarks may add a line or two, nothing else
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_sliders_stay_under_the_pointer(page: Page, report: Path, width: int) -> None:
+    """Summaries differ in length; the longest has room from the start."""
+    page.size(width)
+    page.open(report)
+    place = "return document.getElementById('region').getBoundingClientRect().top + scrollY"
+    before = page.run(place)
+    for target, region in combinations(range(len(LADDER)), 2):
+        set_sliders(page, target, region)
+        assert page.run(place) == pytest.approx(before, abs=1)

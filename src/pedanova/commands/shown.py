@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def as_options(message: str) -> str:
     message = message.replace("force=True", "--force").replace("stream=False", "--no-stream")
     words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
     words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip|keep|folds|checkpoint|cells"
-    return re.sub(rf"\b({words})=( (?=is|and|or|names|holds))?", r"--\1 ", message).replace(
+    return re.sub(rf"\b({words})=( (?=is|and|or|to|names|holds))?", r"--\1 ", message).replace(
         "--study :", "--study:"
     )
 
@@ -79,10 +80,11 @@ def goals_in_words(a: Analysis) -> str:
 
 
 def heading(a: Analysis, options: argparse.Namespace) -> str:
-    """What was read, in one line."""
+    """What was read, in one line where there is room; a path is never broken."""
     many = "parameter" if len(a.space) == 1 else "parameters"
     place = printable(shown_place(options.file))
-    return f"{place}: {a.rows:,} rows, {len(a.space)} {many}, {printable(goals_in_words(a))}"
+    words = f"{place}: {a.rows:,} rows, {len(a.space)} {many}, {printable(goals_in_words(a))}"
+    return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
 
 
 def paragraphs(*parts: str) -> str:

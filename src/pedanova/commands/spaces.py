@@ -9,12 +9,19 @@ import textwrap
 
 from pedanova.arguments import parse_rows, split_names
 from pedanova.commands.opened import opened
-from pedanova.commands.shown import as_options, complain, emit, goals_in_words, line_width, shown_place
+from pedanova.commands.shown import (
+    as_options,
+    complain,
+    emit,
+    heading,
+    line_width,
+    paragraphs,
+    wants_colour,
+)
 from pedanova.exports import left_out
-from pedanova.letters import printable_lines
 from pedanova.pipeline import guess_space
 from pedanova.report.sentences import gathered
-from pedanova.report.text import draw_notes
+from pedanova.report.text import draw_notes, draw_reduction
 from pedanova.sources.registry import KINDS
 
 
@@ -38,9 +45,8 @@ def run_reduce(options: argparse.Namespace) -> int:
     notes = draw_notes(
         [as_options(note) for note in gathered([*found.notes, *a.notes], a.space)], width=width
     )
-    head = f"{shown_place(options.file)}: {a.rows:,} rows, {goals_in_words(a)}"
-    text = "\n\n".join(part for part in [head, found.to_text(width), notes] if part) + "\n"
-    emit(printable_lines(text), options.output)
+    drawn = draw_reduction(found, width=width, colour=wants_colour(options.output))
+    emit(paragraphs(heading(a, options), drawn, notes), options.output, coloured=True)
     return 0
 
 
@@ -68,8 +74,8 @@ def run_formats(_: argparse.Namespace) -> int:
     for kind in KINDS:
         lines += [kind.name, textwrap.fill(kind.mark, width, initial_indent="  ", subsequent_indent="  ")]
         lines += [f"  {kind.example}", ""]
-    lines.append(
-        'Data frames (pandas, Polars, pyarrow), dicts of arrays and NumPy arrays: pa.analyze(table, "loss")'
-    )
+    tables = "data frames (pandas, Polars, pyarrow), dicts of arrays and NumPy arrays"
+    mark = textwrap.fill(tables, width, initial_indent="  ", subsequent_indent="  ")
+    lines += ["Tables in memory", mark, '  pedanova.analyze(table, "loss")']
     emit("\n".join(lines) + "\n", None)
     return 0

@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from pedanova.errors import DataError, PedanovaError
-from pedanova.reducedspace import ReducedSpace
+from pedanova.reducedspace import ReducedSpace, in_words
 from pedanova.report.payload import to_json
 from pedanova.report.view import View
 
@@ -218,8 +218,8 @@ def objective_card(view: View) -> str:
         )
         return card("objective", "The objective", text, "")
     intro = (
-        "<span class='key target-area'></span>target <span class='key region-area'></span>region: "
-        "which part of the rows is at least so good, without the worst end."
+        "<span class='key target-area'></span>target <span class='key region-area'></span>region. "
+        "The height is the part of all rows that is at least so good; the worst few are not drawn."
     )
     return card("objective", "The objective", intro, chart("objective", "Distribution of the objective"))
 
@@ -249,19 +249,16 @@ def space_card(reduced: ReducedSpace | None, refused: str) -> str:
         why = f"No smaller space is suggested: {refused}" if refused else ""
         return card("space", heading, escape(why), "", wide=True) if why else ""
     intro = escape(f"For reaching {reduced.target}. {reduced.summary()}")
-    columns = reduced.to_dict()
     head = "".join(
         f"<th scope='col'>{name}</th>" for name in ("parameter", "verdict", "now", "suggested", "why")
     )
     rows = "".join(
-        f"<tr><th scope='row'>{escape(str(name))}</th><td><span class='verdict {advice}'>{advice}</span></td>"
-        f"<td data-label='now'>{escape(str(before))}</td>"
-        f"<td data-label='suggested'>{escape('' if after == before else str(after))}</td>"
-        f"<td>{escape(str(reason))}</td></tr>"
-        for name, advice, before, after, reason in zip(
-            *(columns[key] for key in ("parameter", "verdict", "before", "after", "reason")), strict=True
-        )
-    )  # fmt: skip
+        f"<tr><th scope='row'>{escape(row.name)}</th>"
+        f"<td><span class='verdict {row.advice}'>{row.advice}</span></td>"
+        f"<td data-label='now'>{escape(in_words(row.before))}</td>"
+        f"<td data-label='suggested'>{escape(row.suggested())}</td><td>{escape(row.reason)}</td></tr>"
+        for row in reduced.rows
+    )
     table = (
         "<div class='scroll' tabindex='0' role='region' aria-label='A smaller search space'>"
         f"<table class='space'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"

@@ -19,8 +19,16 @@ def describe(found: Importances) -> str:
     first = max(sure, key=lambda row: row.share)
     return (
         f"Among {found.region}, {joined([_with_ratio(row) for row in leaders])} of the importance "
-        f"for reaching {found.target}; {first.name} alone explains {first.share:.0%} of what decides it."
+        f"for reaching {found.target}{explained(first.name, first.share)}."
     )
+
+
+def explained(name: str, share: float) -> str:
+    """How much one parameter explains alone; nothing where the share is no part of a variance.
+
+    Against a uniform draw it may be above 1, where the rows themselves are far from uniform.
+    """
+    return f"; {name} alone explains {max(0.0, share):.0%} of what decides it" if share <= 1 else ""
 
 
 def _with_ratio(row: Importance) -> str:

@@ -70,7 +70,7 @@ def even_scale(*, log: bool) -> Spec:
 
 def upward(name: str, title: str) -> Spec:
     """A vertical axis from zero, of constant width so that nothing moves when its numbers change."""
-    return number(name, title, scale={"zero": True}, minExtent=34, maxExtent=34, tickCount=5)
+    return number(name, title, scale={"zero": True}, minExtent=34, maxExtent=34, tickCount=5, format=NUMBERS)
 
 
 def named(name: str, words: str, *, width: int, order: str = "ascending") -> Spec:
@@ -179,7 +179,8 @@ def pairs() -> Spec:
     colour = {
         "field": "value",
         "type": "quantitative",
-        "scale": {"domainMin": 0, "range": "heatmap", "interpolate": "rgb"},
+        # From 0 to 1 % at least: rounding errors must not look like something.
+        "scale": {"domain": {"unionWith": [0, 1]}, "range": "heatmap", "interpolate": "rgb"},
         "legend": {"title": "% beyond both added", "orient": "top", "gradientLength": 160, "tickCount": 3},
     }
     cells = layer("rect", "cell", x=x, y=y, color=colour)
@@ -191,7 +192,7 @@ def pairs() -> Spec:
 
 def plane() -> Spec:
     """Where on the plane of two parameters the target is likelier than in the whole region."""
-    x = slanted(padded(named("i", "firsts", width=140), 0.04), -35)
+    x = slanted(padded(named("i", "firsts", width=220), 0.04), -35)
     y = padded(named("j", "seconds", width=110, order="descending"), 0.04)
     colour = {
         "field": "lift",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pedanova.importance import Importance, Importances, beats_chance
-from pedanova.report.sentences import joined
+from pedanova.letters import shorten
+from pedanova.report.sentences import explained, joined
 
 MOST_NAMED = 3
+LONGEST_NAME = 60
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -30,16 +32,18 @@ def _leaders(found: Importances, sure: list[Importance]) -> str:
     where = "" if found.region == "all rows" else f" once inside {found.region}"
     importance = f"{held:.0%} of the importance for reaching {found.target}{where}"
     first = max(sure, key=lambda row: row.share)
-    explains = f"explains {max(0.0, first.share):.0%} of what decides it"
+    alone = explained(shorten(first.name, LONGEST_NAME), first.share)
+    names = joined([shorten(row.name, LONGEST_NAME) for row in named])
     if len(named) == 1:
-        return f"{named[0].name} holds {importance}; {first.name} alone {explains}."
-    count = f"{number(len(named)).capitalize()} of {number(len(found))} parameters"
-    names = joined([row.name for row in named])
-    return f"{count} ({names}) hold {importance}; {first.name} alone {explains}."
+        return f"{names} holds {importance}{alone}."
+    if len(named) == len(found):
+        parts = joined([f"{row.ratio:.0%}" for row in named])
+        return f"{names} hold {parts} of the importance for reaching {found.target}{where}{alone}."
+    return f"{number(len(named)).capitalize()} of {number(len(found))} parameters ({names}) hold {importance}{alone}."
 
 
 def _noise(found: Importances) -> str:
-    rows = [row.name for row in found.rows if row.significant is False]
+    rows = [shorten(row.name, LONGEST_NAME) for row in found.rows if row.significant is False]
     if not rows:
         return ""
     more = len(rows) - MOST_NAMED

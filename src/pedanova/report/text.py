@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pedanova.importance import Importance, Importances, interval_in_words
 from pedanova.interactions import Interaction, Interactions
 from pedanova.letters import printable, shorten, sparkline, width_of
+from pedanova.reducedspace import ReducedSpace, in_words
 from pedanova.regions import percent
-from pedanova.report.columns import Column, draw_columns, fitted
+from pedanova.report.columns import GAP, Column, draw_columns, fitted
 from pedanova.report.sentences import meanings_of
 from pedanova.results import USUAL, Profile
 from pedanova.table import show_percent
@@ -28,7 +29,13 @@ INTERACTION_MEANINGS = {
 
 def fill(text: str, width: int, behind: str = "") -> str:
     """A paragraph; what the user's names hold is shown, not obeyed."""
-    return textwrap.fill(printable(text), max(20, width), subsequent_indent=behind)
+    return wrapped(printable(text), max(20, width), behind=behind)
+
+
+def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str:
+    """Lines of a text; "10 %" stays together."""
+    kept = text.replace(" %", "\u00a0%")
+    return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
 def draw_importances(found: Importances, *, colour: bool = False, width: int = 100) -> str:
@@ -171,11 +178,28 @@ def interaction_columns(rows: Sequence[Interaction], room: int) -> list[Column]:
     ]
 
 
+def draw_reduction(found: ReducedSpace, *, colour: bool = False, width: int = 100) -> str:
+    """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
+    columns = [
+        Column("parameter", [row.name for row in found.rows], "name"),
+        Column("verdict", [row.advice for row in found.rows], "words"),
+        Column("before", [in_words(row.before) for row in found.rows], "words", leave=1),
+        Column("after", [row.suggested() for row in found.rows], "words"),
+        Column("part", [f"{row.part:.0%}" for row in found.rows], leave=2),
+    ]
+    shown = fitted(columns, width)
+    fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width
+    faint = {i for i, row in enumerate(found.rows) if row.advice in ("keep", "undecided")}
+    table = draw_columns(columns, width=width, colour=colour, faint=faint) if fits else ""
+    reasons = []
+    for row in found.rows:
+        verdict = "" if fits else f"{row.advice} ({row.suggested() or 'all of it'}): "
+        reasons.append(fill(f"{row.name}: {verdict}{row.reason}", width, "  "))
+    return "\n\n".join(part for part in [table, fill(found.summary(), width), "\n".join(reasons)] if part)
+
+
 def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:
     if not notes:
         return ""
-    lines = [
-        textwrap.fill(shorten(note, 2_000), width, initial_indent="- ", subsequent_indent="  ")
-        for note in notes
-    ]
+    lines = [wrapped(shorten(note, 2_000), width, before="- ", behind="  ") for note in notes]
     return "\n".join(["Notes", *lines])

@@ -112,7 +112,7 @@ def _plain(value: object) -> object:
 KIND = Kind(
     name="Optuna study",
     mark="an optuna.Study object",
-    example="pa.analyze(study)",
+    example="pedanova.analyze(study)",
     takes="object",
     fits=is_study,
     read=read_study,

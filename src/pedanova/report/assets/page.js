@@ -13,7 +13,7 @@
     const words = own ? question().words[place] : rung.words;
     const rows = own ? question().sizes[place] : rung.rows;
     const output = byId(`${which}-words`);
-    const detail = [`${counted(rows)} rows`, own ? "" : rung.where].filter(Boolean).join(" · ");
+    const detail = [`${counted(rows)} ${rows === 1 ? "row" : "rows"}`, own ? "" : rung.where].filter(Boolean).join(" · ");
     output.replaceChildren(words, make("small", "", detail));
     const slider = byId(which);
     slider.value = state[which];
@@ -21,12 +21,29 @@
     slider.setAttribute("aria-valuetext", `${words}, ${detail}`);
   }
 
+  const summaryOf = (found) => data.texts[found.summary].replaceAll(" %", "\u00a0%");
+
+  /* Room for the longest summary, so that no slider moves under the pointer when another one is shown. */
+  function reserve() {
+    const summary = byId("summary");
+    const answers = data.questions.flatMap((one) => Object.values(one.answers));
+    const probes = [...new Set(answers.map(summaryOf))].map((text) => {
+      const probe = make("p", "probe", text);
+      probe.style.width = `${summary.clientWidth}px`;
+      return probe;
+    });
+    summary.parentElement.append(...probes);
+    const most = Math.max(...probes.map((probe) => probe.getBoundingClientRect().height));
+    probes.forEach((probe) => probe.remove());
+    summary.style.minHeight = `${Math.ceil(most)}px`;
+  }
+
   function draw() {
     waiting = 0;
     const begin = performance.now();
     describe("target");
     describe("region");
-    byId("summary").textContent = data.texts[answer().summary].replaceAll(" %", "\u00a0%");
+    byId("summary").textContent = summaryOf(answer());
     cards.showImportance();
     cards.showDensity();
     cards.showProfile();
@@ -129,6 +146,8 @@
     wireSliders();
     wireSwitches();
     wireNamed();
+    reserve();
+    window.addEventListener("resize", reserve);
     draw();
     cards.orderBars();
   }

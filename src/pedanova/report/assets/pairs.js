@@ -28,7 +28,7 @@ pedanova.pairs = (function () {
       tables.keep(key, () => ({ header: [], rows: [] }));
     });
     byId("pair").replaceChildren();
-    byId("pair").disabled = true;
+    byId("pair").parentElement.hidden = true;
     listed = null;
   }
 
@@ -36,7 +36,7 @@ pedanova.pairs = (function () {
     const select = byId("pair");
     const keys = rows.map(keyOf).sort().join(" ");
     if (keys !== listed) {
-      select.disabled = false;
+      select.parentElement.hidden = false;
       select.replaceChildren(...rows.map((row) => {
         const option = make("option", "", `${data.names[row[0]]} × ${data.names[row[1]]}`);
         option.value = keyOf(row);
