@@ -139,6 +139,13 @@ def test_what_nobody_looked_at_is_not_cut_off() -> None:
     assert left["kind"] == (1, 2)
 
 
+def test_a_range_goes_on_to_the_next_value_that_was_tried() -> None:
+    """A grid leaves gaps: between its values nobody has looked."""
+    axes = {"lr": axis_of("lr", grid_of(SPACE["lr"]))}
+    grid = np.array([2] * 9 + [8] * 9 + [15] * 9)
+    assert looked_at(Box({"lr": (8,)}), axes, {"lr": grid}).left["lr"] == tuple(range(3, 15))
+
+
 @settings(max_examples=40)
 @given(st.integers(0, 10_000), st.floats(0.3, 1.0), st.floats(0.3, 1.0), st.integers(5, 40))
 def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float, rows: int) -> None:

@@ -88,13 +88,16 @@ def roomier(box: Box, cloud: Cloud) -> Box:
 
 
 def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups]) -> Box:
-    """The box without cuts that hardly any row can speak for."""
+    """The box without cuts that hardly any row can speak for: ranges go on to the next value that was tried."""
     left = {}
     for name, groups in box.left.items():
         rows = np.bincount(tried[name][tried[name] >= 0], minlength=axes[name].groups)
         if axes[name].ordered:
             first = groups[0] if rows[: groups[0]].sum() >= LEAST_TRIED else 0
             last = groups[-1] if rows[groups[-1] + 1 :].sum() >= LEAST_TRIED else axes[name].groups - 1
+            met = np.flatnonzero(rows)
+            first = int(max(met[met < first], default=-1)) + 1
+            last = int(min(met[met > last], default=axes[name].groups)) - 1
             left[name] = tuple(range(first, last + 1))
         else:
             left[name] = tuple(g for g in range(axes[name].groups) if g in groups or rows[g] < LEAST_TRIED)
