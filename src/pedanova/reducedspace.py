@@ -169,9 +169,10 @@ class ReducedSpace(NamedTable[Verdict]):
             if e.enrichment is None
             else f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
         )
-        volume = f"{e.volume:.2%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
+        digits = 0 if e.volume >= 0.1 else 1 if e.volume >= 0.01 else 2
+        volume = f"{e.volume:.{digits}%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
         return (
-            f"{volume} of the space is left{likelier}. Judged by bounds found without them, {e.kept} of "
+            f"{volume} of the space is left{likelier}. Judged by rows that did not choose the bounds, {e.kept} of "
             f"{self.target} and {e.best} of its best fifth lie inside."
         )
 
