@@ -42,18 +42,20 @@ public:
     static constexpr std::int64_t most_bytes = 1 << 15;  // of all together
 
     Lanes(const Feature& feature, std::int64_t levels)
-        : table_(feature.table), size_((levels + 1) * feature.width()), copies_(table_bytes(feature, levels + 1) * count <= most_bytes ? count * size_ : 0, Entry{0.0, 0.0}) {}
+        : table_(feature.table), size_((levels + 1) * feature.width()) {
+        if (table_bytes(feature, levels + 1) * count <= most_bytes) copies_.reset(new Entry[count * size_]());
+    }
 
-    Entry* table() { return copies_.empty() ? table_ : copies_.data(); }
-    std::uint32_t stride() const { return copies_.empty() ? 0 : static_cast<std::uint32_t>(size_); }
+    Entry* table() { return copies_ ? copies_.get() : table_; }
+    std::uint32_t stride() const { return copies_ ? static_cast<std::uint32_t>(size_) : 0; }
     void add_up() {
-        for (std::size_t i = 0; i < copies_.size(); ++i) table_[static_cast<std::int64_t>(i) % size_] += copies_[i];
+        for (std::int64_t i = 0; copies_ && i < count * size_; ++i) table_[i % size_] += copies_[i];
     }
 
 private:
     Entry* table_;
     std::int64_t size_;
-    std::vector<Entry> copies_;
+    std::unique_ptr<Entry[]> copies_;
 };
 
 template <class Level>

@@ -41,6 +41,7 @@ struct BitSlots {  // by leading bits: right for boundaries that spread over man
         const std::uint64_t slot = (key > first ? key - first : 0) >> shift;
         return static_cast<std::uint32_t>(slot < last ? slot : last);
     }
+    std::size_t count() const { return static_cast<std::size_t>(last) + 1; }  // NaN lies beyond infinity, but not beyond the last
 };
 
 struct EvenSlots {  // by distance: right for boundaries on one scale, also around zero
@@ -58,6 +59,7 @@ struct EvenSlots {  // by distance: right for boundaries on one scale, also arou
         const double below = anywhere < last ? anywhere : last;
         return as_whole(anywhere > 0.0 ? below : 0.0);  // NaN too
     }
+    std::size_t count() const { return static_cast<std::size_t>(last) + 1; }
 };
 
 PEDANOVA_LOOP void fill_slots(BitSlots slots, const double* values, std::int64_t rows, std::uint32_t* out) {
@@ -82,7 +84,7 @@ class TableLocator {
 public:
     TableLocator(const double* boundaries, std::int64_t count, const Slots& slots)
         : boundaries_(boundaries), slots_(slots), crowded_(crowded(boundaries, count, slots) > 0) {
-        const std::size_t used = static_cast<std::size_t>(slots(std::numeric_limits<double>::infinity())) + 1;
+        const std::size_t used = slots.count();
         before_.assign(used + 1, 0);
         split_.assign(used, std::numeric_limits<double>::quiet_NaN());  // nothing is >= NaN
         for (std::int64_t i = count; i-- > 0;) {

@@ -122,7 +122,7 @@ void for_marked(const std::uint16_t* slots, std::int64_t rows, const std::uint8_
         std::uint64_t low, high;  // four slots each, in whatever order
         std::memcpy(&low, slots + i, sizeof low);
         std::memcpy(&high, slots + i + 4, sizeof high);
-        std::uint8_t any = 0;
+        unsigned any = 0;
         for (int k = 0; k < 64; k += 16) any |= marked[(low >> k) & UINT16_MAX] | marked[(high >> k) & UINT16_MAX];
         for (std::int64_t k = i; any && k < i + stride; ++k)
             if (marked[slots[k]]) use(k);
