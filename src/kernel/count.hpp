@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "cells.hpp"
@@ -43,19 +45,21 @@ public:
 
     Lanes(const Feature& feature, std::int64_t levels)
         : table_(feature.table), size_((levels + 1) * feature.width()) {
-        if (table_bytes(feature, levels + 1) * count <= most_bytes) copies_.reset(new Entry[count * size_]());
+        if (table_bytes(feature, levels + 1) * count > most_bytes) return;
+        copies_.reset(std::calloc(static_cast<std::size_t>(count * size_), sizeof(Entry)));
+        if (!copies_) throw std::bad_alloc();
     }
 
-    Entry* table() { return copies_ ? copies_.get() : table_; }
+    Entry* table() { return copies_ ? static_cast<Entry*>(copies_.get()) : table_; }
     std::uint32_t stride() const { return copies_ ? static_cast<std::uint32_t>(size_) : 0; }
     void add_up() {
-        for (std::int64_t i = 0; copies_ && i < count * size_; ++i) table_[i % size_] += copies_[i];
+        for (std::int64_t i = 0; copies_ && i < count * size_; ++i) table_[i % size_] += table()[i];
     }
 
 private:
     Entry* table_;
     std::int64_t size_;
-    std::unique_ptr<Entry[]> copies_;
+    std::unique_ptr<void, void (*)(void*)> copies_{nullptr, std::free};
 };
 
 template <class Level>
