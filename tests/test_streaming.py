@@ -285,6 +285,25 @@ def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
     assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
 
 
+@pytest.mark.parametrize("choices", [{"nan": "worst"}, {"state": "status", "failed": "worst"}])
+def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
+    tmp_path: Path, choices: dict[str, Any]
+) -> None:
+    """0.1 in single precision is a little more than 0.1, and still at most 0.1."""
+    random = np.random.default_rng(0)
+    loss = random.integers(0, 10, 3000).astype("f4") / np.float32(10)
+    status = random.choice(["COMPLETE", "FAIL"], 3000, p=[0.9, 0.1])
+    good = np.where(status == "FAIL", False, loss <= np.float32(0.1)) if "state" in choices else loss <= 0.11
+    loss[random.integers(0, 3000, 20)] = np.nan
+    many = int(np.sum(good & ~np.isnan(loss)))
+    table = pd.DataFrame({"lr": random.random(3000), "status": status, "loss": loss})
+    place = write(table, tmp_path / "data", files=3)
+    for data, how in ((table, {}), (place, {"stream": True})):
+        a = pa.analyze(data, "loss", params=["lr"], **how, **choices)
+        (contrast,), *_ = a.ask(pa.at_most(0.1), 1.0)
+        assert contrast.target.sum() == many
+
+
 def test_a_later_question_misses_no_file_that_was_counted(folder: Path) -> None:
     a = pa.analyze(folder, "loss", params=["lr"], on_error="skip", stream=True)
     bad = folder / "part-05.parquet"
@@ -320,7 +339,6 @@ def test_a_constant_objective_is_told_as_in_memory(
             refuse(DataError, "constant", of=lambda: pa.analyze(data, "loss", **how, **choices))  # noqa: B023
         else:
             assert pa.analyze(data, "loss", **how, **choices).rows > 0
-
 
 
 def test_no_file_that_can_be_read(folder: Path) -> None:

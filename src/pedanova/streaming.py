@@ -86,9 +86,7 @@ def observe(records: Records, plan: Plan) -> Observations:
         keep = keep & rows.mask
         notes.append(f"{int(keep.sum()):,} of {len(keep):,} rows are used: {rows.words}")
     placed, more = place_columns(plan.space, {name: columns[name] for name in plan.space}, columns)
-    order = None
-    if fates.worst.any():
-        order = np.where(fates.worst, np.nan, goals[0].values.astype(np.float64))
+    order = fates.ordered(goals[0].values) if fates.worst.any() else None
     return Observations(
         placed, goals, plan.space, columns, (*notes, *more), order, None if keep.all() else keep
     )
