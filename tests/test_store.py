@@ -45,6 +45,15 @@ def test_round_trip(analysis: pa.Analysis, tmp_path: Path) -> None:
     assert content_of(loaded) == path.read_bytes() == content_of(analysis)
 
 
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e-158])
+def test_objectives_too_small_to_square_come_back(size: float, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    table = {"x": random.random(3000), "loss": random.integers(-100, 1000, 3000) * size}
+    analysis = pa.analyze(table, "loss")
+    analysis.save(tmp_path / "run.pedanova")
+    assert pa.load(tmp_path / "run.pedanova").tallies == analysis.tallies
+
+
 def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis, tmp_path: Path) -> None:
     analysis.save(tmp_path / "a.pedanova")
     loaded = pa.load(tmp_path / "a.pedanova")

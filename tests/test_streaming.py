@@ -263,6 +263,84 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     assert sum(note.startswith("skipped") for note in a.notes) == 2
 
 
+def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
+    table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It still tells its row groups, of which some are asked for: the loss is that of the whole part."""
+    plain, bad = crew.Crew._bundles, folder / "part-05.parquet"
+    calls = []
+
+    def bundles(self: crew.Crew, done: set[int]) -> Any:
+        calls.append(self.readings)
+        assert len(calls) < 12, "it is read again and again"
+        if len(calls) == 4:  # the rows of a few slots are being gathered
+            whole = bad.read_bytes()
+            footer = int.from_bytes(whole[-8:-4], "little") + 8
+            bad.write_bytes(bytes(len(whole) - footer) + whole[-footer:])
+        return plain(self, done)
+
+    monkeypatch.setattr("pedanova.crew.Crew._bundles", bundles)
+    a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
+    rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
+    assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
+
+
+@pytest.mark.parametrize("choices", [{"nan": "worst"}, {"state": "status", "failed": "worst"}])
+def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
+    tmp_path: Path, choices: dict[str, Any]
+) -> None:
+    """0.1 in single precision is a little more than 0.1, and still at most 0.1."""
+    random = np.random.default_rng(0)
+    loss = random.integers(0, 10, 3000).astype("f4") / np.float32(10)
+    status = random.choice(["COMPLETE", "FAIL"], 3000, p=[0.9, 0.1])
+    good = np.where(status == "FAIL", False, loss <= np.float32(0.1)) if "state" in choices else loss <= 0.11
+    loss[random.integers(0, 3000, 20)] = np.nan
+    many = int(np.sum(good & ~np.isnan(loss)))
+    table = pd.DataFrame({"lr": random.random(3000), "status": status, "loss": loss})
+    place = write(table, tmp_path / "data", files=3)
+    for data, how in ((table, {}), (place, {"stream": True})):
+        a = pa.analyze(data, "loss", params=["lr"], **how, **choices)
+        (contrast,), *_ = a.ask(pa.at_most(0.1), 1.0)
+        assert contrast.target.sum() == many
+
+
+def test_a_later_question_misses_no_file_that_was_counted(folder: Path) -> None:
+    a = pa.analyze(folder, "loss", params=["lr"], on_error="skip", stream=True)
+    bad = folder / "part-05.parquet"
+    content = bad.read_bytes()
+    answer = a.importance(target=0.033).to_dict()
+    bad.unlink()
+    for _ in range(2):
+        refuse(DataError, "part-05.parquet", of=lambda: a.importance(target=0.044))
+    bad.write_bytes(content)
+    assert a.importance(target=0.033).to_dict() == answer
+
+
+@pytest.mark.parametrize(
+    ("loss", "choices", "constant"),
+    [
+        (np.full(3000, 5.0), {}, True),
+        (np.full(3000, 5.0), {"levels": [0.5]}, True),
+        (np.full(3000, np.inf), {}, True),
+        (np.where(np.arange(3000) < 2, 1.0, np.inf), {}, False),
+        (np.where(np.arange(3000) < 2, 1.0, -np.inf), {}, False),
+        (np.arange(3000.0), {"levels": [1.0]}, False),
+        (np.where(np.arange(3000) < 2000, 5.0, np.nan), {}, True),
+        (np.where(np.arange(3000) < 2000, 5.0, np.nan), {"nan": "worst"}, False),
+    ],
+)
+def test_a_constant_objective_is_told_as_in_memory(
+    tmp_path: Path, loss: np.ndarray, choices: dict[str, Any], constant: bool
+) -> None:
+    table = pd.DataFrame({"lr": np.linspace(0.0, 1.0, 3000), "loss": loss})
+    place = write(table, tmp_path / "data", files=3)
+    for data, how in ((table, {}), (place, {"stream": True})):
+        if constant:
+            refuse(DataError, "constant", of=lambda: pa.analyze(data, "loss", **how, **choices))  # noqa: B023
+        else:
+            assert pa.analyze(data, "loss", **how, **choices).rows > 0
+
+
 def test_no_file_that_can_be_read(folder: Path) -> None:
     for file in folder.iterdir():
         cut(file)

@@ -50,6 +50,13 @@ class Fates:
     def undecided(self) -> Mask:
         return self.keep & ~self.worst
 
+    def ordered(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The objective with NaN where a row counts as the worst; its precision, by which limits are read, stays."""
+        kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+        order: NDArray[Any] = values.astype(kind)
+        order[self.worst] = np.nan
+        return order
+
     def end(self, rows: Mask, ending: str, what: str) -> Fates:
         """Drop these rows or make them the worst, and say so."""
         if not rows.any():

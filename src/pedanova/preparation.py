@@ -176,7 +176,7 @@ def _ordered(observed: Observations, fates: Fates) -> Observations:
     if len(observed.goals) > 1:
         order = _order_of(observed.goals, fates.undecided)
     elif fates.worst.any():
-        order = np.where(fates.worst, np.nan, observed.goals[0].values.astype(np.float64))
+        order = fates.ordered(observed.goals[0].values)
     keep = None if fates.keep.all() else fates.keep
     return replace(observed, order=order, keep=keep, notes=(*fates.notes, *observed.notes))
 

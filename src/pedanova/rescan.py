@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pedanova.checkpoint import Checkpoint, Progress
 from pedanova.counting import Tallies
-from pedanova.crew import Crew
+from pedanova.crew import Crew, StartOverError
 from pedanova.engines.spark import SparkCrew
 from pedanova.errors import DataError, LevelsError
 from pedanova.expressions import columns_in
@@ -74,7 +74,16 @@ class Rescan:
         return progress.counts
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> tuple[Levels, Tallies]:
-        cuts = list(cuts)
+        """Levels and counts for a later question; it must be about the very rows of the first."""
+        known = set(self.crew.lost)
+        try:
+            return self._recut(levels, list(cuts))
+        except StartOverError:
+            lost = {name: self.crew.lost.pop(name) for name in set(self.crew.lost) - known}
+            why = next(iter(lost.values()))  # forgotten again: no question is answered without these rows
+            raise DataError(f"{why}; it was counted before: bring it back, or analyze the rest") from None
+
+    def _recut(self, levels: Levels, cuts: Sequence[Cut]) -> tuple[Levels, Tallies]:
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels
         if not parts <= set(levels.quantiles):
@@ -86,21 +95,33 @@ class Rescan:
 
     def cut(self, quantiles: Sequence[Fraction]) -> Levels:
         """Exact thresholds: one more reading of the objective where the first knew where to look, else two or three."""
-        look, plan = self.look, light(self.plan)
+        look, plan = self.look, self.plan
         if not look.numbers:
             raise DataError(f"objective {plan.objective!r} holds no number in {look.rows:,} rows")
         rows = look.kept if plan.nan == "worst" else look.numbers
         ranks = [rank_of(part, rows) for part in quantiles]
-        wanted = np.unique(sought(quantiles, ranks, look.numbers)).astype(np.int64)
+        found = self.values_at(sought(quantiles, ranks, look.numbers))
+        return assemble(found, ranks, quantiles, direction=plan.direction, nan=plan.nan)
 
+    def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
+        """The signed objective at each of these ranks (1 = smallest)."""
+        wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
+        look = self.look
+        if not len(wanted):
+            return {}
         if self.engine is not None:
-            values = ranks_pushed(self.engine, plan, wanted, self.extent)
+            values = ranks_pushed(self.engine, light(self.plan), wanted, self.extent)
         elif look.window == LEADING_BITS:
             values = self._by_radix(wanted)
         else:
             values = pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
-        found = dict(zip(wanted.tolist(), values.tolist(), strict=True))
-        return assemble(found, ranks, quantiles, direction=plan.direction, nan=plan.nan)
+        return dict(zip(wanted.tolist(), values.tolist(), strict=True))
+
+    def varies(self) -> bool:
+        """Whether the objective differs anywhere; a row that counts as the worst differs from every number."""
+        if self.look.kept > self.look.numbers and self.plan.nan == "worst":
+            return True
+        return len(set(self.values_at([1, self.look.numbers]).values())) > 1
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         asked = Marks.of(self.look.window, marks, few, large)

@@ -147,7 +147,7 @@ def levels_of(rescan: Rescan, levels: object) -> Levels:
     if isinstance(levels, Levels):
         return borrowed(levels, rescan.plan)
     cut = rescan.cut(as_ladder(levels))  # type: ignore[arg-type]
-    if np.isfinite(cut.thresholds).sum() < 2 and len(np.unique(cut.thresholds)) < 2:
+    if np.isfinite(cut.thresholds).sum() < 2 and not rescan.varies():  # two thresholds are two values
         raise DataError(
             f"objective {rescan.plan.objective!r} is the same in every row; nothing can explain a constant"
         )

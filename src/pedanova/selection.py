@@ -186,7 +186,8 @@ def gather_slots(
     """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    return out[: kernel.gather_slots(objective, sign, slots, marks, ends, out)], ends
+    found = kernel.gather_slots(objective, sign, slots, marks, ends, out)
+    return out[:found].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
 
 def joined(found: Sequence[Gathered]) -> Gathered:
@@ -285,4 +286,4 @@ def gather_wanted(
 ) -> NDArray[np.float64]:
     """The signed values below the wanted prefixes."""
     out = np.empty(min(most, len(values)), dtype=np.float64)
-    return out[: kernel.gather_wanted(values, sign, tables, out)]
+    return out[: kernel.gather_wanted(values, sign, tables, out)].copy()  # as above

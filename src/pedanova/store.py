@@ -42,6 +42,7 @@ MAGIC = b"\x89PEDA\r\n\x1a"
 VERSION = 2
 READABLE = (1, 2)
 LONGEST_HEADER = 1 << 26
+TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
 ZLIB_BEST = 1040  # zlib never shrinks data by more than about this factor
 
 
@@ -195,12 +196,12 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
 
 
 def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any]) -> Moments:
-    """Sums and squares that some rows could have: (Σd)² ≤ rows · Σd², up to rounding."""
+    """Sums and squares that some rows could have: (Σd)² ≤ rows · Σd², up to rounding and underflow of squares."""
     sums, squares = block.astype(np.float64)
     rows = next(iter(tallies.values())).rows_by_level()
     with np.errstate(invalid="ignore", over="ignore"):
         known = np.isfinite(squares)
-        possible = np.abs(sums) <= np.sqrt(rows * squares) * (1 + 1e-6)
+        possible = np.abs(sums) <= np.sqrt(rows * (squares + rows * TINY)) * (1 + 1e-6)
     if not np.all(possible | (~known & (rows > 0))):
         raise FormatError("has sums of the objective that no rows could have")
     return Moments(centres_of(levels), rows, sums, squares)

@@ -9,9 +9,8 @@ threads, processes and other machines may each take some.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from pedanova.column import Column
 from pedanova.conditions import place_columns
 from pedanova.counting import Tallies
 from pedanova.engines.arrays import count_codes, kept_codes, sum_moments
-from pedanova.errors import DataError, QueryError
+from pedanova.errors import DataError, PartError, QueryError
 from pedanova.fates import Policies, decide_fates
 from pedanova.goals import read_goals
 from pedanova.levels import Levels
@@ -87,9 +86,7 @@ def observe(records: Records, plan: Plan) -> Observations:
         keep = keep & rows.mask
         notes.append(f"{int(keep.sum()):,} of {len(keep):,} rows are used: {rows.words}")
     placed, more = place_columns(plan.space, {name: columns[name] for name in plan.space}, columns)
-    order = None
-    if fates.worst.any():
-        order = np.where(fates.worst, np.nan, goals[0].values.astype(np.float64))
+    order = fates.ordered(goals[0].values) if fates.worst.any() else None
     return Observations(
         placed, goals, plan.space, columns, (*notes, *more), order, None if keep.all() else keep
     )
@@ -247,9 +244,7 @@ def marked_of_part(part: Part, plan: Plan, marks: Marks, meter: Meter | None = N
     """
     table = marks.table()
     found = [(np.empty(0), np.tile([np.inf, -np.inf], (marks.large, 1)))]
-    for observed in chain.from_iterable(
-        batches_of(one, plan, meter) for one in asked_parts(part, plan, marks)
-    ):
+    for observed in asked_batches(part, plan, marks, meter):
         values = kept_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
         count_slots(values, sign_of(plan), marks.window, slots)
@@ -257,18 +252,19 @@ def marked_of_part(part: Part, plan: Plan, marks: Marks, meter: Meter | None = N
     return joined(found)
 
 
-def asked_parts(part: Part, plan: Plan, marks: Marks) -> list[Part]:
-    """The parts, or row groups of them, that may hold a marked slot."""
+def asked_batches(part: Part, plan: Plan, marks: Marks, meter: Meter | None) -> Iterator[Observations]:
+    """The rows of those parts, or row groups of them, that may hold a marked slot; errors name the part."""
 
     def may_hold(low: float, high: float) -> bool:
         ends = np.sort(slots_of(sign_of(plan) * np.array([low, high]), marks.window))
         return bool(np.any((marks.places >= ends[0]) & (marks.places <= ends[1])))
 
-    parts = [
-        one.between(plan.objective, may_hold) if isinstance(one, FilePart) else one
-        for one in getattr(part, "parts", (part,))
-    ]
-    return [one for one in parts if one is not None]
+    for one in getattr(part, "parts", (part,)):
+        asked = one.between(plan.objective, may_hold) if isinstance(one, FilePart) else one
+        try:
+            yield from () if asked is None else batches_of(asked, plan, meter)
+        except PartError as error:
+            raise PartError(str(error), one.name) from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
