@@ -39,7 +39,7 @@ BASE = ("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds", *
 def test_the_table(run) -> None:
     status, out, err = run(*BASE)
     assert (status, err) == (0, "")
-    assert "1,000 rows, 10 parameters, minimize error" in out
+    assert "1,000 rows, 10 parameters, minimize error" in " ".join(out.split())
     assert "What separates the best 10 % (100) from all rows (1,000):" in out
     rows = [line.split()[0] for line in out.splitlines() if "%" in line and "█" in line]
     assert rows[0] == "learning_rate"
