@@ -107,3 +107,19 @@ def contrast_of(parameter: Parameter, target: np.ndarray, region: np.ndarray, na
     """Counts by cell of a parameter; none are missing or outside."""
     target, region = (np.concatenate([counts, [0, 0]]).astype(np.int64) for counts in (target, region))
     return Contrast(name, grid_of(parameter), target, region)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """The command line as a shell would call it: status, output, errors."""
+    from pedanova.cli import main
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as leaving:
+            status = int(leaving.code or 0)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call

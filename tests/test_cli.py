@@ -14,22 +14,8 @@ import pytest
 
 import pedanova as pa
 from conftest import COUNTS
-from pedanova.cli import main
 
 DEMO = Path(pa.__file__).parent / "data" / "demo_trials.csv"
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]):
-    def call(*arguments: object) -> tuple[int, str, str]:
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as leaving:
-            status = int(leaving.code or 0)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
 
 
 PLAIN = ("--estimator", "counts", "--draws", 0, "--force")  # what COUNTS is in Python

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.cli import COMMANDS, main
+from pedanova.cli import COMMANDS
 from pedanova.letters import printable, shorten, width_of
 from pedanova.options import build_parser
 from pedanova.panels import Panel, good_stretches, panels_of, resampled, ticks
@@ -34,19 +34,6 @@ HOSTILE = [
     "a" * 300,
     "\u202eabc",
 ]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]):
-    def call(*arguments: object) -> tuple[int, str, str]:
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as leaving:
-            status = int(leaving.code or 0)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture
