@@ -57,7 +57,8 @@ $(VENV)/.test: $(BIN)/python $(SOURCES)
 
 .venv-tools/.done: $(SOURCES)
 	test -x .venv-tools/bin/python || $(PYTHON) -m venv .venv-tools
-	.venv-tools/bin/python -m pip --disable-pip-version-check --quiet install '.[tools]'
+	.venv-tools/bin/python -m pip --disable-pip-version-check --quiet install \
+	    --config-settings=build-dir=build/tools '.[tools]'
 	@touch $@
 
 $(VENV)/.bench: $(BIN)/python $(SOURCES)
