@@ -73,13 +73,22 @@ inline const double* signed_view(const Column& column, double sign, std::int64_t
 
 constexpr bool is_whole(Dtype dtype) { return dtype != Dtype::f32 && dtype != Dtype::f64; }
 
+constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
+
 // A double's bits, rearranged so that unsigned order is numeric order. -0.0 and 0.0 share a key.
 inline std::uint64_t order_key(double value) {
     value += 0.0;
-    std::uint64_t bits;
+    std::int64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    const std::uint64_t sign = bits >> 63;
-    return bits ^ (sign ? ~std::uint64_t{0} : std::uint64_t{1} << 63);
+    return static_cast<std::uint64_t>(bits) ^ (static_cast<std::uint64_t>(bits >> 63) | top_bit);  // all bits, if negative
+}
+
+// The number behind a key that is not NaN's.
+inline double value_of_key(std::uint64_t key) {
+    const std::uint64_t bits = key & top_bit ? key ^ top_bit : ~key;
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 }  // namespace pedanova

@@ -12,3 +12,16 @@
 #else
 #define PEDANOVA_LOOP static
 #endif
+
+namespace pedanova {
+
+// A line of memory that will be written to soon; fetching it now costs nobody a wait.
+inline void expect_to_write(const void* where) {
+#if defined(__GNUC__)
+    __builtin_prefetch(where, 1);
+#else
+    (void)where;
+#endif
+}
+
+}  // namespace pedanova

@@ -71,22 +71,38 @@ inline std::int64_t gather_wanted(const Column& objective, double sign, std::int
 // A window of the number line, cut into slots of 2^shift neighbouring doubles each. Whatever lies before or behind it
 // falls into the first or the last slot; NaN has a slot of its own, the one after the last.
 struct Window {
-    std::uint64_t first;  // order key
+    std::uint64_t first;  // order key, of a number: never -0.0, which has the key of 0.0
     std::int32_t shift;
     std::int64_t slots;
 
     static constexpr std::int64_t most_slots = UINT16_MAX;  // with the one for NaN they fit 16 bits
-    bool is_sound() const { return shift >= 0 && shift <= 63 && slots >= 1 && slots <= most_slots; }
+    bool is_sound() const { return shift >= 0 && shift <= 63 && slots >= 1 && slots <= most_slots && first <= order_key(HUGE_VAL) && first != top_bit - 1; }
     std::uint64_t slot_of(double value) const {
         const std::uint64_t key = order_key(value);
         const std::uint64_t slot = (key > first ? key - first : 0) >> shift, last = static_cast<std::uint64_t>(slots - 1);
         return slot < last ? slot : last;
     }
+
+    double low() const { return value_of_key(std::max(first, order_key(-HUGE_VAL))); }
 };
 
-PEDANOVA_LOOP void fill_window(Window window, const double* values, std::int64_t rows, std::uint16_t* out) {
+// Values below the window are drawn to its beginning first, so that no difference of keys can wrap around. Returns
+// whether there is a NaN; its slot is left to the caller.
+PEDANOVA_LOOP bool fill_window(Window window, double low, const double* values, std::int64_t rows, std::uint16_t* out) {
+    const std::uint64_t last = static_cast<std::uint64_t>(window.slots - 1);
+    std::uint64_t odd = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const std::uint64_t slot = (order_key(values[i] > low ? values[i] : low) - window.first) >> window.shift;
+        odd |= static_cast<std::uint64_t>(values[i] != values[i]);
+        out[i] = static_cast<std::uint16_t>(slot < last ? slot : last);
+    }
+    return odd != 0;
+}
+
+inline void place_in_window(const Window& window, const double* values, std::int64_t rows, std::uint16_t* out) {
+    if (!fill_window(window, window.low(), values, rows, out)) return;
     const std::uint16_t nan = static_cast<std::uint16_t>(window.slots);
-    for (std::int64_t i = 0; i < rows; ++i) out[i] = values[i] == values[i] ? static_cast<std::uint16_t>(window.slot_of(values[i])) : nan;
+    for (std::int64_t i = 0; i < rows; ++i) out[i] = values[i] == values[i] ? out[i] : nan;
 }
 
 // Writes the slot of every row, and adds the rows in each to `counts`, (slots + 1,). Short counters keep more of the
@@ -100,7 +116,7 @@ inline void count_window(const Column& objective, double sign, std::int64_t rows
         std::fill(few.begin(), few.end(), 0u);
         for (std::int64_t first = begin; first < end; first += block_rows) {
             const std::int64_t here = std::min(block_rows, end - first);
-            fill_window(window, signed_view(objective, sign, first, here, buffer), here, slots + first);
+            place_in_window(window, signed_view(objective, sign, first, here, buffer), here, slots + first);
             for (std::int64_t i = first; i < first + here; ++i) ++few[slots[i]];
         }
         for (std::size_t slot = 0; slot < few.size(); ++slot) counts[slot] += few[slot];

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pedanova.checks import Label
 from pedanova.errors import DataError
+from pedanova.workers import chunks, spread
 
 Numbers: TypeAlias = NDArray[Any]  # (rows,) bool, integer, float32 or float64, any stride
 Mask: TypeAlias = NDArray[np.bool_]  # (rows,)
@@ -202,9 +203,14 @@ def some(mask: Mask) -> Mask | None:
     return mask if mask.any() else None
 
 
-def all_finite(values: Numbers) -> bool:
+def all_finite(values: Numbers, *, threads: int = 1) -> bool:
     """Whether there is neither NaN nor infinity: one quick pass, for their sum would not be finite."""
     if values.dtype.kind != "f":
         return True
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.add.reduce(values, dtype=np.float64))) or bool(np.isfinite(values).all())
+
+    def total(rows: slice) -> Any:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.add.reduce(values[rows], dtype=np.float64)
+
+    sums = spread(total, chunks(len(values), pieces=threads), threads=threads)
+    return bool(np.isfinite(sums).all()) or bool(np.isfinite(values).all())

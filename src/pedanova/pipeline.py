@@ -153,6 +153,7 @@ def analyze(
         state=state,
         repeats=None if repeats is None else as_choice("repeats", repeats, RepeatPolicy),
         policies=policies,
+        threads=workers,
     )
     if isinstance(opened, Scan):
         from pedanova.scanned import How, analyze_scan

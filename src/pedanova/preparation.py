@@ -40,7 +40,7 @@ def prepare(records: Records, request: Request) -> Observations:
     )
     if request.is_plain and len(goals) == 1:
         chosen = choose()
-        notes = (*plain_notes(goals[0], request.policies), *chosen.notes)
+        notes = (*plain_notes(goals[0], request.policies, threads=request.threads), *chosen.notes)
         return Observations(chosen.columns, goals, chosen.space, records.columns, notes)
     fates = decide_fates(
         goals, records.columns, request.policies, state=request.state, feasible=request.feasible
@@ -77,11 +77,11 @@ def _spoken_for(records: Records, request: Request, goals: tuple[Goal, ...]) -> 
     return [*others, *spoken]
 
 
-def plain_notes(goal: Goal, policies: Policies) -> list[str]:
+def plain_notes(goal: Goal, policies: Policies, *, threads: int) -> list[str]:
     """What a reader must know of the objective's odd values."""
     if goal.values.dtype.kind != "f":
         return _large_notes(goal)
-    if all_finite(goal.values):
+    if all_finite(goal.values, threads=threads):
         return []
     notes = []
     unknown = int(np.isnan(goal.values).sum())

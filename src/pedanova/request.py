@@ -36,6 +36,7 @@ class Request:
     state: object = None
     repeats: RepeatPolicy | None = None  # all
     policies: Policies = field(default_factory=Policies)
+    threads: int = 1
 
     @property
     def is_plain(self) -> bool:

@@ -26,6 +26,7 @@ GOLDEN = (5**0.5 - 1) / 2  # its multiples fill a circle evenly
 TAIL = 16  # of the sample on either side: their slots may be wide
 SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
 LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
+MINUS_ZERO = (1 << 63) - 1  # its own key, which no number has: it is counted as 0
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
 
 Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
@@ -100,6 +101,7 @@ def window_around(sample: NDArray[np.float64]) -> Window:
     tail = min(TAIL, (len(keys) - 1) // 2)
     low, high = int(keys[tail]), int(keys[-1 - tail])
     first = max(0, low - max(1, (high - low) // SLOTS))
+    first -= first == MINUS_ZERO
     return first, max(0, (high - first).bit_length() - SLOTS.bit_length()), SLOTS
 
 

@@ -16,7 +16,17 @@ from pedanova.goals import Goal
 from pedanova.grid import grid_of
 from pedanova.levels import Levels, as_ladder, cut_levels
 from pedanova.observations import Observations
-from pedanova.selection import SORT_BELOW, _by_partition, _by_radix, select_ranks, survey_rows
+from pedanova.selection import (
+    LEADING_BITS,
+    SORT_BELOW,
+    _by_partition,
+    _by_radix,
+    count_slots,
+    select_ranks,
+    slots_of,
+    survey_rows,
+    window_around,
+)
 
 NUMBERS = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 
@@ -357,6 +367,10 @@ def test_levels_between_crowded_thresholds(random: np.random.Generator, shape: s
         np.testing.assert_array_equal(arrays.level_codes(values, levels), judge.assign_levels(values, levels))
 
 
+TINY, MOST = 5e-324, float(np.finfo(float).max)
+ENDS = [0.0, -0.0, TINY, -TINY, 1.0, -1.0, MOST, -MOST, np.inf, -np.inf]
+
+
 class TestSelection:
     @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "i8", "u2"])
     @pytest.mark.parametrize("shape", ["normal", "narrow", "tied", "constant", "wild"])
@@ -411,6 +425,20 @@ class TestSelection:
         np.testing.assert_array_equal(
             _by_radix(objective, 1.0, wanted, threads=2), _by_partition(objective, 1.0, wanted)
         )
+
+    @pytest.mark.parametrize("middle", ENDS)
+    @pytest.mark.parametrize("sign", [1.0, -1.0])
+    def test_slots_where_numbers_end_or_change_their_sign(self, middle: float, sign: float) -> None:
+        values = np.array([*ENDS, np.nan, 2 * TINY, -3 * TINY, 0.5, middle] * 400)
+        for spread in (0, 1, 3, 40_000):
+            sample = sign * (middle + np.linspace(-1, 1, 50) * spread * TINY)
+            for window in (window_around(sample), LEADING_BITS):
+                slots = np.empty(len(values), dtype=np.uint16)
+                counts = count_slots(values, sign, window, slots)
+                known = ~np.isnan(values)
+                assert (slots[known] == slots_of(sign * values[known], window)).all()
+                assert (slots[~known] == window[2]).all()
+                assert (counts == np.bincount(slots, minlength=window[2] + 1)).all()
 
     def test_no_ranks(self) -> None:
         assert select_ranks(np.arange(5.0), 1.0, []) == {}
