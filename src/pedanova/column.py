@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pedanova.checks import Label
 from pedanova.errors import DataError
-from pedanova.workers import chunks, spread
+from pedanova.workers import portions, spread
 
 Numbers: TypeAlias = NDArray[Any]  # (rows,) bool, integer, float32 or float64, any stride
 Mask: TypeAlias = NDArray[np.bool_]  # (rows,)
@@ -212,5 +212,5 @@ def all_finite(values: Numbers, *, threads: int = 1) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.add.reduce(values[rows], dtype=np.float64)
 
-    sums = spread(total, chunks(len(values), pieces=threads), threads=threads)
+    sums = spread(total, portions(len(values), threads=threads), threads=threads)
     return bool(np.isfinite(sums).all()) or bool(np.isfinite(values).all())

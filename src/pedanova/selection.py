@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova import kernel
-from pedanova.workers import chunks, spread
+from pedanova.workers import portions, spread
 
 SORT_BELOW = 1 << 16  # fewer rows are sorted at once
-SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
 SAMPLE = 1 << 13  # rows that tell where the others lie
 GOLDEN = (5**0.5 - 1) / 2  # its multiples fill a circle evenly
 TAIL = 16  # of the sample on either side: their slots may be wide
@@ -58,7 +57,7 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
     slots = np.empty(len(objective), dtype=np.uint16)
     counts = spread(
         lambda rows: count_slots(objective[rows], sign, window, slots[rows]),
-        _pieces(objective, threads),
+        portions(len(objective), threads=threads),
         threads=threads,
     )
     return Survey(window, np.sum(counts, axis=0), slots)
@@ -129,7 +128,7 @@ def _by_survey(
         def gather_rows(rows: slice) -> Gathered:
             return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large)
 
-        return joined(spread(gather_rows, _pieces(objective, threads), threads=threads))
+        return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
 
     def again(odd: NDArray[np.int64]) -> NDArray[np.float64]:
         return _by_radix(objective, sign, odd, threads=threads)
@@ -199,10 +198,6 @@ def joined(found: Sequence[Gathered]) -> Gathered:
     return np.concatenate([rest for rest, _ in found]), both
 
 
-def _pieces(objective: NDArray[Any], threads: int) -> list[slice]:
-    return chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
-
-
 def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
     numbers = objective.astype(np.float64)
     numbers = sign * numbers[~np.isnan(numbers)] + 0.0
@@ -218,7 +213,7 @@ Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables
 def _by_radix(
     objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *, threads: int
 ) -> NDArray[np.float64]:
-    parts = [objective[rows] for rows in _pieces(objective, threads)]
+    parts = [objective[rows] for rows in portions(len(objective), threads=threads)]
 
     def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
         counted = spread(lambda part: count_digits(part, sign, tables, nodes, bits), parts, threads=threads)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from pedanova.errors import QueryError
 
+SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 
@@ -41,6 +42,14 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
     pieces = max(1, min(pieces, rows))
     ends = [rows * i // pieces for i in range(pieces + 1)]
     return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
+    """The rows in `each` pieces for a thread: one that other work holds up leaves its pieces to the others.
+
+    Fewer, where the pieces would be too small for the trouble.
+    """
+    return chunks(rows, pieces=1 if threads == 1 else min(threads * each, rows // SMALLEST_PIECE + 1))
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from pedanova.moments import Moments, centres_of
 from pedanova.observations import Observations
 from pedanova.selection import Survey
 from pedanova.tally import Tally
-from pedanova.workers import chunks, spread
+from pedanova.workers import portions, spread
 
-SMALLEST_PIECE = 1 << 18  # rows worth a thread of their own
+MANY_ROWS = 1 << 24  # for one thread: then further tables, to be added up, cost little
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 MANY_BESIDE = 16  # one row in so many
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
@@ -74,8 +74,7 @@ def sum_moments(
         kernel.sum_levels(objective[rows], codes[rows], centres, table)
         return table["count"], table["sum"], table["square"]
 
-    pieces = chunks(len(codes), pieces=min(threads, len(codes) // SMALLEST_PIECE + 1))
-    parts = zip(*spread(add, pieces, threads=threads), strict=True)
+    parts = zip(*spread(add, portions(len(codes), threads=threads), threads=threads), strict=True)
     rows, sums, squares = (np.sum(part, axis=0)[:-1] for part in parts)
     return Moments(centres[:-1], rows, sums, squares)
 
@@ -111,8 +110,7 @@ def level_codes(
         else:
             kernel.assign_levels(part, levels.sign, boundaries, nan_level, out)
 
-    pieces = chunks(len(objective), pieces=min(threads, len(objective) // SMALLEST_PIECE + 1))
-    spread(assign, pieces if len(objective) else [], threads=threads)
+    spread(assign, portions(len(objective), threads=threads) if len(objective) else [], threads=threads)
     return codes
 
 
@@ -137,8 +135,8 @@ def count_by_kernel(
     ]
     groups = grouped(jobs)
     # With several groups a core, whole columns are even enough pieces of work.
-    pieces = 1 if len(groups) >= 4 * threads else min(threads, len(codes) // SMALLEST_PIECE + 1)
-    cuts = chunks(len(codes), pieces=pieces)
+    pieces = 1 if len(groups) >= 4 * threads else threads
+    cuts = portions(len(codes), threads=pieces, each=2 if len(codes) >= threads * MANY_ROWS else 1)
     work = [(group, rows) for group in groups for rows in cuts]
 
     def count(piece: tuple[list[Job], slice]) -> list[judge.Counted]:
