@@ -16,9 +16,10 @@ from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.importance import Importance, Importances
 from pedanova.interactions import Interactions
 from pedanova.pairdensity import PairDensity
+from pedanova.profiles import Profile
 from pedanova.reducedspace import Verdict
 from pedanova.report.shapes import is_log
-from pedanova.results import Densities, Profile
+from pedanova.results import Densities
 from pedanova.space import Categorical, Float, Int, Ordinal, Parameter
 
 PALE = 0.35

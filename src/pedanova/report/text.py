@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pedanova.importance import Importance, Importances, interval_in_words
 from pedanova.interactions import Interaction, Interactions
 from pedanova.letters import printable, shorten, sparkline, width_of
+from pedanova.profiles import Profile, chosen_places
 from pedanova.reducedspace import ReducedSpace, in_words
 from pedanova.regions import percent
 from pedanova.report.columns import GAP, Column, draw_columns, fitted
 from pedanova.report.sentences import meanings_of
-from pedanova.results import USUAL, Profile
 from pedanova.table import show_percent
 
 SPARKS = 24  # letters of a curve in a table
@@ -108,19 +108,19 @@ def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> s
     if not steps:
         return "The region has too few levels to compare."
     top = max((max(ratios) for _, ratios in rows), default=0.0) or 1.0
-    ends = f"{percent(steps[0].quantile)} to {percent(steps[-1].quantile)}"
+    ends = " to ".join(dict.fromkeys(percent(step.quantile) for step in (steps[0], steps[-1])))
     curves = [sparkline([ratio / top for ratio in thinned(ratios, width // 4)]) for _, ratios in rows]
     columns = [Column("parameter", [name for name, _ in rows], "name"), Column(ends, curves, "words")]
-    for i, step in enumerate(steps):
-        if float(step.quantile) in USUAL:
-            leave = USUAL.index(float(step.quantile))
-            cells = [show_percent(ratios[i]) for _, ratios in rows]
-            columns.append(Column(f"best {percent(step.quantile)}", cells, leave=leave))
+    usual = chosen_places([float(step.quantile) for step in steps])
+    for place in sorted(usual):
+        cells = [show_percent(ratios[place]) for _, ratios in rows]
+        title = f"best {percent(steps[place].quantile)}"
+        columns.append(Column(title, cells, leave=usual.index(place)))
     title = f"Ratios by target, inside {found.region}:"
     meaning = (
         "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
         f"strictest target ({percent(steps[0].quantile)}) to the widest, its full height is "
-        f"{show_percent(top)}. Counts alone; where rows are few, analyze asks a model as well."
+        f"{show_percent(top)}."
     )
     left = len(found.steps) - len(steps)
     if left:
