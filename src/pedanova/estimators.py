@@ -207,8 +207,12 @@ def sureness(asked: Asked, options: Options, counted: Sequence[Importance], draw
 
 def by_model(asked: Asked, options: Options, counted: list[Importance], model: Surrogate) -> Estimate:
     beliefs, question = beliefs_of(asked, options, model)
-    found = held_against(asked, options, counted)
-    rows, weight = assist(beliefs, question, asked.contrasts, counted, found)
+    # What never varied keeps the row that says so. What did, in other rows than the region's, a model can tell.
+    known = [i for i, contrast in enumerate(asked.contrasts) if model.varies(contrast.name)]
+    part = replace(asked, contrasts=[asked.contrasts[i] for i in known])
+    rows = [replace(counted[i], varied=True) for i in known]
+    found = held_against(part, options, rows)
+    rows, weight = assist(beliefs, question, part.contrasts, rows, found)
     if options.draws:
         names = [row.name for row in rows]
         p_values = residual_p_values(model, beliefs[0].rows, names, draws=options.draws, seed=options.seed)
@@ -219,7 +223,9 @@ def by_model(asked: Asked, options: Options, counted: list[Importance], model: S
         rows = told(rows, finals)
     else:
         rows = [replace(row, low=None, high=None) for row in rows]
-    return Estimate(rows, "surrogate", [model_note(model, counted[0].n_target, weight)])
+    by_name = {row.name: row for row in rows}
+    every = [by_name.get(row.name, row) for row in counted]
+    return Estimate(every, "surrogate", [model_note(model, counted[0].n_target, weight)])
 
 
 def held_against(asked: Asked, options: Options, counted: Sequence[Importance]) -> list[Sureness]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pedanova.contrasts import Slice
 from pedanova.estimators import Options, asked_words, estimate, model_of
-from pedanova.importance import Importance, ranked
+from pedanova.importance import Importance, never_notes, ranked
 from pedanova.markup import Look
 from pedanova.regions import Region, percent
 from pedanova.table import Cell, Table, show_percent
@@ -119,7 +119,11 @@ def ask_profile(a: Any, base: Region, parts: Sequence[Fraction] | None, options:
         slices, same = few_of(a.slices(base, CANDIDATES)[0], slices), []
     found = [estimate(a.asked(one.contrasts(), one.target, base), options) for one in slices]
     steps = [Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, found, strict=True)]
-    notes = left_out(same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same}))
+    varied = {row.name for step in steps for row in step.rows if row.varied}
+    notes = never_notes([name for name in a.space if name not in varied]) if steps else []
+    notes += left_out(
+        same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
+    )
     if model is None:
         notes += dict.fromkeys(note for answer in found for note in answer.notes)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from pedanova.importance import Importance, Importances, interval_in_words
+from pedanova.importance import NEVER, Importance, Importances, interval_in_words, is_faint, known_percent
 from pedanova.interactions import Interaction, Interactions
 from pedanova.letters import printable, shorten, sparkline, width_of
 from pedanova.profiles import Profile, chosen_places
@@ -43,7 +43,7 @@ def draw_importances(found: Importances, *, colour: bool = False, width: int = 1
     first = found.rows[0]
     title = f"What separates {found.target} ({first.n_target:,}) from {found.region} ({first.n_region:,}):"
     columns = importance_columns(found)
-    faint = {i for i, row in enumerate(found.rows) if row.significant is False}
+    faint = {i for i, row in enumerate(found.rows) if is_faint(row)}
     table = draw_columns(columns, width=width, colour=colour, faint=faint)
     shown = {column.title for column in fitted(columns, width)}
     meanings = [text for name, text in meanings_of(found).items() if name in shown or not name]
@@ -56,13 +56,13 @@ def importance_columns(found: Importances) -> list[Column]:
     top = max((row.ratio for row in rows), default=0.0) or 1.0
     columns = [
         Column("parameter", [row.name for row in rows], "name"),
-        Column("ratio", [show_percent(row.ratio) for row in rows]),
+        Column("ratio", [known_percent(row, row.ratio) for row in rows]),
         Column("", kind="bar", parts=[row.ratio / top for row in rows]),
         Column("share", [marked_share(row) for row in rows]),
     ]
     if found.is_sure:
         columns.append(Column("95 % interval", aligned_intervals(rows), leave=1))
-        columns.append(Column("p", [shown_p(row.p_value) for row in rows], leave=3))
+        columns.append(Column("p", [shown_p(row.p_value) if row.varied else NEVER for row in rows], leave=3))
     divergence = [found.divergence_in_words(row) for row in rows]
     columns.append(Column("divergence", [words[0] for words in divergence], leave=4))
     if found.is_conditional:
@@ -84,8 +84,8 @@ def shown_p(p: float | None) -> str:
 
 
 def marked_share(row: Importance) -> str:
-    """The share, with ~ where the parameter cannot be told from noise."""
-    return f"{'~ ' if row.significant is False else ''}{show_percent(row.share)}"
+    """The share, with ~ where the parameter cannot be told from noise, – where it never varied."""
+    return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
 
 
 def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:
@@ -95,7 +95,7 @@ def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = Fal
     for word, found in (("global", wide), ("local", narrow)):
         rows = [found[name] for name in wide]
         columns += [
-            Column(word, [show_percent(row.ratio) for row in rows]),
+            Column(word, [known_percent(row, row.ratio) for row in rows]),
             Column("", kind="bar", parts=[row.ratio / top for row in rows]),
             Column("share", [marked_share(row) for row in rows], leave=1),
         ]

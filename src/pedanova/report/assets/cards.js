@@ -47,10 +47,11 @@ pedanova.cards = (function () {
   function showBar(row, rank, top) {
     const { item, button, bar, interval, remark, value } = bars[row.id];
     const noise = row.significant === false;
+    const never = !row.varied;
     const shown = row[state.metric];
     item.style.transform = `translateY(calc(${rank} * var(--row)))`;
     item.dataset.rank = rank;
-    button.classList.toggle("noise", noise);
+    button.classList.toggle("noise", noise || never);
     bar.style.width = between(shown, top);
     const has = state.metric === "share" && row.low !== null;
     interval.hidden = !has;
@@ -58,11 +59,11 @@ pedanova.cards = (function () {
       interval.style.left = between(row.low, top);
       interval.style.right = `calc(100% - ${between(row.high, top)})`;
     }
-    value.textContent = (noise ? "~ " : "") + percent(shown);
+    value.textContent = never ? "–" : (noise ? "~ " : "") + percent(shown);
     button.dataset.ratio = row.ratio;
     button.dataset.share = row.share;
     button.setAttribute("aria-pressed", String(row.id === state.chosen));
-    remark.textContent = ` ${state.metric}${noise ? ", cannot be told from noise" : ""}`;
+    remark.textContent = never ? " never varied in these rows" : ` ${state.metric}${noise ? ", cannot be told from noise" : ""}`;
   }
 
   /* Tab follows what is seen; called when a drag has ended, so that nothing jumps under the pointer. */
@@ -96,7 +97,7 @@ pedanova.cards = (function () {
   function importanceChart(rows) {
     const share = state.metric === "share";
     const drawn = rows.map((row, place) => ({
-      place, value: 100 * Math.max(0, row[state.metric]), opacity: row.significant === false ? 0.35 : 1,
+      place, value: 100 * Math.max(0, row[state.metric]), opacity: row.significant === false || !row.varied ? 0.35 : 1,
       low: share && row.low !== null ? 100 * Math.max(0, row.low) : null, high: share && row.high !== null ? 100 * Math.max(0, row.high) : null,
     }));
     return { spec: "importance", height: 40 + 24 * rows.length, rows: { rows: drawn }, words: { names: rows.map((row) => row.parameter) } };
@@ -106,10 +107,10 @@ pedanova.cards = (function () {
     const conditional = rows.some((row) => row.activity > 0);
     const header = ["parameter", "ratio", "share", "95 % interval", "p", "divergence", ...(conditional ? ["by activity"] : [])];
     const shown = rows.map((row) => [
-      row.parameter, percent(row.ratio), percent(row.share),
+      row.parameter, ...["ratio", "share"].map((key) => (row.varied ? percent(row[key]) : "–")),
       row.low === null ? "" : `${percent(row.low)} … ${percent(row.high)}`,
-      row.p_value === null ? "" : (row.significant ? "" : "~ ") + (row.p_value < 0.001 ? "<0.001" : row.p_value.toFixed(3)),
-      short(row.divergence),
+      row.p_value === null ? (row.varied ? "" : "never varied") : (row.significant ? "" : "~ ") + (row.p_value < 0.001 ? "<0.001" : row.p_value.toFixed(3)),
+      row.varied ? short(row.divergence) : "–",
       ...(conditional ? [row.divergence > 0 ? percent(row.activity / row.divergence, 0) : ""] : []),
     ]);
     const names = rows.length ? Object.keys(rows[0]).filter((name) => name !== "id") : ["parameter"];
@@ -168,6 +169,7 @@ pedanova.cards = (function () {
 
   function noiseWords() {
     const row = rowsOf(answer()).find((one) => one.id === state.chosen);
+    if (row && !row.varied) return " It never varied in these rows: what other values would do cannot be told.";
     return row && row.significant === false ? " It cannot be told from noise here: what is shaded may be chance." : "";
   }
 
