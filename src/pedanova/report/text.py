@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 from pedanova.importance import NEVER, Importance, Importances, interval_in_words, is_faint, known_percent
 from pedanova.interactions import Interaction, Interactions
@@ -11,12 +12,13 @@ from pedanova.letters import printable, shorten, sparkline, width_of
 from pedanova.profiles import Profile, chosen_places
 from pedanova.reducedspace import ReducedSpace, in_words
 from pedanova.regions import percent
-from pedanova.report.columns import GAP, Column, draw_columns, fitted
+from pedanova.report.columns import GAP, USUAL_BAR, Column, draw_below, draw_columns, fitted
 from pedanova.report.sentences import meanings_of
 from pedanova.table import show_percent
 
 SPARKS = 24  # letters of a curve in a table
 PAIRS_SHOWN = 15
+NARROW = 60  # columns below which long names stand above their numbers
 INTERACTION_MEANINGS = {
     "interaction": 'part of the variance of "in the target?" that both explain together, beyond both added; '
     "* marks pairs that chance does not explain (all pairs taken together).",
@@ -141,9 +143,17 @@ def draw_interactions(
 ) -> str:
     """The strongest pairs, with bars; a star marks what chance does not explain."""
     rows = found.rows[:most] if most else found.rows
-    columns = interaction_columns(rows, room=max(16, width // 3))
     faint = {i for i, row in enumerate(rows) if not row.significant}
-    table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    look: dict[str, Any] = {"width": width, "colour": colour, "faint": faint}
+    columns = interaction_columns(rows)
+    beside = width - Column("interaction").width - 2 * GAP - USUAL_BAR
+    longest = max((width_of(pair_name(row)) for row in rows), default=0)
+    if width < NARROW and longest > beside:
+        table = draw_below("pair", [pair_name(row, width) for row in rows], columns, **look)
+    else:
+        names = [pair_name(row, width // 2) for row in rows]
+        columns = [Column("pair", names, "words"), *columns]
+        table = draw_columns(columns, **look)
     shown = {column.title for column in fitted(columns, width)}
     meanings = [f"{name}: {text}" for name, text in INTERACTION_MEANINGS.items() if name in shown]
     left = len(found.rows) - len(rows)
@@ -152,10 +162,10 @@ def draw_interactions(
     return "\n\n".join([fill(title, width), "\n".join([table, *more]), fill(" ".join(meanings), width)])
 
 
-def pair_name(row: Interaction, room: int) -> str:
-    """Both names, each cut on its own where they are too long together."""
-    whole = f"{row.first} × {row.second}"
-    if width_of(whole) <= room:
+def pair_name(row: Interaction, room: int | None = None) -> str:
+    """Both names, each cut on its own where they are too long together for the room there is."""
+    whole = printable(f"{row.first} × {row.second}")
+    if room is None or width_of(whole) <= room:
         return whole
     half = (room - 3) // 2
     spare = [max(0, half - width_of(name)) for name in (row.second, row.first)]
@@ -163,12 +173,12 @@ def pair_name(row: Interaction, room: int) -> str:
     return f"{first} × {second}"
 
 
-def interaction_columns(rows: Sequence[Interaction], room: int) -> list[Column]:
+def interaction_columns(rows: Sequence[Interaction]) -> list[Column]:
+    """What stands behind the names of a pair."""
     top = max((row.interaction for row in rows), default=0.0)
     parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
     marked = [show_percent(row.interaction) + (" *" if row.significant else "  ") for row in rows]
     return [
-        Column("pair", [pair_name(row, room) for row in rows], "name"),
         Column("interaction", marked),
         Column("", kind="bar", parts=parts),
         Column("together", [show_percent(row.closed) for row in rows], leave=1),
