@@ -51,7 +51,8 @@ def test_forms(analysis: pa.Analysis) -> None:
     assert found.to_latex().startswith("\\begin{tabular}{lrrr}")
     assert ">lr</td>" in found._repr_html_()
     assert "What separates the best 10 % from all rows" in str(found)
-    assert analysis.profile().to_pandas().shape[0] == len(analysis.profile()) * 5
+    profile = analysis.profile(estimator="counts")
+    assert profile.to_pandas().shape[0] == len(profile) * 5
 
 
 def test_names_are_escaped_everywhere() -> None:
@@ -65,12 +66,12 @@ def test_names_are_escaped_everywhere() -> None:
 
 
 def test_profile(analysis: pa.Analysis) -> None:
-    profile = analysis.profile()
+    profile = analysis.profile(estimator="counts")
     for step in profile:
         again = analysis.importance(step.quantile, **COUNTS)  # type: ignore[arg-type]
         assert step.rows == again.rows
         assert step.effective == pytest.approx(step.rows[0].n_target / 400)
-    inner = analysis.profile(region=0.5)
+    inner = analysis.profile(region=0.5, estimator="counts")
     assert max(float(step.quantile) for step in inner) < 0.5
     assert all(row.n_region == 200 for step in inner for row in step.rows)
     assert profile.of("lr")[0][0] < profile.of("lr")[-1][0]
@@ -193,7 +194,7 @@ def test_a_small_target_is_told(analysis: pa.Analysis) -> None:
 def test_the_same_call_gives_the_same_bytes(trials: dict[str, np.ndarray]) -> None:
     one, two = (pa.analyze(trials, "loss", threads=n) for n in (1, 2))
     assert one.importance(**COUNTS) == two.importance(**COUNTS)
-    assert one.profile().to_csv() == two.profile().to_csv()
+    assert one.profile(estimator="counts").to_csv() == two.profile(estimator="counts").to_csv()
 
 
 def test_analysis_of_objective_arrays_of_every_kind(trials: dict[str, np.ndarray]) -> None:

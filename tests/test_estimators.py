@@ -61,7 +61,7 @@ def adaptive(rows: int, seed: int) -> Table:
 
 
 def asked_of(a: pa.Analysis, target: object = 0.1, region: object = 1.0) -> Asked:
-    return a._asked(a.ask(target, region)[0], target, region)
+    return a.asked(a.ask(target, region)[0], target, region)
 
 
 def options(**given: object) -> estimators.Options:

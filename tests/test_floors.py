@@ -60,7 +60,7 @@ FLOORS = {
     "search": 67,
     "verdicts": 68,
     "reduction": 69,
-    "results": 70,
+    "results": 70, "profiles": 70,
     "report": 80, "report.sentences": 80, "report.columns": 80,
     "report.ladder": 80, "report.shapes": 80, "report.specs": 80,
     "report.text": 81, "report.figures": 81, "report.summary": 81, "report.widget": 81,

@@ -368,7 +368,8 @@ class TestPairTally:
 
 def test_holm() -> None:
     p = np.array([0.04, 0.01, 0.03, 0.5])
-    assert adjusted(p) == pytest.approx([0.09, 0.04, 0.09, 0.5])
+    assert adjusted(p, np.full(4, True)) == pytest.approx([0.09, 0.04, 0.09, 0.5])
+    assert adjusted(p, np.array([True, False, True, False])) == pytest.approx([0.06, 1.0, 0.06, 1.0])
 
 
 def test_type_one_error() -> None:

@@ -183,7 +183,7 @@ def search_of(a: pa.Analysis) -> Search:
     contrasts, _, _ = a.ask(0.1, 1.0)
     observed = a.observations
     assert observed is not None
-    asked = a._asked(contrasts, 0.1, 1.0)
+    asked = a.asked(contrasts, 0.1, 1.0)
     return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(a.rows, dtype=bool))
 
 

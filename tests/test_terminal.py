@@ -54,6 +54,7 @@ def hostile(tmp_path: Path) -> Path:
     [
         ("analyze", *TABLE, *QUICK),
         ("profile", *TABLE),
+        ("profile", *TABLE, "--estimator", "counts"),
         ("interactions", *TABLE),
         ("densities", *TABLE, *QUICK),
         ("reduce", *TABLE, "--estimator", "counts"),
@@ -69,6 +70,19 @@ def test_nothing_is_wider_than_the_terminal(run, monkeypatch, command, columns: 
     assert max(width_of(line) for line in lines) <= columns
     assert "lea" in out
     assert not re.search(r"^ *%", out, re.MULTILINE)  # "10 %" stays together
+
+
+@pytest.mark.parametrize("columns", [40, 44, 60, 80])
+def test_names_of_pairs_are_whole_where_they_can_be(run, monkeypatch, columns: int) -> None:
+    """On a narrow terminal they stand above their numbers."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = run("interactions", *TABLE, "--top", 6)[1]
+    assert "…" not in out.replace("… and", "")
+    lines = out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("learning_rate × solver"))
+    number = lines[at + (columns < 46)]
+    assert re.search(r"4\.2% \*  █+", number)
+    assert (lines[at] == "learning_rate × solver") == (columns < 46)
 
 
 def test_the_plot_of_a_density(run, monkeypatch, tmp_path: Path) -> None:
@@ -129,7 +143,12 @@ def test_forms_hold_what_python_has(run) -> None:
     a = pa.analyze(DEMO, "error", exclude=["train_seconds"])
     answer = json.loads(run("profile", *TABLE, "--format", "json")[1])
     assert [row["ratio"] for row in answer["profile"]] == a.profile().to_dict()["ratio"]
-    assert run("profile", *TABLE, "--region", 0.5, "--format", "csv")[1] == a.profile(0.5).to_csv()
+    assert (answer["estimator"], answer["notes"]) == ("surrogate", list(a.profile().notes))
+    counts = ("--region", 0.5, "--estimator", "counts", "--draws", 100, "--seed", 3, "--format", "csv")
+    found = a.profile(0.5, estimator="counts", draws=100, seed=3)
+    assert run("profile", *TABLE, *counts)[1] == found.to_csv()
+    few = run("profile", *TABLE, "--ladder", "0.013,0.25", "--estimator", "counts")[1]
+    assert "best 1.3 %  best 25 %" in few
     pairs = a.interactions(0.2)
     answer = json.loads(run("interactions", *TABLE, "--target", 0.2, "--format", "json")[1])
     assert [row["interaction"] for row in answer["interactions"]] == [row.interaction for row in pairs.rows]
@@ -169,6 +188,8 @@ def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
         (["densities", *TABLE, "--format", "yaml"], "invalid choice: 'yaml'"),
         (["profile", *TABLE, "--region", "nope"], "no column is called 'nope'"),
         (["profile", *TABLE, "--target", "0.1"], "unrecognized arguments: --target"),
+        (["profile", *TABLE, "--ladder", "0.1,much"], "--ladder 'much' must be a quantile"),
+        (["profile", *TABLE, "--ladder", "2"], "--ladder 2.0 must be a quantile above 0 and at most 1"),
         (["interactions", *TABLE, "--cells", "many"], "--cells 'many'"),
         (["interactions", *TABLE, "--cells", "-3"], "--cells"),
         (["interactions", *TABLE, "--top", "-1"], "must be 0 or more"),

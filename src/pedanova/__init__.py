@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from pedanova.levels import Levels
     from pedanova.measures import Measures
     from pedanova.pipeline import analyze, guess_space
+    from pedanova.profiles import Profile
     from pedanova.reducedspace import Evidence, ReducedSpace, Verdict
     from pedanova.regions import Region, at_least, at_most, between, equals
-    from pedanova.results import Comparison, Densities, Profile
+    from pedanova.results import Comparison, Densities
     from pedanova.sources.spaces import space_from
     from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Space, Switch
     from pedanova.tally import Tally
@@ -42,9 +43,10 @@ CONTENTS = {
     "levels": ["Levels"],
     "measures": ["Measures"],
     "pipeline": ["analyze", "guess_space"],
+    "profiles": ["Profile"],
     "reducedspace": ["Evidence", "ReducedSpace", "Verdict"],
     "regions": ["Region", "at_least", "at_most", "between", "equals"],
-    "results": ["Comparison", "Densities", "Profile"],
+    "results": ["Comparison", "Densities"],
     "sources.spaces": ["space_from"],
     "space": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
     "tally": ["Tally"],

@@ -32,6 +32,19 @@ def parse_rows(text: str, name: str) -> Region | str:
     return as_region(number / 100 if text.endswith("%") else number, name)
 
 
+def parse_ladder(given: list[str] | None) -> list[float] | None:
+    """Quantiles, separated by commas."""
+    texts = split_names(given)
+    if texts is None:
+        return None
+    found = [as_float(text) for text in texts]
+    if None in found:
+        raise QueryError(
+            f"--ladder {texts[found.index(None)]!r} must be a quantile, such as 0.1 for the best 10 %"
+        )
+    return found  # type: ignore[return-value]
+
+
 def as_float(text: str) -> float | None:
     try:
         return float(text)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +19,7 @@ from pedanova.importance import Contrast
 from pedanova.levels import Levels, cut_at
 from pedanova.nesting import Range
 from pedanova.observations import Observations
-from pedanova.regions import Region
+from pedanova.regions import Direction, Region, as_region
 from pedanova.rowsets import RowSet
 from pedanova.tally import Tally
 
@@ -29,6 +31,55 @@ def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> 
         Contrast(name, tally.grid, tally.between(*target), tally.between(*region))
         for name, tally in tallies.items()
     ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slice:
+    """A target inside a region of the objective, cut at one quantile of all rows."""
+
+    part: Fraction
+    held: float  # of all rows, ties included
+    rows: int  # of the target
+    target: Region  # from where the region begins
+    tallies: Mapping[str, Tally]
+    inner: Range
+    outer: Range
+
+    def contrasts(self) -> list[Contrast]:
+        return from_tallies(self.tallies, self.inner, self.outer)
+
+
+def slices_of(
+    tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
+) -> tuple[list[Slice], list[Fraction]]:
+    """Targets that hold some rows of the region and not all, strictest first; then the parts left out,
+    which by ties are the same rows as the next stricter one. Levels must be cut at all of them."""
+    tally = next(iter(tallies.values()))
+    levels, by_level = tally.levels, tally.rows_by_level()
+    outer = levels.find(base, by_level)
+    region, total = int(by_level[slice(*outer)].sum()), max(1, int(by_level.sum()))
+    found: list[Slice] = []
+    same: list[Fraction] = []
+    for part in parts:
+        end = levels.find(as_region(part, "target"), by_level)[1]
+        rows = int(by_level[outer[0] : end].sum())
+        if end > outer[1] or rows in (0, region):
+            continue
+        if found and rows == found[-1].rows:
+            same.append(part)
+            continue
+        held = float(by_level[:end].sum()) / total
+        target = up_to(base, part, float(levels.thresholds[end - 1]), levels.direction)
+        found.append(Slice(part, held, rows, target, tallies, (outer[0], end), outer))
+    return found, same
+
+
+def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
+    """The rows of the region that are in the best part of all, which ends at the threshold."""
+    if base.kind == "quantile" or base.cuts(direction)[0] is None:
+        return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
+    ends = (base.low, threshold) if direction == "minimize" else (threshold, base.high)
+    return Region("value", *ends)
 
 
 def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Contrast]:

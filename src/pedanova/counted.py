@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
@@ -11,12 +13,14 @@ import numpy as np
 
 from pedanova.contrasts import (
     Codes,
+    Slice,
     codes_of_levels,
     codes_of_rows,
     counted_rows,
     from_codes,
     from_tallies,
     rows_in,
+    slices_of,
 )
 from pedanova.counting import Tallies, cell_notes, levels_for, recut
 from pedanova.engines.arrays import sum_moments, tally_columns
@@ -177,6 +181,14 @@ class Counted:
         sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
+
+    def slices(
+        self, base: Region, parts: Iterable[Fraction] | None = None
+    ) -> tuple[list[Slice], list[Fraction]]:
+        """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
+        wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
+        _, tallies = self._cut_at(base, *(as_region(part, "target") for part in wanted))
+        return slices_of(tallies, base, wanted)
 
     def reach(self, part: object) -> tuple[float, int]:
         """The objective at which the best part of the rows ends, and how many rows that are."""

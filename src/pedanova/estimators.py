@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
@@ -16,7 +17,7 @@ from pedanova.assisted import Belief, Question, assist, believe, believe_near
 from pedanova.errors import QueryError
 from pedanova.grid import grid_of
 from pedanova.importance import Baseline, Contrast, Importance, measure
-from pedanova.inference import Sureness, infer, told
+from pedanova.inference import DRAWS, Sureness, infer, told
 from pedanova.observations import Observations
 from pedanova.regions import Quantile, Region
 from pedanova.residuals import residual_p_values
@@ -30,7 +31,6 @@ NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
 WIDER = 3  # times the rows of a region are learned by a model of it and its surroundings
 PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
 LEAST_TARGET = 5  # rows below which nothing is told
-CHECK_DRAWS = 200  # the least for the weight of the counts, however few were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,17 @@ class Estimate:
 
 def estimate(asked: Asked, options: Options) -> Estimate:
     """Counts, unless a model is asked for or would do better."""
+    with undisturbed(asked, options):
+        return _estimate(asked, options)
+
+
+@contextmanager
+def undisturbed(asked: Asked, options: Options) -> Iterator[None]:
+    """Linear algebra on one thread, that of SciPy too."""
     if options.estimator != "counts" and len(asked.rows) >= FEWEST_ROWS and gaussian.available():
         gaussian.warm_up()  # SciPy brings threads of its own: they must be there to be held back
     with one_thread():
-        return _estimate(asked, options)
+        yield
 
 
 def _estimate(asked: Asked, options: Options) -> Estimate:
@@ -102,12 +109,34 @@ def _estimate(asked: Asked, options: Options) -> Estimate:
         for contrast in asked.contrasts
     ]
     check_enough(counted[0].n_target, options)
+    model, notes = choose(asked, options)
+    return (
+        by_counts(asked, options, counted, notes)
+        if model is None
+        else by_model(asked, options, counted, model)
+    )
+
+
+def model_of(asked: Asked, options: Options) -> Surrogate | None:
+    """The model that would answer, None where counts would."""
+    with undisturbed(asked, options):
+        return choose(asked, options)[0]
+
+
+def choose(asked: Asked, options: Options) -> tuple[Surrogate | None, list[str]]:
+    """The model that answers; or none, and why not where that is worth a word."""
     why_not = reason_against(asked, options)
     if options.estimator == "surrogate" and why_not is not None:
         raise QueryError(f"estimator='surrogate' cannot be used: {why_not}; use estimator='counts'")
     if options.estimator == "counts" or why_not is not None:
-        return by_counts(asked, options, counted, advice(asked, options, why_not))
-    return by_model(asked, options, counted)
+        return None, advice(asked, options, why_not)
+    model = fitted(asked, options, asked.rows)
+    if model.correlation >= PREDICTS:
+        return model, []
+    why = f"a model predicts the order of the rows badly (rank correlation {model.correlation:.2f})"
+    if options.estimator == "surrogate":
+        raise QueryError(f"estimator='surrogate': {why}; use estimator='counts'")
+    return None, [f"{why}; plain counts are used"]
 
 
 def check_enough(inside: int, options: Options) -> None:
@@ -176,16 +205,14 @@ def sureness(asked: Asked, options: Options, counted: Sequence[Importance], draw
     )
 
 
-def by_model(asked: Asked, options: Options, counted: list[Importance]) -> Estimate:
-    model = fitted(asked, options, asked.rows)
-    if model.correlation < PREDICTS:
-        why = f"a model predicts the order of the rows badly (rank correlation {model.correlation:.2f})"
-        if options.estimator == "surrogate":
-            raise QueryError(f"estimator='surrogate': {why}; use estimator='counts'")
-        return by_counts(asked, options, counted, [f"{why}; plain counts are used"])
+def by_model(asked: Asked, options: Options, counted: list[Importance], model: Surrogate) -> Estimate:
     beliefs, question = beliefs_of(asked, options, model)
-    found = sureness(asked, options, counted, max(options.draws, CHECK_DRAWS))
-    rows, weight = assist(beliefs, question, asked.contrasts, counted, found)
+    # What never varied keeps the row that says so. What did, in other rows than the region's, a model can tell.
+    known = [i for i, contrast in enumerate(asked.contrasts) if model.varies(contrast.name)]
+    part = replace(asked, contrasts=[asked.contrasts[i] for i in known])
+    rows = [replace(counted[i], varied=True) for i in known]
+    found = held_against(part, options, rows)
+    rows, weight = assist(beliefs, question, part.contrasts, rows, found)
     if options.draws:
         names = [row.name for row in rows]
         p_values = residual_p_values(model, beliefs[0].rows, names, draws=options.draws, seed=options.seed)
@@ -196,7 +223,18 @@ def by_model(asked: Asked, options: Options, counted: list[Importance]) -> Estim
         rows = told(rows, finals)
     else:
         rows = [replace(row, low=None, high=None) for row in rows]
-    return Estimate(rows, "surrogate", [model_note(model, counted[0].n_target, weight)])
+    by_name = {row.name: row for row in rows}
+    every = [by_name.get(row.name, row) for row in counted]
+    return Estimate(every, "surrogate", [model_note(model, counted[0].n_target, weight)])
+
+
+def held_against(asked: Asked, options: Options, counted: Sequence[Importance]) -> list[Sureness]:
+    """How sure the counts are. A model's shares are moved by that, so it hangs on no number that is asked for."""
+    check = sureness(asked, options, counted, DRAWS)
+    if options.draws in (0, DRAWS):
+        return check
+    found = sureness(asked, options, counted, options.draws)
+    return [replace(one, deviation=other.deviation) for one, other in zip(found, check, strict=True)]
 
 
 def fitted(
@@ -247,6 +285,13 @@ def surroundings(far: Belief, question: Question) -> list[tuple[NDArray[np.int64
 def model_note(model: Surrogate, inside: int, weight: float) -> str:
     moved = f", moved {weight:.0%} of the way to the counts" if weight >= 0.005 else ""
     return (
-        f"the target has {inside:,} row{'s' * (inside > 1)}, so a model of all rows was asked (rank correlation "
-        f"{model.correlation:.2f}, each row told by the others){moved}; estimator='counts' shows the counts alone"
+        f"the target has {inside:,} row{'s' * (inside > 1)}, so {asked_words(model)}{moved}; "
+        "estimator='counts' shows the counts alone"
+    )
+
+
+def asked_words(model: Surrogate) -> str:
+    return (
+        f"a model of all rows was asked (rank correlation {model.correlation:.2f}, "
+        "each row told by the others)"
     )

@@ -22,6 +22,7 @@ from pedanova.markup import Look
 from pedanova.table import Cell, NamedTable, show_percent
 
 WORTH_A_WORD = 0.005  # a smaller share is nothing to speak of
+UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
 FEW_ACTIVE = 5  # target rows of a regime below which its value tells nothing
 Baseline: TypeAlias = Literal["region", "uniform"]
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
@@ -56,6 +57,9 @@ class Importance:
         important.
     significant
         Whether it can be told from noise, all parameters taken together (Holm, level 0.05).
+    varied
+        False where it had one value in all of the rows that answer (those of the region; all, where a
+        model is asked). Nothing can be said of it then: its numbers are 0, interval and p-value None.
     """
 
     name: str
@@ -75,6 +79,7 @@ class Importance:
     high: float | None = None
     p_value: float | None = None
     significant: bool | None = None
+    varied: bool = True
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -114,15 +119,17 @@ class Importances(NamedTable[Importance]):
         ]
 
     def lines(self) -> list[list[str]]:
-        return [[row.name, show_percent(row.ratio), *self.cells_of(row)] for row in self.rows]
+        return [[row.name, known_percent(row, row.ratio), *self.cells_of(row)] for row in self.rows]
 
     def cells_of(self, row: Importance) -> list[str]:
         """What stands behind a row's name and ratio."""
         sure = [interval_in_words(row), p_in_words(row)] if self.is_sure else []
-        return [show_percent(row.share), *sure, *self.divergence_in_words(row)]
+        return [known_percent(row, row.share), *sure, *self.divergence_in_words(row)]
 
     def divergence_in_words(self, row: Importance) -> list[str]:
         """The divergence, and where conditions matter the part of it that is activity."""
+        if not row.varied:
+            return [UNKNOWN, *([""] if self.is_conditional else [])]
         if not self.is_conditional:
             return [f"{row.divergence:.3f}"]
         part = f"{row.activity / row.divergence:.0%}" if row.activity > 0 else ""
@@ -132,8 +139,18 @@ class Importances(NamedTable[Importance]):
         return f"What separates {self.target} from {self.region}"
 
     def look(self) -> Look:
-        faint = frozenset(i for i, row in enumerate(self.rows) if row.significant is False)
+        faint = frozenset(i for i, row in enumerate(self.rows) if is_faint(row))
         return replace(NamedTable.look(self), faint=faint)
+
+
+def is_faint(row: Importance) -> bool:
+    """Whether nothing can be said of it."""
+    return row.significant is False or not row.varied
+
+
+def known_percent(row: Importance, part: float) -> str:
+    """A part of one, or the mark of what never varied."""
+    return show_percent(part) if row.varied else UNKNOWN
 
 
 def interval_in_words(row: Importance) -> str:
@@ -143,9 +160,9 @@ def interval_in_words(row: Importance) -> str:
 
 
 def p_in_words(row: Importance) -> str:
-    """The p-value, with ~ where the parameter cannot be told from noise."""
+    """The p-value, with ~ where the parameter cannot be told from noise; or why there is none."""
     if row.p_value is None:
-        return ""
+        return "" if row.varied else NEVER
     shown = f"{row.p_value:.3f}" if row.p_value >= 0.001 else "<0.001"
     return shown if row.significant else f"~ {shown}"
 
@@ -159,6 +176,11 @@ class Contrast:
     target: Counts
     region: Counts
 
+    @property
+    def varies(self) -> bool:
+        """Whether the region's rows lie in more than one cell."""
+        return int(np.count_nonzero(self.region)) > 1
+
 
 def rank(
     contrasts: Iterable[Contrast], *, baseline: str = "region", smoothing: Smoothing = "auto"
@@ -170,16 +192,18 @@ def rank(
 
 
 def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
-    """The rows with their ratios, most important first."""
+    """The rows with their ratios, most important first; what never varied stands last."""
     total = sum(row.variance for row in rows)
     if total > 0:
         rows = [replace(row, ratio=row.variance / total) for row in rows]
-    return tuple(sorted(rows, key=lambda row: -row.variance))
+    return tuple(sorted(rows, key=lambda row: (not row.varied, -row.variance)))
 
 
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
     """One parameter's numbers, its ratio still open. Target rows are rows of the region."""
     inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
+    if not contrast.varies:
+        return replace(importance_of(contrast.name, inside, rows, [ONE_CELL], "region"), varied=False)
     pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
     return importance_of(contrast.name, inside, rows, pieces, baseline)
 
@@ -231,10 +255,17 @@ def beats_chance(row: Importance) -> bool:
 
 
 def chance_notes(rows: Sequence[Importance]) -> list[str]:
-    """A warning where nothing can be told from noise."""
-    if any(row.significant is None or row.significant for row in rows):
-        return []
-    return ["no parameter can be told from noise here: the ratios may rank nothing but chance"]
+    """A warning where nothing can be told from noise, or nothing be said at all."""
+    never = never_notes([row.name for row in rows if not row.varied])
+    told = [row.significant for row in rows if row.varied]
+    if not told or any(significant is None or significant for significant in told):
+        return never
+    return [*never, "no parameter can be told from noise here: the ratios may rank nothing but chance"]
+
+
+def never_notes(names: Sequence[str], what: str = "what other values would do cannot be told") -> list[str]:
+    """What no measure can tell: the effect of what had one value in all rows."""
+    return [f"{listed(list(names), most=5)}: {NEVER} in these rows; {what}"] if names else []
 
 
 def sparse_notes(contrasts: Iterable[Contrast]) -> list[str]:
@@ -258,7 +289,7 @@ def sampler_notes(
 ) -> list[str]:
     """Where a uniform baseline sees the sampler and not the target; `against` is the baseline in use."""
     known = {row.name: row.divergence for row in region}
-    names = [row.name for row in uniform if row.divergence > 2 * known[row.name] + 0.5]
+    names = [row.name for row in uniform if row.varied and row.divergence > 2 * known[row.name] + 0.5]
     if not names:
         return []
     if against == "region":
@@ -294,6 +325,7 @@ class Piece:
 
 
 NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0)
+ONE_CELL = Piece(1.0, 1.0, 1.0, 0.0)  # all rows in it
 
 
 def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing) -> Piece:

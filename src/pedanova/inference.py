@@ -55,6 +55,9 @@ def infer(
     shared = Shared.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
     found = []
     for contrast, row in zip(contrasts, rows, strict=True):
+        if not row.varied:
+            found.append(Sureness(0.0, 0.0, 1.0, 0.0))
+            continue
         own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
         p_value = permutation(contrast, positions, baseline, smoothing, draws, own)
         low, high, deviation = interval(contrast, row, shared, baseline, smoothing, own)
@@ -63,13 +66,17 @@ def infer(
 
 
 def told(rows: Sequence[Importance], found: Sequence[Sureness]) -> list[Importance]:
-    """The rows with their intervals and p-values; what is significant is settled for all together."""
-    adjusted = holm([sureness.p_value for sureness in found])
+    """The rows with their intervals and p-values; what is significant is settled for all that varied together."""
+    adjusted = iter(holm([s.p_value for row, s in zip(rows, found, strict=True) if row.varied]))
     return [
-        replace(row, low=low, high=high, p_value=s.p_value, significant=bool(p <= LEVEL))
-        for row, s, p in zip(rows, found, adjusted, strict=True)
-        for low, high in [holding(max(0.0, row.share), s)]
+        sure_of(row, sureness, next(adjusted)) if row.varied else row
+        for row, sureness in zip(rows, found, strict=True)
     ]
+
+
+def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
+    low, high = holding(max(0.0, row.share), sureness)
+    return replace(row, low=low, high=high, p_value=sureness.p_value, significant=bool(adjusted <= LEVEL))
 
 
 def holding(share: float, sureness: Sureness) -> tuple[float, float]:

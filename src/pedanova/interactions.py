@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pedanova.additive import Design, design_of, explained, p_value
 from pedanova.engines.pairs import tally_pairs
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
-from pedanova.importance import Contrast
+from pedanova.importance import Contrast, never_notes
 from pedanova.letters import printable
 from pedanova.markup import Look
 from pedanova.observations import Observations
@@ -165,7 +165,8 @@ def find_pairs(
     most = as_cells(cells, int(chosen[0].target.sum()))
     tally = tally_pairs(observed, codes, groups_of(chosen, most), threads=threads)
     rows = measure_pairs(tally, corrected=bool(corrected), seed=start, threads=threads)
-    return Interactions(rows, "", "", most, bool(corrected), tuple(pair_notes(rows, most)))
+    never = never_notes([c.name for c in chosen if not c.varies], "nothing can be said of pairs with them")
+    return Interactions(rows, "", "", most, bool(corrected), (*pair_notes(rows, most), *never))
 
 
 def as_cells(cells: object, target_rows: int) -> int:
@@ -214,7 +215,7 @@ def measure_pairs(
     design = design_of(tally.region)
     parts = shares_of(design, tally.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
-    columns = [*parts, p, adjusted(p)]
+    columns = [*parts, p, adjusted(p, tested(tally.region))]
     rows = [
         Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)
     ]
@@ -252,11 +253,18 @@ def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: i
     return np.array(spread(test, range(len(target)), threads=threads))
 
 
-def adjusted(p: Reals) -> Reals:
-    """Holm: the smallest times the number of pairs, the next times one less, and never falling."""
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    result = np.empty_like(p)
+def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(pairs,) Whether both parameters vary: else there is nothing to test."""
+    both = [(region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]
+    return np.asarray(both[0] & both[1])
+
+
+def adjusted(p: Reals, among: NDArray[np.bool_]) -> Reals:
+    """Holm, among these pairs: the smallest p times their number, the next times one less, and never falling."""
+    places = np.flatnonzero(among)
+    order = places[np.argsort(p[places], kind="stable")]
+    steps = np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1))
+    result = np.ones_like(p)
     result[order] = np.minimum(1.0, steps)
     return result
 

@@ -30,6 +30,8 @@ ANALYZE_EXAMPLES = """examples:
 PROFILE_EXAMPLES = """examples:
   pedanova profile trials.csv --objective error
   pedanova profile trials.csv --objective error --region 0.5
+  pedanova profile trials.csv --objective error --estimator counts
+  pedanova profile trials.csv --objective error --ladder 0.01,0.05,0.1,0.25
   pedanova profile trials.csv --objective error --format csv -o profile.csv
 """
 INTERACTIONS_EXAMPLES = """examples:
@@ -139,6 +141,9 @@ def add_profile(commands: Any) -> None:
     add_objective(question)
     add_region(question)
     add_measure(question)
+    add_estimator(question, draws=0)
+    targets = "targets, such as 0.01,0.1 (default: all that were counted; a model is asked at five)"
+    question.add_argument("--ladder", action="append", metavar="T,T,…", help=targets)
     add_table(command)
     add_forms(command.add_argument_group("output"))
 
@@ -167,9 +172,8 @@ def add_interactions(commands: Any) -> None:
     add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
     add_table(command)
     output = command.add_argument_group("output")
-    output.add_argument(
-        "--top", type=at_least_0, default=15, metavar="N", help="pairs to print (default 15; 0: all)"
-    )
+    most = "pairs to print (default 15; 0: all)"
+    output.add_argument("--top", type=at_least_0, default=15, metavar="N", help=most)
     add_forms(output)
 
 
@@ -204,9 +208,8 @@ def add_compare(commands: Any) -> None:
     command.add_argument("file", metavar="SOURCE", help=SOURCE_HELP)
     question = command.add_argument_group("the question")
     add_objective(question)
-    question.add_argument(
-        "--target", default="0.1", metavar="T", help="the best part of the rows (default 0.1)"
-    )
+    best = "the best part of the rows (default 0.1)"
+    question.add_argument("--target", default="0.1", metavar="T", help=best)
     question.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
     add_columns(command.add_argument_group("columns"))
     add_rows(command.add_argument_group("rows"))
@@ -226,7 +229,7 @@ def add_reduce(commands: Any) -> None:
     question = command.add_argument_group("the question")
     add_objective(question)
     add = question.add_argument
-    add("--target", default="0.1", metavar="T", help=f"the rows to reach: {ROWS_HELP} (default 0.1)")
+    add_target(question)
     kept = "of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)"
     add("--keep", type=float, default=0.95, metavar="K", help=kept)
     add("--widen", action="store_true", help="move bounds that good values pile up at, instead of saying so")
@@ -250,9 +253,8 @@ def add_space(commands: Any) -> None:
     )
     add = command.add_argument
     add("file", metavar="SOURCE", help=SOURCE_HELP)
-    add(
-        "--objective", action="append", metavar="COLUMN", help="the column to optimise, which is no parameter"
-    )
+    column = "the column to optimise, which is no parameter"
+    add("--objective", action="append", metavar="COLUMN", help=column)
     add_params(command)
     add("--study", metavar="NAME", help=STUDY_HELP)
     add("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
@@ -275,21 +277,22 @@ def add_question(group: Any) -> None:
     add_target(group)
     add_region(group)
     add_measure(group)
-    add(
-        "--estimator",
-        choices=("auto", "counts", "surrogate"),
-        default="auto",
-        help="counts of the rows, a model for few rows, or whichever is nearer the truth (default)",
-    )
-    add("--draws", type=int, default=2000, metavar="N", help="behind intervals and p-values; 0 for none")
-    add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
+    add_estimator(group, draws=2000)
     add("--force", action="store_true", help="answer from fewer than 5 target rows too")
 
 
+def add_estimator(group: Any, *, draws: int) -> None:
+    add = group.add_argument
+    nearer = "counts of the rows, a model for few rows, or whichever is nearer the truth (default)"
+    add("--estimator", choices=("auto", "counts", "surrogate"), default="auto", help=nearer)
+    behind = f"behind intervals and p-values; 0 for none (default {draws})"
+    add("--draws", type=int, default=draws, metavar="N", help=behind)
+    add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
+
+
 def add_target(group: Any) -> None:
-    group.add_argument(
-        "--target", default="0.1", metavar="T", help=f"the rows to reach: {ROWS_HELP} (default 0.1)"
-    )
+    reached = f"the rows to reach: {ROWS_HELP} (default 0.1)"
+    group.add_argument("--target", default="0.1", metavar="T", help=reached)
 
 
 def add_region(group: Any) -> None:

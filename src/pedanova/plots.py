@@ -92,8 +92,8 @@ class Plots:
     ) -> Axes:
         """Ratios as bands over the target's quantile, or over the number of rows: have they settled?
 
-        ``over="rows"`` asks the first rows, more and more of them, for one `target`; further options are
-        those of `importance`.
+        ``over="target"`` takes the options of `Analysis.profile`. ``over="rows"`` asks the first rows,
+        more and more of them, for one `target`, and takes those of `importance`. Both draw its numbers.
         """
         if over == "target":
             return figures.draw_profile(self.analysis.profile(region, **options), ax)

@@ -1,10 +1,9 @@
-"""Results beside importance: the profile over quantiles, and densities of one parameter."""
+"""Results beside importance: densities of one parameter, several objectives side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from fractions import Fraction
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,102 +12,11 @@ from pedanova.checks import Label
 from pedanova.density import Smoothing, as_bandwidth, smooth
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.grid import Block, Grid
-from pedanova.importance import Contrast, Importance, Importances
+from pedanova.importance import Contrast, Importances
 from pedanova.markup import Look
 from pedanova.panels import Panel, panels_of
-from pedanova.regions import percent
 from pedanova.space import Parameter
 from pedanova.table import Cell, Table, show_percent
-
-FEW_TOLD = 5  # target rows below which ratios are dice
-USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
-
-
-def chosen_places(quantiles: Sequence[float]) -> list[int]:
-    """Which steps to show where there is room for a few: the usual ones, or both ends."""
-    wanted = [i for i, quantile in enumerate(quantiles) if quantile in USUAL]
-    return wanted or sorted({0, len(quantiles) - 1} if quantiles else set())
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The importances at one quantile of the ladder."""
-
-    quantile: Fraction  # asked for
-    effective: float  # held, ties included
-    rows: tuple[Importance, ...]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Profile(Table):
-    """Every parameter's importance at every quantile of the ladder inside one region.
-
-    Quantiles that cannot be told apart (ties) or hold the whole region appear in `notes`.
-    """
-
-    steps: tuple[Step, ...]
-    region: str
-    notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[Step]:
-        return iter(self.steps)
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def of(self, name: str) -> list[tuple[float, Importance]]:
-        """(quantile, importance) of one parameter, the strictest target first."""
-        return [(float(step.quantile), row) for step in self.steps for row in step.rows if row.name == name]
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        """One entry for every quantile and parameter."""
-        pairs = [(step, row) for step in self.steps for row in step.rows]
-        names = [field.name for field in fields(Importance) if field.name != "name"]
-        return {
-            "target": [float(step.quantile) for step, _ in pairs],
-            "effective": [step.effective for step, _ in pairs],
-            "parameter": [row.name for _, row in pairs],
-            **{name: [getattr(row, name) for _, row in pairs] for name in names},
-        }
-
-    def header(self) -> list[str]:
-        return ["target", "rows", *self._names()]
-
-    def lines(self) -> list[list[str]]:
-        """One line for every quantile, the ratio of every parameter."""
-        table = []
-        for step in self.steps:
-            ratio = {row.name: row.ratio for row in step.rows}
-            rows = str(step.rows[0].n_target) if step.rows else "0"
-            shown = [show_percent(ratio[name]) for name in self._names()]
-            table.append([f"{float(step.quantile):.6g}", rows, *shown])
-        return table
-
-    def _names(self) -> list[str]:
-        return [row.name for row in self.steps[-1].rows] if self.steps else []
-
-    def told(self) -> list[Step]:
-        """Steps with enough target rows to tell anything; all, where none has."""
-        return [step for step in self.steps if step.rows[0].n_target >= FEW_TOLD] or list(self.steps)
-
-    def by_parameter(self) -> list[tuple[str, list[float]]]:
-        """(name, ratio at every step of `told`), the most important first where the target is the best 10 %."""
-        steps = self.told()
-        if not steps:
-            return []
-        usual = min(steps, key=lambda step: abs(float(step.quantile) - 0.1))
-        ratios = [{row.name: row.ratio for row in step.rows} for step in steps]
-        return [(row.name, [ratio[row.name] for ratio in ratios]) for row in usual.rows]
-
-    def look(self) -> Look:
-        """Parameters down, a few targets across."""
-        steps, rows = self.told(), self.by_parameter()
-        places = chosen_places([float(step.quantile) for step in steps])
-        header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
-        lines = [[name, *(show_percent(ratios[i]) for i in places)] for name, ratios in rows]
-        bars = {1 + k: [ratios[i] for _, ratios in rows] for k, i in enumerate(places)}
-        title = f"Ratios by target, inside {self.region} (counts alone)"
-        return Look(title, header, lines, bars=bars, notes=self.notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

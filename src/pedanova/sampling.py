@@ -89,12 +89,15 @@ def _as_column(name: str, grid: Grid, cells: Cells) -> Column:
 
 
 def features_of(space: Space, cells: CellsByName, seen: CellsByName) -> Features:
-    """Features of rows or points; which ones there are is decided by the rows `seen`."""
+    """Features of rows or points; which ones there are is decided by the rows `seen`.
+
+    What never varied there is no feature: a model would make up what other values do.
+    """
     columns: list[Reals] = []
     sizes: list[int] = []
     owners: list[str] = []
-    for name, parameter in space.items():
-        grid = grid_of(parameter)
+    for name in [name for name in space if varies(seen[name])] or list(space)[:1]:
+        grid = grid_of(space[name])
         regimes = regime_of(cells[name], grid)
         if len(np.unique(regime_of(seen[name], grid))) > 1:
             columns.append(regimes.astype(np.float64))
@@ -105,6 +108,11 @@ def features_of(space: Space, cells: CellsByName, seen: CellsByName) -> Features
             sizes.append(size)
             owners.append(name)
     return Features(np.stack(columns, axis=1), tuple(sizes), tuple(owners))
+
+
+def varies(cells: Cells) -> bool:
+    """Whether they are not all the same."""
+    return bool(np.any(cells != cells[:1]))
 
 
 def _values(grid: Grid, cells: Cells) -> list[tuple[Reals, int]]:

@@ -27,7 +27,7 @@ from pedanova.reducedspace import Evidence, Part
 from pedanova.regions import Region
 from pedanova.residuals import residual_p_values
 from pedanova.rowsets import RowSet
-from pedanova.sampling import cells_by_name
+from pedanova.sampling import cells_by_name, varies
 from pedanova.space import Categorical, Float, Int, Ordinal, Space
 from pedanova.surrogate import Surrogate, refit_surrogate
 from pedanova.uneven import cloud_of, configurations, leading, looked_at, roomier
@@ -107,11 +107,12 @@ class Search:
         )
 
     def is_even(self, rows: Rows) -> bool:
-        """Whether the rows look like a uniform draw from the space."""
-        cells = self.cells()
+        """Whether the rows look like a uniform draw from the space, as far as they vary at all."""
+        cells = {name: column[rows] for name, column in self.cells().items()}
         return all(
-            unevenness(cells[name][rows], grid_of(parameter)) <= UNEVEN
+            unevenness(cells[name], grid_of(parameter)) <= UNEVEN
             for name, parameter in self.observed.space.items()
+            if varies(cells[name])
         )
 
     def reached(self) -> NDArray[np.bool_]:

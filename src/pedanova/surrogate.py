@@ -19,7 +19,7 @@ from pedanova.gaussian import Features, Process, Reals, fit, normal_cdf, refit
 from pedanova.grid import Cells
 from pedanova.observations import Observations
 from pedanova.regions import Cut, Direction, Quantile, Region, Threshold, rank_of
-from pedanova.sampling import cells_by_name, features_of, uniform_cells
+from pedanova.sampling import cells_by_name, features_of, uniform_cells, varies
 
 Mask: TypeAlias = NDArray[np.bool_]
 POINTS = 4000  # that a function is drawn at
@@ -54,6 +54,10 @@ class Surrogate:
     def correlation(self) -> float:
         """Rank correlation of what the other rows tell with what each row is."""
         return float(np.corrcoef(ranks(self.expected), ranks(self.scores))[0, 1])
+
+    def varies(self, name: str) -> bool:
+        """Whether the rows lie in more than one cell of a parameter: of one alone nothing can be learned."""
+        return varies(self.cells[name])
 
     def cells_drawn(self, name: str) -> Cells:
         """(points, draws) Where every function was drawn: functions of one setting share their points."""

@@ -11,7 +11,7 @@ import numpy as np
 from pedanova.boxes import Box, runs
 from pedanova.domains import beyond, constant, crowd, is_constant, middle, piles_up, shrunk, widened
 from pedanova.grid import grid_of
-from pedanova.importance import Importance, Importances
+from pedanova.importance import NEVER, Importance, Importances
 from pedanova.inference import LEVEL
 from pedanova.reducedspace import Advice, Verdict, in_words
 from pedanova.search import Scene
@@ -40,6 +40,10 @@ class Judge:
                 name, "keep", "its bounds change from row to row; left alone", parameter, parameter
             )
         row = self.found[name]
+        if not row.varied:
+            return Verdict(
+                name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter, parameter
+            )
         if name not in self.surely:
             return self.unsure(name, parameter, row)
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)

@@ -138,7 +138,7 @@ def test_hostile_names_stay_names(page: Page, hostile: tuple[Path, pa.Analysis])
         )
         == 0
     )
-    assert page.run("return document.querySelectorAll('script').length") == 11
+    assert page.run("return document.querySelectorAll('script').length") == 12
     attributes = "return [...document.querySelectorAll('*')].flatMap((e) => e.getAttributeNames())"
     assert not [name for name in page.run(attributes) if name.startswith("on")]
 

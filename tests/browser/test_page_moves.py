@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from chromium import Page
 from reports import LADDER, analysis, browser, page, report
@@ -183,17 +184,60 @@ def test_charts_are_saved(page: Page, report: Path) -> None:
         assert len(page.save(key, "csv").read_text(encoding="utf-8").splitlines()) > 1
 
 
-def test_nothing_wobbles(page: Page, report: Path) -> None:
+PLACES = (
+    "return [...document.querySelectorAll('.card, #ask, .chart')].map((e) => [e.offsetTop, e.offsetHeight])"
+)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("notes", ["closed", "open"])
+def test_nothing_moves_with_the_sliders(page: Page, report: Path, width: int, notes: str) -> None:
+    """Every note has room for its longest text, those on the answer too where they are open."""
+    page.size(width)
     page.open(report)
-    places = "return [...document.querySelectorAll('.card, #ask, .chart')].map((e) => [e.offsetTop, e.offsetHeight])"
-    before = page.run(places)
-    for target, region in ((0, 1), (2, 3), (0, 3)):
-        set_sliders(page, target, region)
-        now = page.run(places)
-        moved = [
-            (a, b) for a, b in zip(before, now, strict=True) if abs(a[0] - b[0]) > 60 or abs(a[1] - b[1]) > 60
-        ]
-        assert not moved  # remarks may add a line or two, nothing else
+    if notes == "open":
+        page.run("document.getElementById('remarks').parentElement.open = true")
+    for baseline in ("region", "uniform"):
+        page.press("input[name=baseline]:checked", *(["\ue014"] if baseline == "uniform" else []))
+        before, texts = page.run(PLACES), set()
+        for target, region in combinations(range(len(LADDER)), 2):
+            set_sliders(page, target, region)
+            page.run("pedanova.charts.paintAll()")
+            assert page.run(PLACES) == before
+            texts.add(page.text("#density-note") + page.text("#remarks") + page.text("#objective-note"))
+        assert len(texts) == 6  # they did change
+
+
+def test_nothing_moves_where_an_answer_is_refused(page: Page, analysis: pa.Analysis, tmp_path: Path) -> None:
+    """Two rows in the target: no bars, but their place stays."""
+    path = tmp_path / "refused.html"
+    analysis.report(path, ladder=[0.005, 0.1, 1.0], estimator="counts", draws=100, reduce=False)
+    page.open(path)
+    before = page.run(PLACES)
+    page.press("#target", "\ue011")
+    assert "it takes 5 to tell anything" in page.text("#importance-refused")
+    assert page.find("#importance-refused").is_displayed()
+    assert not page.find("#bars button").is_displayed()
+    page.run("pedanova.charts.paintAll()")
+    assert page.run(PLACES) == before
+    page.press("#target", "\ue014")
+    assert page.find("#bars button").is_displayed()
+    assert page.run(PLACES) == before
+
+
+def test_what_never_varied_is_said_so(page: Page, tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    columns = {"x": random.random(300), "y": random.random(300), "kind": np.full(300, "adam")}
+    a = pa.analyze({**columns, "loss": columns["x"] + 0.1 * columns["y"]}, "loss")
+    path = tmp_path / "still.html"
+    a.report(path, ladder=[0.1, 1.0], estimator="counts", draws=100, reduce=False)
+    page.open(path)
+    assert page.text("#bars button[title=kind] .value") == "–"
+    assert "kind never varied in these rows." in page.text("#summary")
+    page.click("#bars button[title=kind]")
+    assert "It never varied in these rows" in page.text("#density-note")
+    row = next(row for row in page.table("importance") if row[0] == "kind")
+    assert row[1:5] == ["–", "–", "", "never varied"]
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -76,7 +76,7 @@ def test_infinite_bounds_lose_no_row(random: np.random.Generator) -> None:
 def test_a_profile_inside_any_region(random: np.random.Generator, region: object) -> None:
     x = random.random(2000)
     a = pa.analyze({"x": x, "z": random.random(2000), "y": x + random.random(2000)}, "y")
-    profile = a.profile(region=region)
+    profile = a.profile(region=region, estimator="counts")
     assert len(profile) > 5
     for step in list(profile)[::5]:
         assert step.rows == a.importance(step.quantile, region, **COUNTS).rows
@@ -166,4 +166,4 @@ def test_results_show_themselves_as_tables(random: np.random.Generator) -> None:
     a = pa.analyze({"x": random.random(200), "y": random.random(200)}, "y")
     assert repr(a.importance(**COUNTS)).startswith("What separates the best 10 % from all rows:\nparameter")
     assert len(repr(a.densities("x")).splitlines()) <= 41
-    assert repr(a.profile()).startswith("target  rows")
+    assert repr(a.profile(estimator="counts")).startswith("target  rows")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pedanova.analysis import Analysis
-from pedanova.arguments import as_float, parse_smoothing
+from pedanova.arguments import as_float, parse_ladder, parse_smoothing
 from pedanova.commands.opened import estimation, opened, questions_of, region_of
 from pedanova.commands.pages import write_report
 from pedanova.commands.shown import (
@@ -52,14 +52,15 @@ def run_analyze(options: argparse.Namespace) -> int:
 
 def run_profile(options: argparse.Namespace) -> int:
     with opened(options) as a:
-        found = a.profile(region_of(options), options.baseline, parse_smoothing(options.smoothing))
+        ladder = parse_ladder(options.ladder)
+        found = a.profile(region_of(options), ladder=ladder, **estimation(options))
         if options.format == "text":
             drawn = draw_profile(found, **look(options))
             answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, a, options)), options)
             return 0
         answer = about(a) | {"region": found.region, "baseline": options.baseline}
-        answer |= {"profile": as_rows(found.to_dict()), "notes": list(found.notes)}
-        answer_form(found, answer, found.notes, options)
+        answer |= {"profile": as_rows(found.to_dict()), "estimator": found.estimator}
+        answer_form(found, answer | {"notes": list(found.notes)}, found.notes, options)
     return 0
 
 

@@ -25,7 +25,7 @@ def as_options(message: str) -> str:
     """Arguments of the Python function as the options that a shell user knows."""
     message = message.replace("force=True", "--force").replace("stream=False", "--no-stream")
     words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
-    words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip|keep|folds|checkpoint|cells"
+    words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip|keep|folds|checkpoint|cells|ladder"
     return re.sub(rf"\b({words})=( (?=is|and|or|to|names|holds))?", r"--\1 ", message).replace(
         "--study :", "--study:"
     )

@@ -101,6 +101,22 @@ def draw_columns(
     return "\n".join(lines)
 
 
+def draw_below(
+    title: str,
+    names: Sequence[str],
+    columns: Sequence[Column],
+    *,
+    width: int,
+    colour: bool = False,
+    faint: Collection[int] = (),
+) -> str:
+    """Every name on a line of its own, its numbers below: for names that would leave no room beside them."""
+    head, _, *lines = draw_columns(columns, width=width, colour=colour, faint=faint).splitlines()
+    shown = [_ink(shorten(name, width), FAINT if i in faint else "", colour) for i, name in enumerate(names)]
+    pairs = [text for pair in zip(shown, lines, strict=True) for text in pair]
+    return "\n".join([_ink(title, BOLD, colour), head, "─" * width, *pairs])
+
+
 def _size(column: Column) -> int:
     return max(len(column.title), *(len(cell) for cell in column.cells)) if column.cells else 0
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pedanova.importance import Importance
+from pedanova.importance import NEVER, Importance, is_faint
 from pedanova.letters import HEIGHTS, printable, shorten, width_of
 from pedanova.panels import Panel, good_stretches, resampled, ticks
 from pedanova.report.columns import CYAN, FAINT, PLAIN, Column, draw_columns
@@ -30,7 +30,7 @@ def draw_densities(
     words_of = found.words
     if found.missing_region or found.missing_target:
         words_of = (f"{found.words[0]} where active", f"{found.words[1]} where active")
-    noise = row is not None and row.significant is False
+    noise = row is not None and is_faint(row)
     for panel in found.panels():
         drawn = _curve(panel, colour, width) if panel.is_curve else _bars(panel, found.words, colour, width)
         words = [] if noise else _good(panel, words_of, width)
@@ -42,6 +42,8 @@ def draw_densities(
 def _title(found: Densities, row: Importance | None, width: int) -> str:
     if row is None:
         return shorten(found.name, width)
+    if not row.varied:
+        return fill(f"{found.name}: {NEVER} in these rows; what other values would do cannot be told", width)
     noise = "; cannot be told from noise" if row.significant is False else ""
     return fill(f"{found.name}: ratio {show_percent(row.ratio)}, share {marked_share(row)}{noise}", width)
 

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from pedanova.effects import Marginal
 from pedanova.errors import MissingLibraryError, QueryError
-from pedanova.importance import Importance, Importances
+from pedanova.importance import NEVER, Importance, Importances, is_faint
 from pedanova.interactions import Interactions
 from pedanova.pairdensity import PairDensity
+from pedanova.profiles import Profile
 from pedanova.reducedspace import Verdict
 from pedanova.report.shapes import is_log
-from pedanova.results import Densities, Profile
+from pedanova.results import Densities
 from pedanova.space import Categorical, Float, Int, Ordinal, Parameter
 
 PALE = 0.35
@@ -54,13 +55,14 @@ def draw_importances(found: Importances, ax: Axes | None = None, *, metric: str 
     values = np.array([100 * max(0.0, getattr(row, metric)) for row in rows])
     places = np.arange(len(rows))
     for place, value, row in zip(places, values, rows, strict=True):
-        noise = row.significant is False
+        noise = is_faint(row)
         ax.barh(place, value, color="C0", alpha=PALE if noise else 1.0, height=0.7)
-    if metric == "share" and all(row.low is not None for row in rows):
+    if metric == "share" and any(row.low is not None for row in rows):
         ends = np.array([[100 * (row.low or 0.0), 100 * (row.high or 0.0)] for row in rows])
         spans = np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values]))
         ax.errorbar(values, places, xerr=spans, fmt="none", ecolor="0.25", elinewidth=1, capsize=2)
-    ax.set_yticks(places, [shorten(row.name) for row in rows])
+    labels = [shorten(row.name) if row.varied else f"{shorten(row.name)} ({NEVER})" for row in rows]
+    ax.set_yticks(places, labels)
     ax.set_ylim(-0.6, len(rows) - 0.4)
     ax.set_xlim(left=0)
     ax.set_xlabel(f"{metric} (%)")

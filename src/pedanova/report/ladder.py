@@ -13,7 +13,6 @@ from pedanova.errors import LevelsError, QueryError
 from pedanova.regions import Region, as_part, as_region, percent
 
 RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))
-FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
 MOST_RUNGS = 24
 FEWEST_ROWS = 5  # below which nothing is told of a target
 WHOLE = Fraction(1)
@@ -65,7 +64,7 @@ def ladder_of(
     if chosen is None:
         found, notes = _usual(a, usual, needed, least=1 if force else FEWEST_ROWS)
     else:
-        needed |= set(_as_parts(chosen))
+        needed |= set(as_parts(chosen))
         found, notes = [], []
     found += [_rung(a, part) for part in needed]
     if len(found) > MOST_RUNGS:
@@ -73,7 +72,8 @@ def ladder_of(
     return _told_apart(sorted(found, key=lambda rung: rung.part), needed, notes)
 
 
-def _as_parts(chosen: Iterable[object]) -> list[Fraction]:
+def as_parts(chosen: Iterable[object]) -> list[Fraction]:
+    """Rungs as the caller names them."""
     if isinstance(chosen, str) or not isinstance(chosen, Iterable):
         raise QueryError(f"ladder={chosen!r} must be a list of quantiles, such as [0.01, 0.1, 1.0]")
     return [as_part(part, "ladder") for part in chosen]

@@ -27,6 +27,7 @@ SCRIPTS = (
     "tables.js",
     "cards.js",
     "pairs.js",
+    "room.js",
     "page.js",
 )
 LICENCES = {
@@ -133,7 +134,7 @@ def controls(view: View) -> str:
     )
     return (
         "<section id='ask' aria-label='Question and answer'>"
-        "<p id='summary' role='status'></p>"
+        "<p id='summary' class='said' role='status'></p>"
         f"<div class='controls'>{named}{sliders}"
         + switch("baseline", "Compare the target with", (("region", "the region"), ("uniform", "a uniform draw")))
         + switch("metric", "Show", (("ratio", "ratio"), ("share", "share")))
@@ -181,13 +182,15 @@ def tools(key: str) -> str:
 def importance_card() -> str:
     intro = (
         "Which parameters decide whether a row of the region is in the target. Choose one to see where its good "
-        "values lie. Pale bars with <b>~</b> cannot be told from noise."
+        "values lie. Pale bars with <b>~</b> cannot be told from noise, <b>–</b> never varied."
     )
     inner = (
         "<div class='axis' aria-hidden='true'><span></span><div id='importance-axis'></div><span></span></div>"
-        "<div class='many'><ol id='bars' class='bars'></ol></div><p class='refused' id='importance-refused' hidden></p>"
+        "<div class='ranked'><div class='many'><ol id='bars' class='bars'></ol></div>"
+        "<p class='refused' id='importance-refused' hidden></p></div>"
         "<p class='note' id='importance-note'></p>"
-        f"{tools('importance')}<ul class='remarks' id='remarks'></ul>"
+        f"{tools('importance')}<details><summary>Notes on this answer: <span id='remarked'></span></summary>"
+        "<ul class='remarks' id='remarks'></ul></details>"
     )
     return card("importance", "What matters", intro, inner)
 

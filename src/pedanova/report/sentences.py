@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pedanova.importance import Importance, Importances, beats_chance
+from pedanova.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance
 
 ENOUGH_ROWS = 20  # target rows below which a change tells nothing
 NOTEWORTHY = 0.05  # a ratio that changes by less is no change
@@ -87,7 +87,8 @@ def meanings_of(found: Importances) -> dict[str, str]:
     words = {
         "ratio": "ratio: part of the summed importance.",
         "share": f'share: {part} of "in the target?" that the parameter explains alone, corrected for chance'
-        + ("; ~ marks what cannot be told from noise." if found.is_sure else "."),
+        + ("; ~ marks what cannot be told from noise" if found.is_sure else "")
+        + ("." if all(row.varied for row in found.rows) else f"; {UNKNOWN} marks what {NEVER}."),
         "divergence": f"divergence: distance of the target from {base}.",
     }
     if found.is_sure:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pedanova.importance import Importance, Importances, beats_chance
+from collections.abc import Sequence
+
+from pedanova.importance import NEVER, Importance, Importances, beats_chance
 from pedanova.letters import shorten
 from pedanova.report.sentences import explained, joined
 
@@ -19,7 +21,7 @@ def summarize(found: Importances) -> str:
             f"Nothing separates {found.target} from {_others(found)} clearly better than chance would. "
             "The order below may be nothing but luck."
         )
-    return " ".join(part for part in (_leaders(found, sure), _noise(found)) if part)
+    return " ".join(part for part in (_leaders(found, sure), _noise(found), _never(found)) if part)
 
 
 def _others(found: Importances) -> str:
@@ -43,12 +45,20 @@ def _leaders(found: Importances, sure: list[Importance]) -> str:
 
 
 def _noise(found: Importances) -> str:
-    rows = [shorten(row.name, LONGEST_NAME) for row in found.rows if row.significant is False]
-    if not rows:
-        return ""
-    more = len(rows) - MOST_NAMED
-    names = rows[:MOST_NAMED] if more <= 0 else [*rows[:MOST_NAMED], f"{more} more"]
-    return f"{joined(names)} cannot be told from noise."
+    names = _names([row for row in found.rows if row.significant is False])
+    return f"{names} cannot be told from noise." if names else ""
+
+
+def _never(found: Importances) -> str:
+    names = _names([row for row in found.rows if not row.varied])
+    return f"{names} {NEVER} in these rows." if names else ""
+
+
+def _names(rows: Sequence[Importance]) -> str:
+    """At most a few of them."""
+    names = [shorten(row.name, LONGEST_NAME) for row in rows]
+    more = len(names) - MOST_NAMED
+    return joined(names if more <= 0 else [*names[:MOST_NAMED], f"{more} more"])
 
 
 def number(count: int) -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
-from pedanova.importance import Importance, Importances, interval_in_words
+from pedanova.importance import NEVER, Importance, Importances, interval_in_words, is_faint, known_percent
 from pedanova.interactions import Interaction, Interactions
 from pedanova.letters import printable, shorten, sparkline, width_of
+from pedanova.profiles import Profile, chosen_places
 from pedanova.reducedspace import ReducedSpace, in_words
 from pedanova.regions import percent
-from pedanova.report.columns import GAP, Column, draw_columns, fitted
+from pedanova.report.columns import GAP, USUAL_BAR, Column, draw_below, draw_columns, fitted
 from pedanova.report.sentences import meanings_of
-from pedanova.results import USUAL, Profile
 from pedanova.table import show_percent
 
 SPARKS = 24  # letters of a curve in a table
 PAIRS_SHOWN = 15
+NARROW = 60  # columns below which long names stand above their numbers
 INTERACTION_MEANINGS = {
     "interaction": 'part of the variance of "in the target?" that both explain together, beyond both added; '
     "* marks pairs that chance does not explain (all pairs taken together).",
@@ -43,7 +45,7 @@ def draw_importances(found: Importances, *, colour: bool = False, width: int = 1
     first = found.rows[0]
     title = f"What separates {found.target} ({first.n_target:,}) from {found.region} ({first.n_region:,}):"
     columns = importance_columns(found)
-    faint = {i for i, row in enumerate(found.rows) if row.significant is False}
+    faint = {i for i, row in enumerate(found.rows) if is_faint(row)}
     table = draw_columns(columns, width=width, colour=colour, faint=faint)
     shown = {column.title for column in fitted(columns, width)}
     meanings = [text for name, text in meanings_of(found).items() if name in shown or not name]
@@ -56,13 +58,13 @@ def importance_columns(found: Importances) -> list[Column]:
     top = max((row.ratio for row in rows), default=0.0) or 1.0
     columns = [
         Column("parameter", [row.name for row in rows], "name"),
-        Column("ratio", [show_percent(row.ratio) for row in rows]),
+        Column("ratio", [known_percent(row, row.ratio) for row in rows]),
         Column("", kind="bar", parts=[row.ratio / top for row in rows]),
         Column("share", [marked_share(row) for row in rows]),
     ]
     if found.is_sure:
         columns.append(Column("95 % interval", aligned_intervals(rows), leave=1))
-        columns.append(Column("p", [shown_p(row.p_value) for row in rows], leave=3))
+        columns.append(Column("p", [shown_p(row.p_value) if row.varied else NEVER for row in rows], leave=3))
     divergence = [found.divergence_in_words(row) for row in rows]
     columns.append(Column("divergence", [words[0] for words in divergence], leave=4))
     if found.is_conditional:
@@ -84,8 +86,8 @@ def shown_p(p: float | None) -> str:
 
 
 def marked_share(row: Importance) -> str:
-    """The share, with ~ where the parameter cannot be told from noise."""
-    return f"{'~ ' if row.significant is False else ''}{show_percent(row.share)}"
+    """The share, with ~ where the parameter cannot be told from noise, – where it never varied."""
+    return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
 
 
 def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:
@@ -95,7 +97,7 @@ def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = Fal
     for word, found in (("global", wide), ("local", narrow)):
         rows = [found[name] for name in wide]
         columns += [
-            Column(word, [show_percent(row.ratio) for row in rows]),
+            Column(word, [known_percent(row, row.ratio) for row in rows]),
             Column("", kind="bar", parts=[row.ratio / top for row in rows]),
             Column("share", [marked_share(row) for row in rows], leave=1),
         ]
@@ -108,19 +110,19 @@ def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> s
     if not steps:
         return "The region has too few levels to compare."
     top = max((max(ratios) for _, ratios in rows), default=0.0) or 1.0
-    ends = f"{percent(steps[0].quantile)} to {percent(steps[-1].quantile)}"
+    ends = " to ".join(dict.fromkeys(percent(step.quantile) for step in (steps[0], steps[-1])))
     curves = [sparkline([ratio / top for ratio in thinned(ratios, width // 4)]) for _, ratios in rows]
     columns = [Column("parameter", [name for name, _ in rows], "name"), Column(ends, curves, "words")]
-    for i, step in enumerate(steps):
-        if float(step.quantile) in USUAL:
-            leave = USUAL.index(float(step.quantile))
-            cells = [show_percent(ratios[i]) for _, ratios in rows]
-            columns.append(Column(f"best {percent(step.quantile)}", cells, leave=leave))
+    usual = chosen_places([float(step.quantile) for step in steps])
+    for place in sorted(usual):
+        cells = [show_percent(ratios[place]) for _, ratios in rows]
+        title = f"best {percent(steps[place].quantile)}"
+        columns.append(Column(title, cells, leave=usual.index(place)))
     title = f"Ratios by target, inside {found.region}:"
     meaning = (
         "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
         f"strictest target ({percent(steps[0].quantile)}) to the widest, its full height is "
-        f"{show_percent(top)}. Counts alone; where rows are few, analyze asks a model as well."
+        f"{show_percent(top)}."
     )
     left = len(found.steps) - len(steps)
     if left:
@@ -141,9 +143,17 @@ def draw_interactions(
 ) -> str:
     """The strongest pairs, with bars; a star marks what chance does not explain."""
     rows = found.rows[:most] if most else found.rows
-    columns = interaction_columns(rows, room=max(16, width // 3))
     faint = {i for i, row in enumerate(rows) if not row.significant}
-    table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    look: dict[str, Any] = {"width": width, "colour": colour, "faint": faint}
+    columns = interaction_columns(rows)
+    beside = width - Column("interaction").width - 2 * GAP - USUAL_BAR
+    longest = max((width_of(pair_name(row)) for row in rows), default=0)
+    if width < NARROW and longest > beside:
+        table = draw_below("pair", [pair_name(row, width) for row in rows], columns, **look)
+    else:
+        names = [pair_name(row, width // 2) for row in rows]
+        columns = [Column("pair", names, "words"), *columns]
+        table = draw_columns(columns, **look)
     shown = {column.title for column in fitted(columns, width)}
     meanings = [f"{name}: {text}" for name, text in INTERACTION_MEANINGS.items() if name in shown]
     left = len(found.rows) - len(rows)
@@ -152,10 +162,10 @@ def draw_interactions(
     return "\n\n".join([fill(title, width), "\n".join([table, *more]), fill(" ".join(meanings), width)])
 
 
-def pair_name(row: Interaction, room: int) -> str:
-    """Both names, each cut on its own where they are too long together."""
-    whole = f"{row.first} × {row.second}"
-    if width_of(whole) <= room:
+def pair_name(row: Interaction, room: int | None = None) -> str:
+    """Both names, each cut on its own where they are too long together for the room there is."""
+    whole = printable(f"{row.first} × {row.second}")
+    if room is None or width_of(whole) <= room:
         return whole
     half = (room - 3) // 2
     spare = [max(0, half - width_of(name)) for name in (row.second, row.first)]
@@ -163,12 +173,12 @@ def pair_name(row: Interaction, room: int) -> str:
     return f"{first} × {second}"
 
 
-def interaction_columns(rows: Sequence[Interaction], room: int) -> list[Column]:
+def interaction_columns(rows: Sequence[Interaction]) -> list[Column]:
+    """What stands behind the names of a pair."""
     top = max((row.interaction for row in rows), default=0.0)
     parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
     marked = [show_percent(row.interaction) + (" *" if row.significant else "  ") for row in rows]
     return [
-        Column("pair", [pair_name(row, room) for row in rows], "name"),
         Column("interaction", marked),
         Column("", kind="bar", parts=parts),
         Column("together", [show_percent(row.closed) for row in rows], leave=1),

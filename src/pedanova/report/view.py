@@ -15,10 +15,11 @@ from pedanova.importance import Importances
 from pedanova.inference import DRAWS
 from pedanova.interactions import Interactions
 from pedanova.pairdensity import PairDensity
+from pedanova.profiles import FEW_RUNGS
 from pedanova.progress import watched
 from pedanova.reducedspace import ReducedSpace
 from pedanova.regions import as_region
-from pedanova.report.ladder import FEW_RUNGS, RUNGS, Ladder, ladder_of, part_of
+from pedanova.report.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.sentences import gathered
 from pedanova.report.shapes import Shape, Spread, shape_of, spread_of
 from pedanova.report.summary import summarize

@@ -47,10 +47,11 @@ pedanova.cards = (function () {
   function showBar(row, rank, top) {
     const { item, button, bar, interval, remark, value } = bars[row.id];
     const noise = row.significant === false;
+    const never = !row.varied;
     const shown = row[state.metric];
     item.style.transform = `translateY(calc(${rank} * var(--row)))`;
     item.dataset.rank = rank;
-    button.classList.toggle("noise", noise);
+    button.classList.toggle("noise", noise || never);
     bar.style.width = between(shown, top);
     const has = state.metric === "share" && row.low !== null;
     interval.hidden = !has;
@@ -58,11 +59,11 @@ pedanova.cards = (function () {
       interval.style.left = between(row.low, top);
       interval.style.right = `calc(100% - ${between(row.high, top)})`;
     }
-    value.textContent = (noise ? "~ " : "") + percent(shown);
+    value.textContent = never ? "–" : (noise ? "~ " : "") + percent(shown);
     button.dataset.ratio = row.ratio;
     button.dataset.share = row.share;
     button.setAttribute("aria-pressed", String(row.id === state.chosen));
-    remark.textContent = ` ${state.metric}${noise ? ", cannot be told from noise" : ""}`;
+    remark.textContent = never ? " never varied in these rows" : ` ${state.metric}${noise ? ", cannot be told from noise" : ""}`;
   }
 
   /* Tab follows what is seen; called when a drag has ended, so that nothing jumps under the pointer. */
@@ -80,23 +81,30 @@ pedanova.cards = (function () {
     const refused = byId("importance-refused");
     refused.hidden = rows.length > 0;
     refused.textContent = found.refused || "";
-    byId("bars").hidden = byId("importance-axis").parentElement.hidden = !rows.length;
+    [byId("bars"), byId("importance-axis")].forEach((part) => { part.style.visibility = rows.length ? "" : "hidden"; });
     const top = rows.length ? scaleOf(rows) : 1;
     if (rows.length) showAxis(top);
     rows.forEach((row, rank) => showBar(row, rank, top));
-    const sure = rows.some((row) => row.low !== null);
-    const how = found.estimator === "surrogate" ? "By a model of the objective, held to account by the counts. " : "";
-    const line = state.metric === "share" && sure ? "The thin line is a 95 % interval." : "";
-    byId("importance-note").textContent = rows.length ? how + line : "";
-    byId("remarks").replaceChildren(...(found.notes || []).map((id) => make("li", "", data.texts[id])));
+    byId("importance-note").textContent = importanceNote(found, state.metric);
+    byId("remarked").textContent = remarksOf(found).length || "none";
+    byId("remarks").replaceChildren(...remarksOf(found).map((text) => make("li", "", text)));
     exported = importanceChart(rows);
     tables.keep("importance", () => importanceTable(rows));
   }
 
+  function importanceNote(found, metric = "share") {
+    const rows = rowsOf(found);
+    const how = found.estimator === "surrogate" ? "By a model of the objective, held to account by the counts. " : "";
+    const line = metric === "share" && rows.some((row) => row.low !== null) ? "The thin line is a 95 % interval." : "";
+    return rows.length ? how + line : "";
+  }
+
+  const remarksOf = (found) => (found.notes || []).map((id) => data.texts[id]);
+
   function importanceChart(rows) {
     const share = state.metric === "share";
     const drawn = rows.map((row, place) => ({
-      place, value: 100 * Math.max(0, row[state.metric]), opacity: row.significant === false ? 0.35 : 1,
+      place, value: 100 * Math.max(0, row[state.metric]), opacity: row.significant === false || !row.varied ? 0.35 : 1,
       low: share && row.low !== null ? 100 * Math.max(0, row.low) : null, high: share && row.high !== null ? 100 * Math.max(0, row.high) : null,
     }));
     return { spec: "importance", height: 40 + 24 * rows.length, rows: { rows: drawn }, words: { names: rows.map((row) => row.parameter) } };
@@ -106,10 +114,10 @@ pedanova.cards = (function () {
     const conditional = rows.some((row) => row.activity > 0);
     const header = ["parameter", "ratio", "share", "95 % interval", "p", "divergence", ...(conditional ? ["by activity"] : [])];
     const shown = rows.map((row) => [
-      row.parameter, percent(row.ratio), percent(row.share),
+      row.parameter, ...["ratio", "share"].map((key) => (row.varied ? percent(row[key]) : "–")),
       row.low === null ? "" : `${percent(row.low)} … ${percent(row.high)}`,
-      row.p_value === null ? "" : (row.significant ? "" : "~ ") + (row.p_value < 0.001 ? "<0.001" : row.p_value.toFixed(3)),
-      short(row.divergence),
+      row.p_value === null ? (row.varied ? "" : "never varied") : (row.significant ? "" : "~ ") + (row.p_value < 0.001 ? "<0.001" : row.p_value.toFixed(3)),
+      row.varied ? short(row.divergence) : "–",
       ...(conditional ? [row.divergence > 0 ? percent(row.activity / row.divergence, 0) : ""] : []),
     ]);
     const names = rows.length ? Object.keys(rows[0]).filter((name) => name !== "id") : ["parameter"];
@@ -123,20 +131,30 @@ pedanova.cards = (function () {
     byId("chosen").textContent = data.names[state.chosen];
     if (!spread || !shape) {
       charts.clear("density");
-      byId("density-note").textContent = "No rows to draw for this question.";
+      byId("density-note").textContent = densityNote(question(), state.chosen);
       tables.keep("density", () => ({ header: ["value", "target", "region", "uniform"], rows: [] }));
       return;
     }
     const [target, region, uniform] = spread.slice(0, 3).map((id) => data.vectors[id]);
-    const flat = data.vectors[spread[state.baseline === "region" ? 3 : 4]];
-    const good = [];
-    for (let i = 0; i < flat.length; i += 2) good.push([flat[i], flat[i + 1]]);
+    const good = goodOf(spread);
     const words = goodWords(shape, good);
-    byId("density-note").textContent = words + missingWords(spread) + noiseWords();
+    byId("density-note").textContent = densityNote(question(), state.chosen);
     const label = `Densities of ${data.names[state.chosen]} in the target, the region and a uniform draw. ${words}`;
     const values = { target, region, uniform };
     charts.show("density", { ...(shape.labels ? barsOf(shape, values, good) : curveOf(shape, values, good)), label });
     tables.keep("density", () => densityTable(shape, values));
+  }
+
+  /* First and last + 1 cell of every good range. */
+  function goodOf(spread) {
+    const flat = data.vectors[spread[state.baseline === "region" ? 3 : 4]];
+    return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]);
+  }
+
+  function densityNote(one, id) {
+    const [spread, shape] = [one.spreads[id], data.shapes[id]];
+    if (!spread || !shape) return "No rows to draw for this question.";
+    return goodWords(shape, goodOf(spread)) + missingWords(spread) + noiseWords(one, id);
   }
 
   function curveOf(shape, values, good) {
@@ -166,9 +184,10 @@ pedanova.cards = (function () {
     return `More often in the target: ${names.slice(0, 4).join(", ")}${more}.`;
   }
 
-  function noiseWords() {
-    const row = rowsOf(answer()).find((one) => one.id === state.chosen);
-    return row && row.significant === false ? " It cannot be told from noise here: what is shaded may be chance." : "";
+  function noiseWords(one, id) {
+    const row = rowsOf(one.answers[state.baseline]).find((found) => found.id === id);
+    if (row && !row.varied) return " It never varied in these rows.";
+    return row && row.significant === false ? " All this may be chance." : "";
   }
 
   function missingWords(spread) {
@@ -199,10 +218,12 @@ pedanova.cards = (function () {
     const name = data.names[state.chosen];
     const label = `${state.metric} of every parameter by target inside ${data.rungs[state.region].words}; ${name} is drawn bold`;
     charts.show("profile", { spec: "profile", rows: { lines, here }, label });
-    byId("profile-note").textContent = lines.length ? `Inside ${data.rungs[state.region].words}; ${name} is drawn bold.` : "No target inside this region can be told.";
+    byId("profile-note").textContent = lines.length ? profileNote(data.rungs[state.region], name) : "No target inside this region can be told.";
     pedanova.legend.show();
     tables.keep("profile", profileTable);
   }
+
+  const profileNote = (rung, name) => `Inside ${rung.words}; ${name} is drawn bold.`;
 
   function profileTable() {
     const targets = Array.from({ length: state.region }, (_, i) => i);
@@ -230,11 +251,13 @@ pedanova.cards = (function () {
     };
     const end = (rung) => (rung && rung.end !== null ? [{ x: rung.end }] : []);
     const rows = { reached: points, "inside-target": inside(ends[0]), "inside-region": inside(ends[1]), "target-end": end(ends[0]), "region-end": end(ends[1]) };
-    const words = ends.filter((rung) => rung && rung.where).map((rung) => `${rung.words}: ${rung.where}`).join("; ");
+    const words = objectiveNote(ends);
     if (points.length > 1) charts.show("objective", { spec: "objective", rows, label: `Distribution of ${data.objective}. ${words}` });
     byId("objective-note").textContent = points.length > 1 ? words : "Too few rows to draw it without showing single ones.";
     tables.keep("objective", () => ({ header: [data.objective, "% of rows at least so good"], rows: data.reached }));
   }
+
+  const objectiveNote = (ends) => ends.filter((rung) => rung && rung.where).map((rung) => `${rung.words}: ${rung.where}`).join("; ");
 
   function forExport(key) {
     const heading = key === "density" ? data.names[state.chosen] : byId(`${key}-title`).textContent;
@@ -242,5 +265,6 @@ pedanova.cards = (function () {
     return { drawn: key === "importance" ? exported : charts.drawn(key), heading: [heading, `${target} in ${region}`] };
   }
 
-  return { makeBars, orderBars, showImportance, showDensity, showProfile, showObjective, forExport, counted };
+  const notes = { importanceNote, remarksOf, densityNote, profileNote, objectiveNote };
+  return { makeBars, orderBars, showImportance, showDensity, showProfile, showObjective, forExport, counted, ...notes };
 })();

@@ -79,6 +79,7 @@ pedanova.charts = (function () {
     if (chart && chart.view) chart.view.finalize();
     sight.unobserve(host);
     charts.delete(key);
+    host.style.minHeight = `${host.offsetHeight}px`; // the place stays as high as the chart was
     host.textContent = "";
   }
 

@@ -1,7 +1,7 @@
 "use strict";
 /* The sliders and switches, and one place where everything is drawn anew. */
 (function () {
-  const { data, state, question, answer, counted, make, byId, cards, theme } = pedanova;
+  const { data, state, question, answer, counted, make, byId, cards, room, theme } = pedanova;
   const last = data.rungs.length - 1;
   let waiting = 0;
   let held = null; // both sliders before the present drag
@@ -22,21 +22,7 @@
   }
 
   const summaryOf = (found) => data.texts[found.summary].replaceAll(" %", "\u00a0%");
-
-  /* Room for the longest summary, so that no slider moves under the pointer when another one is shown. */
-  function reserve() {
-    const summary = byId("summary");
-    const answers = data.questions.flatMap((one) => Object.values(one.answers));
-    const probes = [...new Set(answers.map(summaryOf))].map((text) => {
-      const probe = make("p", "probe", text);
-      probe.style.width = `${summary.clientWidth}px`;
-      return probe;
-    });
-    summary.parentElement.append(...probes);
-    const most = Math.max(...probes.map((probe) => probe.getBoundingClientRect().height));
-    probes.forEach((probe) => probe.remove());
-    summary.style.minHeight = `${Math.ceil(most)}px`;
-  }
+  pedanova.summaryOf = summaryOf;
 
   function draw() {
     waiting = 0;
@@ -72,6 +58,7 @@
 
   function choose(id) {
     state.chosen = id;
+    room.reserveDensity();
     soon();
   }
 
@@ -105,6 +92,7 @@
       radio.checked = state[radio.name] === radio.value;
       radio.addEventListener("change", () => {
         state[radio.name] = radio.value;
+        if (radio.name === "baseline") room.reserve();
         soon();
         requestAnimationFrame(cards.orderBars);
       });
@@ -146,9 +134,10 @@
     wireSliders();
     wireSwitches();
     wireNamed();
-    reserve();
-    window.addEventListener("resize", reserve);
     draw();
+    room.reserve();
+    window.addEventListener("resize", room.reserve);
+    window.addEventListener("beforeprint", () => { byId("remarks").parentElement.open = true; });
     cards.orderBars();
   }
 

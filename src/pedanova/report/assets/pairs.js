@@ -28,7 +28,8 @@ pedanova.pairs = (function () {
       tables.keep(key, () => ({ header: [], rows: [] }));
     });
     byId("pair").replaceChildren();
-    byId("pair").parentElement.hidden = true;
+    byId("pair").parentElement.style.visibility = "hidden";
+    byId("pair").parentElement.hidden = !data.questions.some((one) => one.pairs && one.pairs.rows);
     listed = null;
   }
 
@@ -37,6 +38,7 @@ pedanova.pairs = (function () {
     const keys = rows.map(keyOf).sort().join(" ");
     if (keys !== listed) {
       select.parentElement.hidden = false;
+      select.parentElement.style.visibility = "";
       select.replaceChildren(...rows.map((row) => {
         const option = make("option", "", `${data.names[row[0]]} × ${data.names[row[1]]}`);
         option.value = keyOf(row);
@@ -64,8 +66,7 @@ pedanova.pairs = (function () {
     const [target, region] = asked.words;
     const label = `What pairs of parameters tell beyond both added, for ${target} in ${region}; strongest: ${names[cells[0].i]} and ${names[cells[0].j]}`;
     charts.show("pairs", { spec: "pairs", height: Math.max(220, 110 + 26 * places.length), rows: { cells }, words: { names }, label, click: (datum) => datum.key && choose(datum.key) });
-    const some = places.length < data.names.length ? ` The ${places.length} most important parameters.` : "";
-    byId("pairs-note").textContent = `For ${target} in ${region}.${some}`;
+    byId("pairs-note").textContent = pairsNote(asked);
     const header = ["pair", "beyond both added (%)", "together (%)", "added (%)", "overlap (%)", "p, adjusted"];
     tables.keep("pairs", () => ({
       header,
@@ -86,14 +87,21 @@ pedanova.pairs = (function () {
     const label = `${names[0]} and ${names[1]} together: how much likelier ${wanted} is than in ${base} as a whole`;
     const rows = { plane: cells.filter((cell) => cell.region > 0).map(({ i, j, lift: times }) => ({ i, j, lift: times })) };
     charts.show("plane", { spec: "plane", height: 340, rows, words: { firsts, seconds }, label });
-    byId("plane-note").textContent = `Across: ${names[0]}. Up: ${names[1]}. For ${wanted} in ${base}.`;
+    byId("plane-note").textContent = planeNote(row, asked);
     tables.keep("plane", () => ({
       header: [names[0], names[1], "target rows", "region rows", "times as likely"],
       rows: cells.map((cell) => [cell.first, cell.second, cell.target, cell.region, cell.lift === null ? "" : short(cell.lift)]),
     }));
   }
 
-  return { show };
+  function pairsNote({ words: [target, region], pairs }) {
+    const count = order(pairs.rows).length;
+    return `For ${target} in ${region}.${count < data.names.length ? ` The ${count} most important parameters.` : ""}`;
+  }
+
+  const planeNote = (row, { words: [target, region] }) => `Across: ${data.names[row[0]]}. Up: ${data.names[row[1]]}. For ${target} in ${region}.`;
+
+  return { show, pairsNote, planeNote };
 })();
 
 /* The legend of the profile: colour and shape of the parameters that matter most. */
