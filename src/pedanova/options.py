@@ -301,7 +301,7 @@ def add_region(group: Any) -> None:
         "--region",
         default="1.0",
         metavar="R",
-        help="the rows to stand in, written the same way (default 1.0: all)",
+        help=f"the rows to stand in: {ROWS_HELP} (default 1.0: all)",
     )
     add(
         "--region-box",

@@ -9,10 +9,10 @@ from typing import Any
 
 from pedanova.contrasts import Slice
 from pedanova.estimators import Options, asked_words, estimate, model_of
-from pedanova.importance import Importance, never_notes, ranked
+from pedanova.importance import Importance, known_percent, never_notes, ranked
 from pedanova.markup import Look
 from pedanova.regions import Region, percent
-from pedanova.table import Cell, Table, show_percent
+from pedanova.table import Cell, Table
 
 FEW_TOLD = 5  # target rows below which ratios are dice
 FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
@@ -79,9 +79,9 @@ class Profile(Table):
         """One line for every quantile, the ratio of every parameter."""
         table = []
         for step in self.steps:
-            ratio = {row.name: row.ratio for row in step.rows}
+            ratio = {row.name: known_percent(row, row.ratio) for row in step.rows}
             rows = str(step.rows[0].n_target) if step.rows else "0"
-            shown = [show_percent(ratio[name]) for name in self._names()]
+            shown = [ratio[name] for name in self._names()]
             table.append([f"{float(step.quantile):.6g}", rows, *shown])
         return table
 
@@ -92,22 +92,22 @@ class Profile(Table):
         """Steps with enough target rows to tell anything; all, where none has."""
         return [step for step in self.steps if step.rows[0].n_target >= FEW_TOLD] or list(self.steps)
 
-    def by_parameter(self) -> list[tuple[str, list[float]]]:
-        """(name, ratio at every step of `told`), the most important first where the target is the best 10 %."""
+    def by_parameter(self) -> list[list[Importance]]:
+        """Each parameter at every step of `told`; the most important first where the target is the best 10 %."""
         steps = self.told()
         if not steps:
             return []
         usual = min(steps, key=lambda step: abs(float(step.quantile) - 0.1))
-        ratios = [{row.name: row.ratio for row in step.rows} for step in steps]
-        return [(row.name, [ratio[row.name] for ratio in ratios]) for row in usual.rows]
+        by_name = [{row.name: row for row in step.rows} for step in steps]
+        return [[rows[row.name] for rows in by_name] for row in usual.rows]
 
     def look(self) -> Look:
         """Parameters down, a few targets across."""
         steps, rows = self.told(), self.by_parameter()
         places = sorted(chosen_places([float(step.quantile) for step in steps]))
         header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
-        lines = [[name, *(show_percent(ratios[i]) for i in places)] for name, ratios in rows]
-        bars = {1 + k: [ratios[i] for _, ratios in rows] for k, i in enumerate(places)}
+        lines = [[row[0].name, *(known_percent(row[i], row[i].ratio) for i in places)] for row in rows]
+        bars = {1 + k: [row[i].ratio for row in rows] for k, i in enumerate(places)}
         return Look(f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes)
 
 

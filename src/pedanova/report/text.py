@@ -109,13 +109,16 @@ def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> s
     steps, rows = found.told(), found.by_parameter()
     if not steps:
         return "The region has too few levels to compare."
-    top = max((max(ratios) for _, ratios in rows), default=0.0) or 1.0
+    top = max((one.ratio for row in rows for one in row), default=0.0) or 1.0
     ends = " to ".join(dict.fromkeys(percent(step.quantile) for step in (steps[0], steps[-1])))
-    curves = [sparkline([ratio / top for ratio in thinned(ratios, width // 4)]) for _, ratios in rows]
-    columns = [Column("parameter", [name for name, _ in rows], "name"), Column(ends, curves, "words")]
+    curves = [
+        sparkline(thinned([one.ratio / top for one in row], width // 4)) if row[0].varied else NEVER
+        for row in rows
+    ]
+    columns = [Column("parameter", [row[0].name for row in rows], "name"), Column(ends, curves, "words")]
     usual = chosen_places([float(step.quantile) for step in steps])
     for place in sorted(usual):
-        cells = [show_percent(ratios[place]) for _, ratios in rows]
+        cells = [known_percent(row[place], row[place].ratio) for row in rows]
         title = f"best {percent(steps[place].quantile)}"
         columns.append(Column(title, cells, leave=usual.index(place)))
     title = f"Ratios by target, inside {found.region}:"
