@@ -181,7 +181,8 @@ def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: in
             [name, sampler, size, seed, kind, volume, kept[0.01] / volume, kept[0.1], int(kept[0.001] > 0),
              np.mean(own < found["full"]), np.mean(own == found["full"]),
              np.mean(own < found["naive"]) + 0.5 * np.mean(own == found["naive"]),
-             np.mean([truth.regret(value) for value in own]), np.mean(own < known), seconds if kind == "reduced" else "", box_to_text(box)]
+             np.mean([truth.regret(value) for value in own]), np.mean(own < known),
+             seconds if kind == "reduced" else "", box_to_text(box)]
         )  # fmt: skip
     return lines
 
