@@ -169,10 +169,8 @@ def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: in
     seconds = time.perf_counter() - start
     boxes |= {"naive": naive_box(table, rows), "full": whole(table)}
     rng = np.random.default_rng([seed, size, 11])
-    found, known = (
-        {kind: by_chance(truth, box, rng) for kind, box in boxes.items()},
-        table.objective[rows].min(),
-    )
+    found = {kind: by_chance(truth, box, rng) for kind, box in boxes.items()}
+    known = table.objective[rows].min()
     lines: list[list[object]] = []
     for kind, box in boxes.items():
         volume, own = truth.volume(box), found[kind]
