@@ -51,6 +51,14 @@ class Axis:
         cells = np.flatnonzero((self.group_of >= min(kept)) & (self.group_of <= max(kept)))
         return int(cells[0]), int(cells[-1])
 
+    def coarse(self) -> Groups:
+        """(groups,) The wider slice, one of 20, that every group of a finely cut range lies in."""
+        if not self.ordered or self.groups <= MOST_GROUPS:
+            return np.arange(self.groups)
+        middles = (np.cumsum(self.prior) - self.prior / 2.0) / self.prior.sum()
+        slices: Groups = np.minimum((middles * MOST_GROUPS).astype(np.int64), MOST_GROUPS - 1)
+        return slices
+
 
 def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
     """Every level its own group, or about as much of the space in each of 20, or of so many."""
@@ -104,19 +112,25 @@ class Cloud:
         """The part of the space where a parameter has a value."""
         return float(np.mean(self.places[name] >= 0)) if self.active is None else self.active[name]
 
-    def density(self, name: str) -> Reals:
-        """(groups, opinions) Of the target."""
+    def density(self, name: str, slices: Groups | None = None) -> Reals:
+        """(groups, opinions) Of the target; or of wider slices that the groups lie in."""
         axis, places = self.axes[name], self.places[name]
-        active = places >= 0
-        base = self.base(name, places)
+        slices = np.arange(axis.groups) if slices is None else slices
+        base = np.bincount(slices, weights=self.base(name, places))
         base = base / max(base.sum(), 1e-300)
-        sums = [
-            np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in self.mass.T
-        ]
-        parts = np.stack(sums, axis=1).astype(np.float64)
+        parts = self.parts(slices, places)
         parts = parts / np.maximum(parts.sum(axis=0), 1e-300)
         density: Reals = parts / np.maximum(base, 1e-300)[:, None]
         return density
+
+    def parts(self, slices: Groups, places: Groups) -> Reals:
+        """(slices, opinions) What each slice of a parameter's groups adds to the target."""
+        active = places >= 0
+        count = int(slices.max()) + 1
+        sums = [
+            np.bincount(slices[places[active]], weights=one[active], minlength=count) for one in self.mass.T
+        ]
+        return np.stack(sums, axis=1).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +164,20 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
     left = {name: list(range(cloud.axes[name].groups)) for name in names}
     places = {name: cloud.places[name] for name in names}
     boxes, kept = [Box()], 1.0
+    slices: dict[str, tuple[float, str, int, float] | None] = {}
+    stale: Collection[str] = names
     while True:
-        slices = [poorest(cloud, name, left[name], places[name], mass, kept) for name in names]
-        found = [one for one in slices if one is not None]
+        slices |= {name: poorest(cloud, name, left[name], places[name], mass, kept) for name in stale}
+        found = [one for one in slices.values() if one is not None]
         if not found:
             return boxes
         _, name, group, lost = min(found)
         left[name].remove(group)
         kept -= lost
         stay = places[name] != group
-        mass, places = mass[:, stay], {key: column[stay] for key, column in places.items()}
+        stale = [name] if stay.all() else names  # an empty slice changes nothing for the others
+        if not stay.all():
+            mass, places = mass[:, stay], {key: column[stay] for key, column in places.items()}
         cut = {key: tuple(groups) for key, groups in left.items() if len(groups) < cloud.axes[key].groups}
         boxes.append(Box(cut, kept))
 
@@ -202,23 +220,23 @@ def poorest(
 def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
     """What is left of an ordered parameter, parted where hardly anything good lies in between."""
     axis = cloud.axes[name]
-    left = box.left.get(name, tuple(range(axis.groups)))
+    groups = box.left.get(name, tuple(range(axis.groups)))
+    slices = axis.coarse()
+    left = sorted({int(slices[group]) for group in groups})
     inside = box.holds(cloud.places)
     places = np.where(inside, cloud.places[name], -1)
-    base = cloud.base(name, places)
-    active = places >= 0
-    sums = [np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in cloud.mass.T]
-    parts = np.stack(sums, axis=1) + cloud.unit
+    base = np.bincount(slices, weights=cloud.base(name, places))
+    parts = cloud.parts(slices, places) + cloud.unit
     scale = np.maximum(parts[list(left)].sum(axis=0), 1e-300) / max(float(base[list(left)].sum()), 1e-300)
     density = parts / np.maximum(base, 1e-300)[:, None] / scale
     empty = [float(np.mean(density[g] < EMPTY)) >= AGREED and density[g].mean() < EMPTY for g in left]
     found: list[tuple[int, ...]] = [()]
     for i, group in enumerate(left):
         gap = _gap_around(empty, i)
-        if axis.ordered and gap >= LEAST_GAP * axis.groups and gap < len(left):
+        if axis.ordered and gap >= LEAST_GAP * len(base) and gap < len(left):
             found += [()] if found[-1] else []
         else:
-            found[-1] += (group,)
+            found[-1] += tuple(g for g in groups if slices[g] == group)
     return [run for run in found if run]
 
 

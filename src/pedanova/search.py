@@ -30,7 +30,7 @@ from pedanova.rowsets import RowSet
 from pedanova.sampling import cells_by_name, varies
 from pedanova.space import Categorical, Float, Int, Ordinal, Space
 from pedanova.surrogate import Surrogate, refit_surrogate
-from pedanova.uneven import cloud_of, configurations, leading, looked_at, roomier
+from pedanova.uneven import LEAST_OF_WHOLE, SLICES, WHOLE, cloud_of, configurations, leading, trimmed
 
 FINEST = 10  # the target's best tenth decides, in the eyes of a model
 SHOWN = 5  # and of its best fifth the rows tell how much was kept: a tenth has too few of them
@@ -52,6 +52,7 @@ class Scene:
     influence: Mapping[str, float]  # an upper end; empty without a model
     estimator: str
     tried: Mapping[str, Groups] | None = None  # every row's groups, where an adaptive sampler chose the rows
+    wider: Cloud | None = None  # and the whole target among them
     model_tells: bool = False  # whether a model tells which parameters are noise
 
     @property
@@ -59,11 +60,17 @@ class Scene:
         return self.tried is None
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box to which these parameters are cut."""
-        boxes = way_down(self.cloud, names)
-        if self.tried is None:
-            return choose(boxes, keep)
-        return looked_at(roomier(choose(boxes, keep, jointly=True), self.cloud), self.cloud.axes, self.tried)
+        """The box to which these parameters are cut, which can be told from noise.
+
+        Where an adaptive sampler has settled, too few trials are left to tell the others from noise by.
+        These are cut to where the whole target lies: what is noise loses nothing by it. If nothing can
+        be told from noise, nothing is cut.
+        """
+        if self.tried is None or self.wider is None:
+            return choose(way_down(self.cloud, names), keep)
+        others = [name for name in self.cloud.axes if name not in names] if names else []
+        box = trimmed(self.cloud, names, keep, self.tried)
+        return Box({**box.left, **trimmed(self.wider, others, keep, self.tried).left}, box.kept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,11 +148,12 @@ class Search:
             raise TypeError("rows picked one by one are held against the other rows")
         cells = self.cells()
         reached = self.reached()
-        deciding = leading(self.observed, cells, rows, reached, self.target)
-        axes, tried = laid_out(self.observed, {name: column[rows] for name, column in cells.items()})
+        best = leading(self.observed, cells, rows, reached, self.target)
+        whole = leading(self.observed, cells, rows, reached, self.target, (WHOLE, LEAST_OF_WHOLE))
+        axes, tried = laid_out(self.observed, {name: column[rows] for name, column in cells.items()}, SLICES)
         rng = np.random.default_rng([self.seed, 5])
-        cloud = cloud_of(self.observed, cells, axes, deciding, rng)
-        return Scene(cloud, cloud.pooled, {}, "counts", tried)
+        cloud, wider = (cloud_of(self.observed, cells, axes, deciding, rng) for deciding in (best, whole))
+        return Scene(cloud, cloud.pooled, {}, "counts", tried, wider)
 
     def evidence(
         self, scene: Scene, box: Box, keep: float, surely: Sequence[str], folds: int

@@ -8,13 +8,13 @@ once, however often it was tried.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.boxes import Axis, Box, Cloud, Groups
+from pedanova.boxes import Axis, Box, Cloud, Groups, choose, way_down
 from pedanova.gaussian import Reals
 from pedanova.observations import Observations
 from pedanova.regions import Region
@@ -22,8 +22,11 @@ from pedanova.sampling import CellsByName, uniform_cells
 from pedanova.surrogate import lower_is_better
 
 Rows: TypeAlias = NDArray[np.int64]
-LEAST = 10  # configurations that decide, at least
-LEAST_TRIED = 5  # rows that must have looked at what is cut off
+BEST, LEAST = 4, 10  # of the target's configurations the best quarter decides, at least ten
+WHOLE, LEAST_OF_WHOLE = 1, 20  # all of them on what cannot be told from noise
+LEAST_TRIED = 5  # rows that must have looked at what is cut off, and must have a value of those that decide
+SLICES = 100  # of a range: such trials lie closer together than a twentieth
+GAPS = 2  # between the rows that decide, by which ranges are widened
 MOST_ROWS = 50_000  # up to which configurations that were tried twice are looked for
 OPINIONS = 8  # random halves of what decides
 SPACE_POINTS = 4000  # that tell how often each parameter has a value
@@ -39,9 +42,14 @@ def configurations(cells: CellsByName, rows: Rows) -> Rows:
 
 
 def leading(
-    observed: Observations, cells: CellsByName, rows: Rows, reached: NDArray[np.bool_], target: Region
+    observed: Observations,
+    cells: CellsByName,
+    rows: Rows,
+    reached: NDArray[np.bool_],
+    target: Region,
+    among: tuple[int, int] = (BEST, LEAST),
 ) -> Rows:
-    """The rows that decide: the best half of the target's configurations, each once.
+    """The rows that decide: the best of the target's configurations, each once.
 
     A quantile is one of the configurations here: a sampler that comes back to the best one again
     and again would leave that one alone in the target.
@@ -53,7 +61,8 @@ def leading(
     if target.cuts(observed.direction)[0] is not None:  # no target that the best rows are in
         return np.sort(rows[once[reached[rows[once]]]])
     part = float(target.high or 1) if target.kind == "quantile" else float(reached[rows[once]].mean())
-    count = min(len(once), max(LEAST, math.ceil(part * len(once) / 2)))
+    divisor, least = among
+    count = min(len(once), max(least, math.ceil(part * len(once) / divisor)))
     limit = signed[once[count - 1]]
     return np.sort(rows[once[signed[once] <= limit]])
 
@@ -75,13 +84,23 @@ def cloud_of(
     return Cloud(axes, places, mass, unit=1.0 / len(deciding), active=active, whole=whole)
 
 
+def having(cloud: Cloud, name: str) -> int:
+    """How many of the rows that decide have a value."""
+    return int(np.sum(cloud.places[name] >= 0))
+
+
+def trimmed(cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups]) -> Box:
+    """The box around the rows that decide, as far as trials that looked elsewhere can speak for it."""
+    boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
+    return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried)
+
+
 def roomier(box: Box, cloud: Cloud) -> Box:
-    """Ranges wider by the mean gap between the rows that decide: the next one may lie just outside."""
-    rows = len(cloud.pooled)
+    """Ranges wider by two mean gaps between the rows that decide: the next one may lie just outside."""
     left = {}
     for name, groups in box.left.items():
         axis = cloud.axes[name]
-        more = math.floor(len(groups) / rows + 0.5) if axis.ordered else 0
+        more = GAPS * len(groups) // max(1, having(cloud, name)) if axis.ordered else 0
         wide = range(max(0, groups[0] - more), min(axis.groups, groups[-1] + 1 + more)) if more else groups
         left[name] = tuple(wide)
     return cut_only(left, box.kept, cloud.axes)

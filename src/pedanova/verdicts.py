@@ -44,6 +44,11 @@ class Judge:
             return Verdict(
                 name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter, parameter
             )
+        if (
+            name not in self.surely and name in self.box.left
+        ):  # cut all the same, by an adaptive sampler's rows
+            cut = self.narrowed(name, parameter)
+            return replace(cut, reason=f"{cut.reason}; by itself it cannot be told from noise")
         if name not in self.surely:
             return self.unsure(name, parameter, row)
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)
@@ -108,12 +113,14 @@ class Judge:
         axis = self.scene.cloud.axes[name]
         if not isinstance(parameter, Float | Int) or axis.groups < 3:
             return None, None
-        density = self.scene.cloud.density(name)
+        slices = axis.coarse()
+        density = self.scene.cloud.density(name, slices)
+        prior = np.bincount(slices, weights=axis.prior).astype(np.float64)
         left = self.box.left.get(name, tuple(range(axis.groups)))
         # An adaptive sampler's few best trials lie together somewhere: half of them must be at the bound.
         least = 0.0 if self.scene.even else 0.5
-        low = 0 in left and piles_up(density, 0) and crowd(density, axis.prior, 0) >= least
-        high = axis.groups - 1 in left and piles_up(density, -1) and crowd(density, axis.prior, -1) >= least
+        low = 0 in left and piles_up(density, 0) and crowd(density, prior, 0) >= least
+        high = axis.groups - 1 in left and piles_up(density, -1) and crowd(density, prior, -1) >= least
         return beyond(parameter, density, (low, high)) if low or high else (None, None)
 
     def unsure(self, name: str, parameter: Domain, row: Importance) -> Verdict:
