@@ -112,7 +112,7 @@ class Crew:
                 submit = partial(self._submit_kept, function)
                 for places, future in self._run(self._bundles(set()), submit, (plan, *arguments), width):
                     meter.add(len(places))
-                    tree.take(future)
+                    named(f"the sum of {len(self.parts)} parts", partial(tree.take, future))
                 found: Result = self._fetch(tree)
         except BaseException:
             tree.forget()

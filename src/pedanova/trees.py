@@ -44,7 +44,7 @@ class Kept:
         return self.future
 
     def cancel(self) -> None:
-        self.future.cancel()
+        self.future.release()  # nobody else wants it: Dask drops the work, and its client waits for no answer
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Tree:
     def forget(self) -> None:
         """Leave nothing on the workers."""
         for future in (future for row in self.heights for future in row):
-            future.cancel()
+            future.release()
 
     def _sum_of(self, group: list[Any]) -> Any:
         return submit_kept(self.executor, self.add, group, priority=1)  # before further parts are read

@@ -231,7 +231,7 @@ def test_the_driver_of_spark_gets_a_handful_of_large_results(
 ) -> None:
     """Workers put them together, die once over it, and always add in the same order."""
     folder = many_files(tmp_path / "data")
-    frame = spark.read.parquet(str(folder)).repartition(20).cache()
+    frame = spark.read.parquet(str(folder)).repartition(6).cache()
     plain, fetched = type(frame).collect, []
 
     def noting(self: Any) -> Any:
@@ -240,9 +240,10 @@ def test_the_driver_of_spark_gets_a_handful_of_large_results(
         return rows
 
     monkeypatch.setattr("pedanova.sources.spark.AT_ONCE", 0)
+    monkeypatch.setattr("pedanova.sources.spark.HANDFUL", 2)
     monkeypatch.setattr(type(frame), "collect", noting)
     a = pa.analyze(frame, "loss", **OPTIONS)
-    assert 0 < max(fetched) <= 2  # 20 partitions in heaps of 16
+    assert 0 < max(fetched) <= 2  # six partitions: three heaps, then two
     assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
     monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
     same_bytes(pa.analyze(frame, "loss", **OPTIONS), a)

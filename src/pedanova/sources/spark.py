@@ -74,7 +74,7 @@ def run_on_partitions(
 
 
 def heaped(found: Any, many: int, put: Put) -> Any:
-    """Results in heaps of sixteen, again and again until there are as few: by their places, whichever is ready first."""
+    """Results in heaps of sixteen, until no more heaps are left; by place, so that sums are the same each time."""
 
     def each(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
