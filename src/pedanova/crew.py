@@ -200,7 +200,8 @@ class Crew:
 
 def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Any:
     meter.add(len(bundle.parts))
-    return executor.submit(function, bundle, *given)
+    own = {} if client_of(executor) is None else {"pure": False}  # never an earlier call's, nor cancelled with it
+    return executor.submit(function, bundle, *given, **own)
 
 
 def named(name: str, work: Callable[[], Result]) -> Result:

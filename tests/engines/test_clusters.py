@@ -141,6 +141,7 @@ def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
     """All workers die together with their results, and one file with them."""
     folder, plain = many_files(tmp_path / "data"), Counts.sum
     bad, mark = folder / "part-03-2.parquet", tmp_path / "killed"
+    dask.wait_for_workers(2)  # an earlier test may have killed one
     everyone = list(dask.run(os.getpid).values())
 
     def all_die(found: Any) -> Any:
