@@ -200,7 +200,9 @@ class Crew:
 
 def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Any:
     meter.add(len(bundle.parts))
-    own = {} if client_of(executor) is None else {"pure": False}  # never an earlier call's, nor cancelled with it
+    own = (
+        {} if client_of(executor) is None else {"pure": False}
+    )  # never an earlier call's, nor cancelled with it
     return executor.submit(function, bundle, *given, **own)
 
 

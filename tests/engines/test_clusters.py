@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the to
 OPTIONS = {"space": nasty.SPACE, "outside": "count"}
 
 
-@pytest.fixture(scope="module")
-def dask() -> Iterator[Any]:
+@contextmanager
+def two_workers() -> Iterator[Any]:
     distributed = need("distributed")
     with (
         distributed.LocalCluster(
@@ -33,6 +34,19 @@ def dask() -> Iterator[Any]:
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Any]:
+    with two_workers() as client:
+        yield client
+
+
+@pytest.fixture
+def doomed() -> Iterator[Any]:
+    """Workers of which none will be missed by another test."""
+    with two_workers() as client:
         yield client
 
 
@@ -113,19 +127,19 @@ def same_bytes(one: pa.Analysis, two: pa.Analysis) -> None:
         assert one.tallies[name].sums.tobytes() == tally.sums.tobytes(), name
 
 
-def test_a_dask_worker_may_die(dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
     monkeypatch.setattr("pedanova.rescan.count_part", killed_once(folder, count_part))
-    a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
+    a = pa.analyze(folder, "loss", executor=doomed.get_executor(retries=2), **OPTIONS)
     assert (tmp_path / "killed").exists()
     assert a.tallies == whole.tallies
 
 
 def test_a_dask_worker_may_die_with_the_results_it_keeps(
-    dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, executor = many_files(tmp_path / "data"), dask.get_executor(retries=2)
+    folder, executor = many_files(tmp_path / "data"), doomed.get_executor(retries=2)
     whole = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
     assert whole.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
     monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
@@ -136,13 +150,12 @@ def test_a_dask_worker_may_die_with_the_results_it_keeps(
 
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
 def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
-    dask: Any, tmp_path: Path, on_error: str, monkeypatch: pytest.MonkeyPatch
+    doomed: Any, tmp_path: Path, on_error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All workers die together with their results, and one file with them."""
     folder, plain = many_files(tmp_path / "data"), Counts.sum
     bad, mark = folder / "part-03-2.parquet", tmp_path / "killed"
-    dask.wait_for_workers(2)  # an earlier test may have killed one
-    everyone = list(dask.run(os.getpid).values())
+    everyone = list(doomed.run(os.getpid).values())
 
     def all_die(found: Any) -> Any:
         if not mark.exists():
@@ -153,7 +166,7 @@ def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
         return plain(found)
 
     monkeypatch.setattr(Counts, "sum", all_die)
-    options = {"executor": dask.get_executor(retries=1), "on_error": on_error, **OPTIONS}
+    options = {"executor": doomed.get_executor(retries=1), "on_error": on_error, **OPTIONS}
     if on_error == "raise":
         with pytest.raises(PartError, match=r"part-03-2\.parquet"):
             pa.analyze(folder, "loss", **options)
