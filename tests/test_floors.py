@@ -49,7 +49,7 @@ FLOORS = {
     "engines.pairs": 52, "engines.spark": 52, "engines.frames": 52,
     "engines.ranks": 53,
     "importance": 60, "additive": 60,
-    "contrasts": 61, "counting": 61, "stacks": 61,
+    "contrasts": 61, "counting": 61, "stacks": 61, "trees": 61,
     "streaming": 62, "crew": 62,
     "survey": 63, "checkpoint": 63, "pushed": 63,
     "effects": 62, "interactions": 62, "inference": 62, "marginals": 62, "forestresults": 62,

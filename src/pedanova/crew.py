@@ -1,13 +1,14 @@
 """Who reads the parts of a scan: threads here, or an executor's workers elsewhere.
 
 Results come in the order of the parts. No more of them are under way than the workers need, so that
-the memory of whoever adds them up does not grow with the number of parts.
+the memory of whoever adds them up does not grow with the number of parts. Where workers can hand
+results to one another, they add them up themselves.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from pedanova.errors import PartError, PedanovaError, WorkerError
 from pedanova.observations import Records
 from pedanova.progress import Meter
 from pedanova.sources.scans import Part
+from pedanova.trees import GROUP, Kept, Tree, client_of, submit_kept
 
 Result = TypeVar("Result")
 
@@ -92,6 +94,42 @@ class Crew:
             yield from self._run(bundles, partial(submit, function), (plan, *arguments), width)
         self.readings += 1
 
+    def total(
+        self,
+        function: Callable[..., Result],
+        add: Callable[[Iterable[Result]], Result],
+        plan: Any,
+        *arguments: Any,
+        what: str,
+    ) -> Result:
+        """``function(part, plan, …)`` of every part, added up; by the workers themselves if they can."""
+        if client_of(self.executor) is None:
+            return add(self.each(function, plan, *arguments, what=what))
+        tree = Tree(self.executor, add)
+        try:
+            with Meter(what, len(self.parts), "parts") as meter:
+                width = 4 * workers_of(self.executor) + GROUP  # only word of them comes here
+                submit = partial(self._submit_kept, function)
+                for places, future in self._run(self._bundles(set()), submit, (plan, *arguments), width):
+                    meter.add(len(places))
+                    named(f"the sum of {len(self.parts)} parts", partial(tree.take, future))
+                found: Result = self._fetch(tree)
+        except BaseException:
+            tree.forget()
+            raise
+        self.readings += 1
+        return found
+
+    def _submit_kept(self, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Kept:
+        return Kept(submit_kept(self.executor, function, bundle, *given))
+
+    def _fetch(self, tree: Tree) -> Any:
+        try:
+            return named(f"the sum of {len(self.parts)} parts", tree.total)
+        except PartError as error:  # lost with its worker, read again, and unreadable by now
+            self._lose(error)
+            raise StartOverError from None
+
     def start_over(self) -> None:
         self.readings = 0
 
@@ -134,12 +172,13 @@ class Crew:
             while todo or waiting:
                 while todo and len(waiting) < width:
                     bundle = todo.popleft()
-                    waiting.append((bundle, named(bundle, partial(submit, bundle, *arguments))))
+                    waiting.append((bundle, named(bundle.name, partial(submit, bundle, *arguments))))
                 bundle, future = waiting.popleft()
                 try:
-                    result = named(bundle, future.result)
+                    result = named(bundle.name, future.result)
                 except PartError as error:
-                    rest = self._lose(bundle, error)
+                    self._lose(error)
+                    rest = bundle.without(error.part)
                     spoiled = spoiled or self.readings > 0  # go on, to find all of them at once
                     todo.extendleft([rest] if rest else [])
                     continue
@@ -151,21 +190,23 @@ class Crew:
         if spoiled:
             raise StartOverError
 
-    def _lose(self, bundle: Bundle, error: PartError) -> Bundle | None:
+    def _lose(self, error: PartError) -> None:
         if not self.skip:
             raise error
         if len(self.lost) + 1 == len(self.parts):
             raise PartError(f"no part can be read; the last one: {error}", error.part) from None
         self.lost[error.part] = str(error)
-        return bundle.without(error.part)
 
 
 def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Any:
     meter.add(len(bundle.parts))
-    return executor.submit(function, bundle, *given)
+    own = (
+        {} if client_of(executor) is None else {"pure": False}
+    )  # never an earlier call's, nor cancelled with it
+    return executor.submit(function, bundle, *given, **own)
 
 
-def named(bundle: Bundle, work: Callable[[], Result]) -> Result:
+def named(name: str, work: Callable[[], Result]) -> Result:
     """The result; whatever goes wrong names the part and says what to do."""
     try:
         return work()
@@ -176,20 +217,20 @@ def named(bundle: Bundle, work: Callable[[], Result]) -> Result:
         first = next(iter(str(error).strip().splitlines()), "")
         if kind in LOST:
             raise WorkerError(
-                f"{bundle.name}: a worker was lost ({kind}), killed or out of memory; use fewer workers, or Dask's "
+                f"{name}: a worker was lost ({kind}), killed or out of memory; use fewer workers, or Dask's "
                 "client.get_executor(retries=2), which carries on"
             ) from error
         if "pickle" in first:
-            raise WorkerError(f"{bundle.name} cannot be sent to another process: {first}") from error
-        raise WorkerError(f"{bundle.name}: a worker failed with {kind}: {first}") from error
+            raise WorkerError(f"{name} cannot be sent to another process: {first}") from error
+        raise WorkerError(f"{name}: a worker failed with {kind}: {first}") from error
 
 
 def workers_of(executor: Any) -> int:
     """How many pieces of work an executor does at a time."""
     if executor is None:
         return 1
-    client = getattr(executor, "_client", None)  # Dask's
-    if client is not None and hasattr(client, "nthreads"):
+    client = client_of(executor)
+    if client is not None:
         return max(1, sum(int(threads) for threads in client.nthreads().values()))
     many = getattr(executor, "_max_workers", SOME_WORKERS)
     return many if isinstance(many, int) else SOME_WORKERS

@@ -30,6 +30,8 @@ from pedanova.streaming import (
     count_part,
     digits_of_part,
     marked_of_part,
+    strung,
+    summed,
     wanted_of_part,
 )
 
@@ -53,10 +55,7 @@ class Rescan:
     def count(self, levels: Levels) -> Counts:
         if self.engine is not None:
             return count_pushed(self.engine, self.plan, levels)
-        total = Counts()
-        for counts in self.crew.each(count_part, self.plan, levels, what="rows to count"):
-            total.add(counts)
-        return total
+        return self.crew.total(count_part, Counts.sum, self.plan, levels, what="rows to count")
 
     def go_on(self, progress: Progress, checkpoint: Checkpoint) -> Counts:
         """Count the parts that are not counted yet, and keep what is."""
@@ -125,9 +124,7 @@ class Rescan:
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         asked = Marks.of(self.look.window, marks, few, large)
-        return joined(
-            list(self.crew.each(marked_of_part, light(self.plan), asked, what="rows for thresholds"))
-        )
+        return self.crew.total(marked_of_part, joined, light(self.plan), asked, what="rows for thresholds")
 
     def _by_radix(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
         plan = light(self.plan)
@@ -136,13 +133,11 @@ class Rescan:
             if not tables and self.look.window == LEADING_BITS:  # counted at the first look
                 return np.append(self.look.counts[:-1], 0)[None, :]
             asked = Prefixes.of(tables), nodes, bits
-            return np.asarray(sum(self.crew.each(digits_of_part, plan, *asked, what="rows for thresholds")))
+            return self.crew.total(digits_of_part, summed, plan, *asked, what="rows for thresholds")
 
         def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
             asked = Prefixes.of(tables), most
-            return np.concatenate(
-                list(self.crew.each(wanted_of_part, plan, *asked, what="rows for thresholds"))
-            )
+            return self.crew.total(wanted_of_part, strung, plan, *asked, what="rows for thresholds")
 
         return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
 

@@ -34,7 +34,7 @@ from pedanova.streaming import (
     look_at_part,
     sample_part,
 )
-from pedanova.survey import Sketch, survey_part
+from pedanova.survey import Sketch, joined_sketches, survey_part
 
 INMEMORY = "; load the table into memory (stream=False) for that"
 
@@ -127,10 +127,8 @@ def is_file(part: object) -> bool:
 
 
 def look_at(crew: Crew | SparkCrew, plan: Plan) -> Look:
-    look = Look()
-    for one in crew.each(look_at_part, light(plan), window_of(crew, plan), what="rows of the objective"):
-        look = look.add(one)
-    return look
+    window = window_of(crew, plan)
+    return crew.total(look_at_part, Look.sum, light(plan), window, what="rows of the objective")
 
 
 def window_of(crew: Crew | SparkCrew, plan: Plan) -> Window:
@@ -259,11 +257,8 @@ def survey(names: list[str], plan: Plan, request: Request, crew: Crew | SparkCre
     every = replace(request, repeats="all").is_plain
     chosen = [] if every else sorted(spoken_for(plan))
     plan = replace(plan, needs=tuple(dict.fromkeys([*names, *chosen])))
-    sketches = [Sketch(name) for name in names]
-    for found in crew.each(survey_part, plan, names, every, what="rows to find the space"):
-        for sketch, more in zip(sketches, found, strict=True):
-            sketch.join(more)
-    return sketches
+    found = crew.total(survey_part, joined_sketches, plan, names, every, what="rows to find the space")
+    return found or [Sketch(name) for name in names]
 
 
 def check_inside(tallies: Tallies) -> None:

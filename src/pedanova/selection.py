@@ -9,7 +9,7 @@ bits of every number, each further pass the next bits, but only below prefixes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -191,11 +191,12 @@ def gather_slots(
     return out[:found].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
 
-def joined(found: Sequence[Gathered]) -> Gathered:
+def joined(found: Iterable[Gathered]) -> Gathered:
     """What several pieces hold, together."""
-    ends = np.array([part for _, part in found])
+    values, pairs = zip(*found, strict=True)
+    ends = np.array(pairs)
     both = np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
-    return np.concatenate([rest for rest, _ in found]), both
+    return np.concatenate(values), both
 
 
 def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:

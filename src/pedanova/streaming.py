@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,7 @@ class Counts:
     notes: list[str] = field(default_factory=list)
 
     def add(self, other: Counts) -> Counts:
+        """Take in what another holds, which stays as it is: it may be asked for again."""
         self.rows += other.rows
         self.counted += other.counted
         for name, tables in other.tables.items():
@@ -128,13 +130,20 @@ class Counts:
                 for own, more in zip(self.tables[name], tables, strict=True):
                     own += more
             else:
-                self.tables[name] = tables
+                self.tables[name] = [table.copy() for table in tables]
         if self.moments is None or other.moments is None:
             self.moments = self.moments or other.moments
         else:
             self.moments = self.moments + other.moments
         self.notes = merged([*self.notes, *other.notes])
         return self
+
+    @classmethod
+    def sum(cls, found: Iterable[Counts]) -> Counts:
+        total = cls()
+        for counts in found:
+            total.add(counts)
+        return total
 
     def tallies(self, plan: Plan, levels: Levels) -> Tallies:
         return {name: Tally(name, plan.space[name], levels, *self.tables[name]) for name in plan.space}
@@ -182,6 +191,10 @@ class Look:
             self.counts + other.counts,
             merged([*self.notes, *other.notes]),
         )
+
+    @classmethod
+    def sum(cls, found: Iterable[Look]) -> Look:
+        return reduce(cls.add, found, cls())
 
 
 def kept_values(observed: Observations) -> NDArray[Any]:
@@ -299,6 +312,11 @@ def digits_of_part(
     return counts
 
 
+def summed(found: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Counts of several parts as counts of all."""
+    return reduce(np.add, found)
+
+
 def wanted_of_part(
     part: Part, plan: Plan, prefixes: Prefixes, most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
@@ -308,6 +326,11 @@ def wanted_of_part(
         gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)
     ]
     return np.concatenate(found) if found else np.empty(0)
+
+
+def strung(found: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Rows of several parts, one after the other."""
+    return np.concatenate(list(found))
 
 
 def merged(notes: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ the whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,11 +70,18 @@ class Sketch:
         if kind and kind != self.kind:
             raise DataError(f"{self.name}: some rows hold {self.kind} and others {kind}; give it one type")
 
-    def _take(self, pieces: Sequence[NDArray[Any]]) -> None:
-        self.sample += [piece if self.stride == 1 else piece[:: self.stride].copy() for piece in pieces]
+    def _take(self, pieces: Sequence[NDArray[Any]], stride: int = 1) -> None:
+        """Rows that were thinned out by `stride` (a power of two, as all strides are); all shall be alike."""
+        while self.stride < stride:
+            self._halve()
+        step = self.stride // stride
+        self.sample += [piece if step == 1 else piece[::step].copy() for piece in pieces]
         if sum(map(len, self.sample)) > 2 * MOST:
-            self.sample = [np.concatenate(self.sample)[::2].copy()]
-            self.stride *= 2
+            self._halve()
+
+    def _halve(self) -> None:
+        self.sample = [np.concatenate(self.sample)[::2].copy()] if self.sample else []
+        self.stride *= 2
 
     def _measure(self, present: NDArray[Any], piece: NDArray[Any]) -> None:
         whole = present.dtype.kind in "iub"
@@ -113,7 +120,7 @@ class Sketch:
             return
         self._be(other.kind)
         self.rows += other.rows
-        self._take(other.sample)
+        self._take(other.sample, other.stride)
         if other.low is not None:
             self._widen(other.low, other.high)
         self.broken = other.broken if self.broken is None else self.broken
@@ -165,6 +172,16 @@ def survey_part(
         for sketch in sketches:
             sketch.add(columns[sketch.name])
     return sketches
+
+
+def joined_sketches(found: Iterable[list[Sketch]]) -> list[Sketch]:
+    """Sketches of several parts, in their order, as sketches of all."""
+    total: list[Sketch] = []
+    for sketches in found:
+        total = total or [Sketch(sketch.name) for sketch in sketches]  # those found stay as they are
+        for sketch, more in zip(total, sketches, strict=True):
+            sketch.join(more)
+    return total
 
 
 def _read(part: Part, plan: Plan, every: bool, meter: Meter | None) -> Any:

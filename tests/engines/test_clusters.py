@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,15 @@ import pedanova as pa
 from engines import nasty
 from pedanova.cli import main
 from pedanova.errors import DataError, PartError, QueryError
+from pedanova.streaming import Counts, count_part
 from sources.tools import need
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
 OPTIONS = {"space": nasty.SPACE, "outside": "count"}
 
 
-@pytest.fixture(scope="module")
-def dask() -> Iterator[Any]:
+@contextmanager
+def two_workers() -> Iterator[Any]:
     distributed = need("distributed")
     with (
         distributed.LocalCluster(
@@ -32,6 +34,19 @@ def dask() -> Iterator[Any]:
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Any]:
+    with two_workers() as client:
+        yield client
+
+
+@pytest.fixture
+def doomed() -> Iterator[Any]:
+    """Workers of which none will be missed by another test."""
+    with two_workers() as client:
         yield client
 
 
@@ -91,30 +106,104 @@ def many_files(folder: Path) -> Path:
     return folder
 
 
-def killed_once(folder: Path) -> Any:
-    """`count_part`, except that the first worker to come by dies of SIGKILL."""
-    from pedanova import streaming
+def killed_once(folder: Path, plain: Any) -> Any:
+    """A function, except that the first worker to come by dies of SIGKILL."""
+    mark, here = folder.parent / "killed", os.getpid()
 
-    plain = streaming.count_part
-    mark = folder.parent / "killed"
-
-    def count_or_die(*arguments: Any, **options: Any) -> Any:
-        if not mark.exists():
+    def work_or_die(*arguments: Any, **options: Any) -> Any:
+        if os.getpid() != here and not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.02)
         return plain(*arguments, **options)
 
-    return count_or_die
+    return work_or_die
 
 
-def test_a_dask_worker_may_die(dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def same_bytes(one: pa.Analysis, two: pa.Analysis) -> None:
+    """The same rows, and their objectives added in the same order."""
+    for name, tally in two.tallies.items():
+        np.testing.assert_array_equal(one.tallies[name].counts, tally.counts)
+        assert one.tallies[name].sums.tobytes() == tally.sums.tobytes(), name
+
+
+def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
-    monkeypatch.setattr("pedanova.rescan.count_part", killed_once(folder))
-    a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
+    monkeypatch.setattr("pedanova.rescan.count_part", killed_once(folder, count_part))
+    a = pa.analyze(folder, "loss", executor=doomed.get_executor(retries=2), **OPTIONS)
     assert (tmp_path / "killed").exists()
     assert a.tallies == whole.tallies
+
+
+def test_a_dask_worker_may_die_with_the_results_it_keeps(
+    doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, executor = many_files(tmp_path / "data"), doomed.get_executor(retries=2)
+    whole = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
+    assert whole.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+    monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
+    a = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
+    assert (tmp_path / "killed").exists()
+    same_bytes(a, whole)
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
+    doomed: Any, tmp_path: Path, on_error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All workers die together with their results, and one file with them."""
+    folder, plain = many_files(tmp_path / "data"), Counts.sum
+    bad, mark = folder / "part-03-2.parquet", tmp_path / "killed"
+    everyone = list(doomed.run(os.getpid).values())
+
+    def all_die(found: Any) -> Any:
+        if not mark.exists():
+            mark.touch()
+            damage(bad)
+            for one in sorted(everyone, key=lambda pid: pid == os.getpid()):
+                os.kill(one, signal.SIGKILL)
+        return plain(found)
+
+    monkeypatch.setattr(Counts, "sum", all_die)
+    options = {"executor": doomed.get_executor(retries=1), "on_error": on_error, **OPTIONS}
+    if on_error == "raise":
+        with pytest.raises(PartError, match=r"part-03-2\.parquet"):
+            pa.analyze(folder, "loss", **options)
+        return
+    a = pa.analyze(folder, "loss", **options)
+    assert mark.exists()
+    assert [bad.name in note for note in a.notes if note.startswith("skipped")] == [True]
+    bad.unlink()
+    assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+
+
+def test_the_driver_of_dask_gets_one_result_of_each_reading(
+    dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = many_files(tmp_path / "data")
+    plain, fetched = type(dask)._gather_remote, []
+
+    async def noting(self: Any, *given: Any) -> Any:
+        response = await plain(self, *given)
+        fetched.extend(type(result).__name__ for result in response["data"].values())
+        return response
+
+    monkeypatch.setattr(type(dask), "_gather_remote", noting)
+    a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
+    assert fetched.count("Look") == fetched.count("Counts") == 1
+    assert len(fetched) <= 3 + 3  # samples of three files, one look, rows beside thresholds, counts
+    again = pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
+    same_bytes(again, a)
+
+
+def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:
+    folder = many_files(tmp_path / "data")
+    a = pa.analyze(folder, "loss", executor=dask.get_executor())
+    here = pa.analyze(folder, "loss", stream=True)
+    assert dict(a.space) == dict(here.space)
+    assert a.tallies == here.tallies
+    assert a.notes == here.notes
 
 
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
@@ -144,11 +233,37 @@ def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
 def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
-    monkeypatch.setattr("pedanova.rescan.count_part", killed_once(folder))
+    monkeypatch.setattr("pedanova.rescan.count_part", killed_once(folder, count_part))
     a = pa.analyze(spark.read.parquet(str(folder)).repartition(6), "loss", **OPTIONS)
     assert (tmp_path / "killed").exists()
     for name, tally in whole.tallies.items():
         np.testing.assert_array_equal(a.tallies[name].counts, tally.counts)
+
+
+def test_the_driver_of_spark_gets_a_handful_of_large_results(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers put them together, die once over it, and always add in the same order."""
+    folder = many_files(tmp_path / "data")
+    frame = spark.read.parquet(str(folder)).repartition(6).cache()
+    plain, fetched = type(frame).collect, []
+
+    def noting(self: Any) -> Any:
+        rows = plain(self)
+        fetched.append(len(rows) if "result" in self.columns else 0)
+        return rows
+
+    monkeypatch.setattr("pedanova.sources.spark.AT_ONCE", 0)
+    monkeypatch.setattr("pedanova.sources.spark.HANDFUL", 2)
+    monkeypatch.setattr(type(frame), "collect", noting)
+    a = pa.analyze(frame, "loss", **OPTIONS)
+    assert 0 < max(fetched) <= 2  # six partitions: three heaps, then two
+    assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+    monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
+    same_bytes(pa.analyze(frame, "loss", **OPTIONS), a)
+    assert (tmp_path / "killed").exists()
+    with pytest.raises(DataError, match="holds text"):
+        pa.analyze(frame, "optimizer")
 
 
 @pytest.mark.parametrize("pushdown", [None, False])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -22,6 +22,23 @@ class Failed:
     error: PedanovaError
 
 
+def packed(work: Callable[[], Any]) -> bytes:
+    """A result, or what went wrong, as it travels."""
+    try:
+        found = work()
+    except PedanovaError as error:
+        found = Failed(error)
+    return zlib.compress(pickle.dumps(found), 1)
+
+
+def unpacked(content: bytes) -> Any:
+    """The result again; it fails as the work did."""
+    found = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
+    if isinstance(found, Failed):
+        raise found.error
+    return found
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkCrew:
     """Reads a data frame as often as it is asked to; Spark runs lost work again by itself."""
@@ -29,29 +46,34 @@ class SparkCrew:
     part: Any
     lost: dict[str, str] = field(default_factory=dict)
 
-    def each(
-        self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str
-    ) -> Iterator[Result]:
-        """``function(partition, plan, …)`` of every partition."""
+    def total(
+        self,
+        function: Callable[..., Result],
+        add: Callable[[Iterable[Result]], Result],
+        plan: Any,
+        *arguments: Any,
+        what: str,
+    ) -> Result:
+        """``function(partition, plan, …)`` of every partition, added up by the workers as far as it goes."""
 
         def work(partition: Partition) -> bytes:
-            try:
-                found: Any = function(partition, plan, *arguments)
-            except PedanovaError as error:
-                found = Failed(error)
-            return zlib.compress(pickle.dumps(found), 1)
+            return packed(lambda: function(partition, plan, *arguments))
+
+        def put_together(found: list[bytes]) -> bytes:
+            return packed(lambda: add(map(unpacked, found)))
 
         with Meter(what):
-            packed = self._run(plan.needs, work)
-        for one in packed:
-            result = pickle.loads(zlib.decompress(one))  # noqa: S301  (our own workers wrote it)
-            if isinstance(result, Failed):
-                raise result.error
-            yield result
+            found = self._run(plan.needs, work, put_together)
+        return add(map(unpacked, found))
 
-    def _run(self, names: tuple[str, ...], work: Callable[[Partition], bytes]) -> list[bytes]:
+    def _run(
+        self,
+        names: tuple[str, ...],
+        work: Callable[[Partition], bytes],
+        add: Callable[[list[bytes]], bytes],
+    ) -> list[bytes]:
         try:
-            return run_on_partitions(self.part.frame, names, work)
+            return run_on_partitions(self.part.frame, names, work, add)
         except Exception as error:
             told = [line.strip() for line in str(error).splitlines() if line.strip()]
             lines = [line for line in told if "Error:" in line or "Exception:" in line] or told or [""]
