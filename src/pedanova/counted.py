@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.contrasts import (
     Codes,
@@ -39,7 +40,6 @@ from pedanova.preparation import reordered
 from pedanova.reducedspace import in_words
 from pedanova.regions import Cut, Region, as_region
 from pedanova.rowsets import RowSet, as_rows, needs_rows
-from pedanova.selection import Survey
 from pedanova.space import Space
 from pedanova.tally import Tally
 
@@ -61,8 +61,11 @@ class Counted:
     _rescan: Any = field(default=None, repr=False)  # how to read the rows again, where they are on disk
 
     @classmethod
-    def of(cls, observed: Observations, levels: Levels, threads: int, survey: Survey | None = None) -> Self:
-        tallies = tally_columns(observed, levels, threads=threads, survey=survey)
+    def of(
+        cls, observed: Observations, levels: Levels, threads: int, codes: NDArray[Any] | None = None
+    ) -> Self:
+        """Count; `codes` are the levels of the rows, where they are known."""
+        tallies = tally_columns(observed, levels, threads=threads, codes=codes)
         rows = next(iter(tallies.values())).rows
         return cls(
             objective=observed.name,

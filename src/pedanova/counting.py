@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pedanova.engines.arrays import kept_codes
 from pedanova.errors import DataError, MergeError, OutsideSpaceError, QueryError
 from pedanova.fates import NanPolicy
 from pedanova.grid import grid_of
@@ -29,10 +31,16 @@ from pedanova.tally import Tally
 Tallies = Mapping[str, Tally]
 
 
-def surveyed(observed: Observations, threads: int) -> Survey | None:
-    """Where all rows count and are many: one look at their objective that serves to cut levels and to assign them."""
+def levelled(
+    observed: Observations, levels: object, nan: NanPolicy, threads: int
+) -> tuple[Levels, NDArray[Any] | None]:
+    """Levels, and the level of every row where all rows count and are many: one look at their objective, which
+    is forgotten here, serves for both."""
     sign = 1.0 if observed.direction == "minimize" else -1.0
-    return survey_rows(observed.ranked, sign, threads=threads) if observed.keep is None else None
+    survey = survey_rows(observed.ranked, sign, threads=threads) if observed.keep is None else None
+    cut = levels_for(observed, levels, nan, threads, survey)
+    codes = None if survey is None else kept_codes(observed, cut, threads=threads, survey=survey)
+    return cut, codes
 
 
 def levels_for(

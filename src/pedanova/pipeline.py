@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from pedanova.analysis import Analysis
-from pedanova.counting import check_inside, levels_for, surveyed
+from pedanova.counting import check_inside, levelled
 from pedanova.errors import QueryError
 from pedanova.fates import Ending, NanPolicy, Policies, PrunedEnding
 from pedanova.goals import read_goals
@@ -170,9 +170,8 @@ def analyze(
         return analyze_scan(opened, request, how)
     records = read_records(opened, names=names, study=study)
     observed = prepare(replace(records, notes=(*records.notes, *notes)), request)
-    survey = surveyed(observed, workers)
-    cut = levels_for(observed, levels, "worst" if policies.may_be_worst else "drop", workers, survey)
-    a = Analysis.of(observed, cut, workers, survey)
+    cut, codes = levelled(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
+    a = Analysis.of(observed, cut, workers, codes)
     if space is not None and fate == "error":
         check_inside(a.tallies, observed)
     return a

@@ -39,10 +39,10 @@ class Job:
 
 
 def tally_columns(
-    observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
+    observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
 ) -> dict[str, Tally]:
-    """A tally for every parameter, in the order of the space; `survey` is of the very rows ranked."""
-    codes = kept_codes(observations, levels, threads=threads, survey=survey)
+    """A tally for every parameter, in the order of the space."""
+    codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     counted = count_codes(observations, codes, levels.count, threads=threads)
     return {
         name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space
@@ -52,7 +52,7 @@ def tally_columns(
 def kept_codes(
     observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
 ) -> NDArray[Any]:
-    """(rows,) The level of each row; ``levels.count`` for rows that do not count."""
+    """(rows,) The level of each row; ``levels.count`` for rows that do not count. `survey` is of the rows ranked."""
     codes = level_codes(observations.ranked, levels, threads=threads, survey=survey)
     if observations.keep is not None:
         codes[~observations.keep] = levels.count
