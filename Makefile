@@ -39,7 +39,7 @@ sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/cmake --build build/sanitize > /dev/null
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 PEDANOVA_KERNEL=build/sanitize/_kernel.so \
-	$(BIN)/python -m pytest tests/engines tests/laws tests/test_pareto.py -p no:cacheprovider
+	$(BIN)/python -m pytest tests/counting tests/laws tests/base/kernel -p no:cacheprovider
 
 clean:  ## remove environments and builds
 	rm -rf .venv .venv-tools build dist report.html

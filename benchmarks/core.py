@@ -21,8 +21,8 @@ from collections.abc import Callable
 import numpy as np
 
 import pedanova as pa
-from pedanova import kernel
-from pedanova.workers import as_threads, spread
+from pedanova.base.kernel import library as kernel
+from pedanova.base.threads import as_threads, spread
 
 OPTUNA_ROWS = 100_000
 

@@ -17,10 +17,10 @@ import numpy as np
 from core import make_data, timed
 
 import pedanova as pa
-from pedanova.engines import pairs
-from pedanova.engines.arrays import tally_columns
-from pedanova.interactions import groups_of
-from pedanova.workers import as_threads
+from pedanova.base.threads import as_threads
+from pedanova.counting import pair_arrays as pairs
+from pedanova.counting.arrays import tally_columns
+from pedanova.measures.interactions import groups_of
 
 NUMPY_VALUES = 10**8  # rows × pairs
 

@@ -20,9 +20,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import pedanova as pa
-from pedanova import kernel
-from pedanova.column import Column
-from pedanova.workers import chunks, spread
+from pedanova.base.kernel import library as kernel
+from pedanova.base.threads import chunks, spread
+from pedanova.data.column import Column
 
 LEVELS = [percent / 100 for percent in range(1, 101)]
 Table = tuple[Mapping[str, np.ndarray | Column], np.ndarray, Mapping[str, pa.space.Parameter]]

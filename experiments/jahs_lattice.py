@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import pedanova as pa
-from pedanova.column import Column
+from pedanova.data.column import Column
 
 QUESTIONS = {
     "global_0.1": (0.1, 1.0),

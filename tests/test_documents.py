@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import pedanova as pa
-from pedanova.cli import main
+from pedanova.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -234,17 +234,20 @@ def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
     assert "suggest_float('lr'" in capsys.readouterr().out
 
 
-def test_modules_of_the_architecture_exist() -> None:
+def test_rooms_of_the_architecture_exist() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    floors = text[text.index("## Floors") : text.index("## Decisions")]
-    package = Path(pa.__file__).parent
-    for name in re.findall(r"`(\w+)/?`", floors):
-        if name not in ("tests", "Analysis", "analyze"):
-            assert (package / f"{name}.py").exists() or (package / name).is_dir(), name
+    rooms = text[text.index("## Rooms") : text.index("## Decisions")]
+    listed = re.findall(r"^\| `([\w/]+)`", rooms, flags=re.MULTILINE)
+    assert len(listed) > 12
+    for name in listed:
+        assert (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").exists(), name
 
 
+PACKAGE = Path(pa.__file__).parent
 MODULES = sorted(
-    path.stem for path in Path(pa.__file__).parent.glob("*.py") if path.stem not in ("__main__",)
+    ".".join(("pedanova", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if ">>>" in path.read_text(encoding="utf-8")
 )
 
 
@@ -253,5 +256,4 @@ def test_examples_in_docstrings(name: str) -> None:
     import doctest
     from importlib import import_module
 
-    module = import_module("pedanova" if name == "__init__" else f"pedanova.{name}")
-    assert doctest.testmod(module).failed == 0
+    assert doctest.testmod(import_module(name)).failed == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pedanova.report.page import SCRIPTS
+from pedanova.report.page.html import SCRIPTS
 
 ROOT = Path(__file__).parent.parent
 HEAVY = ["pandas", "polars", "pyarrow", "rich", "duckdb", "scipy", "sklearn", "optuna", "matplotlib"]
@@ -67,7 +67,7 @@ def test_a_wheel_is_built_with_and_without_a_compiler(compiler: str, tmp_path: P
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"pedanova/report/assets/{name}" for name in ("page.css", *SCRIPTS)} <= set(names)
     assert ("pedanova/_kernel.so" in names) == (compiler == "present")
-    assert "pedanova/data/demo_trials.csv" in names
+    assert "pedanova/cli/demo_trials.csv" in names
     assert "-py3-none-" in wheel.name
     unpacked = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(unpacked)

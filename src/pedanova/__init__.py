@@ -13,44 +13,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pedanova.analysis import Analysis, load
-    from pedanova.effects import Effect, Effects, Marginal
+    from pedanova.analysis.analysis import Analysis, load
+    from pedanova.analysis.analyze import analyze, guess_space
+    from pedanova.cli.versions import __version__, show_versions
+    from pedanova.counting.levels import Levels
+    from pedanova.counting.tally import Tally
+    from pedanova.data.regions import Region, at_least, at_most, between, equals
     from pedanova.errors import PedanovaError
-    from pedanova.forest import axis_effects, forest_effects
-    from pedanova.forestresults import AxisEffects, ForestEffects, ForestPairs
-    from pedanova.importance import Importance, Importances
-    from pedanova.interactions import Interaction, Interactions
-    from pedanova.levels import Levels
-    from pedanova.measures import Measures
-    from pedanova.pipeline import analyze, guess_space
-    from pedanova.profiles import Profile
-    from pedanova.reducedspace import Evidence, ReducedSpace, Verdict
-    from pedanova.regions import Region, at_least, at_most, between, equals
-    from pedanova.results import Comparison, Densities
-    from pedanova.sources.spaces import space_from
-    from pedanova.space import Categorical, Float, Int, Moving, Ordinal, Space, Switch
-    from pedanova.tally import Tally
-    from pedanova.versions import __version__, show_versions
+    from pedanova.measures.compare import Comparison, Measures
+    from pedanova.measures.densities import Densities
+    from pedanova.measures.effects import Effect, Effects, Marginal
+    from pedanova.measures.forest.forest import axis_effects, forest_effects
+    from pedanova.measures.forest.results import AxisEffects, ForestEffects, ForestPairs
+    from pedanova.measures.importance import Importance, Importances
+    from pedanova.measures.interactions import Interaction, Interactions
+    from pedanova.measures.surrogate.profile import Profile
+    from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
+    from pedanova.sources.spaces.read import space_from
+    from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Space, Switch
 
 CONTENTS = {
-    "analysis": ["Analysis", "load"],
-    "effects": ["Effect", "Effects", "Marginal"],
+    "analysis.analysis": ["Analysis", "load"],
+    "analysis.analyze": ["analyze", "guess_space"],
+    "cli.versions": ["__version__", "show_versions"],
+    "counting.levels": ["Levels"],
+    "counting.tally": ["Tally"],
+    "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
     "errors": ["PedanovaError"],
-    "forest": ["axis_effects", "forest_effects"],
-    "forestresults": ["AxisEffects", "ForestEffects", "ForestPairs"],
-    "importance": ["Importance", "Importances"],
-    "interactions": ["Interaction", "Interactions"],
-    "levels": ["Levels"],
-    "measures": ["Measures"],
-    "pipeline": ["analyze", "guess_space"],
-    "profiles": ["Profile"],
-    "reducedspace": ["Evidence", "ReducedSpace", "Verdict"],
-    "regions": ["Region", "at_least", "at_most", "between", "equals"],
-    "results": ["Comparison", "Densities"],
-    "sources.spaces": ["space_from"],
-    "space": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
-    "tally": ["Tally"],
-    "versions": ["__version__", "show_versions"],
+    "measures.compare": ["Comparison", "Measures"],
+    "measures.densities": ["Densities"],
+    "measures.effects": ["Effect", "Effects", "Marginal"],
+    "measures.forest.forest": ["axis_effects", "forest_effects"],
+    "measures.forest.results": ["AxisEffects", "ForestEffects", "ForestPairs"],
+    "measures.importance": ["Importance", "Importances"],
+    "measures.interactions": ["Interaction", "Interactions"],
+    "measures.surrogate.profile": ["Profile"],
+    "reduction.result": ["Evidence", "ReducedSpace", "Verdict"],
+    "sources.spaces.read": ["space_from"],
+    "space.parameters": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
 }
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from pedanova.cli import main
+from pedanova.cli.main import main
 
 sys.exit(main())

@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from chromium import Page, axe_script
-from reports import LADDER, QUICK, analysis, browser, page, report
 
 import pedanova as pa
+from helpers.chromium import Page, axe_script
+from helpers.reports import LADDER, QUICK, analysis, browser, page, report
 
 HOSTILE = [
     "</script><script>window.hacked=1</script>",

@@ -12,10 +12,10 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from chromium import Page
-from reports import LADDER, analysis, browser, page, report
 
 import pedanova as pa
+from helpers.chromium import Page
+from helpers.reports import LADDER, analysis, browser, page, report
 
 COUNTS = {"estimator": "counts", "draws": 200}
 BOX = {"optimizer": {"adam", "sgd"}}

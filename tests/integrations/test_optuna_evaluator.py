@@ -18,7 +18,7 @@ from optuna.testing.pytest_importance import (
 from optuna.trial import Trial
 
 import pedanova as pa
-from conftest import refuse
+from helpers.common import refuse
 from pedanova.errors import QueryError
 from pedanova.integrations.optuna import PedAnovaEvaluator
 

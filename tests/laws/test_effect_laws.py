@@ -8,11 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova import kernel
-from pedanova.engines.arrays import sum_moments
+from pedanova.base.kernel import library as kernel
+from pedanova.counting.arrays import sum_moments
+from pedanova.counting.levels import Levels, as_ladder
+from pedanova.counting.moments import Moments, centres_of
 from pedanova.errors import MergeError
-from pedanova.levels import Levels, as_ladder
-from pedanova.moments import Moments, centres_of
 
 ROWS = st.integers(20, 300)
 SEEDS = st.integers(0, 2**32 - 1)

@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from conftest import COUNTS, against_region, against_uniform
-from pedanova.tally import Tally
+from helpers.common import COUNTS, against_region, against_uniform
+from pedanova.counting.tally import Tally
 
 ROWS = st.integers(8, 300)
 SEEDS = st.integers(0, 2**32 - 1)

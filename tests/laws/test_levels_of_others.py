@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from conftest import COUNTS
+from helpers.common import COUNTS
 from pedanova.errors import LevelsError, MergeError
 
 SPACE = {"x": pa.Float(0, 1)}
@@ -130,7 +130,7 @@ def test_log_integers_have_one_rule_whatever_their_number(random: np.random.Gene
 
 def test_the_share_is_exact(random: np.random.Generator) -> None:
     """Against dense matrices, also where the kernel's tail is faint."""
-    from pedanova.density import smooth, smoothing_matrix, squared_smooth
+    from pedanova.measures.density import smooth, smoothing_matrix, squared_smooth
 
     for width in (0.5, 1.0, 2.5, 20.0):
         counts = np.zeros(1001)

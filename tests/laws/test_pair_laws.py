@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.additive import design_of, explained, fitted_parts
-from pedanova.contrasts import codes_of_levels
-from pedanova.engines import pairs as engine
-from pedanova.interactions import groups_of
-from pedanova.pairs import PairTally
+from pedanova.counting import pair_arrays as engine
+from pedanova.counting.contrasts import codes_of_levels
+from pedanova.counting.pairs import PairTally
+from pedanova.measures.additive import design_of, explained, fitted_parts
+from pedanova.measures.interactions import groups_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -100,7 +100,7 @@ def test_sharing_bytes_changes_nothing(columns: int, monkeypatch: pytest.MonkeyP
 def test_without_the_kernel_the_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     a, _, _ = counted(5, 2_000, 9, 4)
     fast = a.interactions()
-    monkeypatch.setattr("pedanova.kernel.available", lambda: False)
+    monkeypatch.setattr("pedanova.base.kernel.library.available", lambda: False)
     assert a.interactions() == fast
 
 

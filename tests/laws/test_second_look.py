@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from conftest import COUNTS
+from helpers.common import COUNTS
 from pedanova.errors import MergeError, QueryError
-from pedanova.importance import beats_chance
+from pedanova.measures.importance import beats_chance
 from pedanova.report.sentences import contrast, describe
 
 
@@ -178,7 +178,7 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
 def test_a_report_counts_its_rows_once(
     random: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pedanova.counted as module
+    import pedanova.analysis.rows as module
 
     data = {f"x{i}": random.random(300) for i in range(6)} | {"y": random.random(300)}
     a = pa.analyze(data, "y")

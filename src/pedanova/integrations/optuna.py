@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pedanova.analysis import Analysis
+from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.analyze import analyze
+from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, PedanovaError
-from pedanova.pipeline import analyze
-from pedanova.regions import as_region
-from pedanova.sources.optuna_log import as_records
-from pedanova.sources.optuna_study import log_of
+from pedanova.sources.optuna.live import log_of
+from pedanova.sources.optuna.study_log import as_records
 
 try:
     from optuna.importance import BaseImportanceEvaluator

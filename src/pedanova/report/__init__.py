@@ -1,1 +1,1 @@
-"""Results for the eye: sentences, terminal text, one HTML page. Tables in, text out."""
+"""Numbers become what people look at: terminal, page and figures."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pedanova.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance
+from pedanova.base.terminal_text import shorten
+from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance
 
 ENOUGH_ROWS = 20  # target rows below which a change tells nothing
 NOTEWORTHY = 0.05  # a ratio that changes by less is no change
+MOST_NAMED = 3
+LONGEST_NAME = 60
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def describe(found: Importances) -> str:
@@ -71,11 +75,6 @@ def gathered(notes: Sequence[str], names: Iterable[str]) -> list[str]:
     return [f"{', '.join(about)}: {text}" if about else text for text, about in subjects.items()]
 
 
-def explain_columns(found: Importances) -> str:
-    """The columns of the table, for someone who sees it for the first time."""
-    return " ".join(meanings_of(found).values())
-
-
 def meanings_of(found: Importances) -> dict[str, str]:
     """What each column means, by its title; under no title, what is to be known beside."""
     base = "the region's rows" if found.baseline == "region" else "a uniform draw from the space"
@@ -100,3 +99,55 @@ def meanings_of(found: Importances) -> dict[str, str]:
     if found.baseline == "region" and found.region != "all rows":
         words[""] = "Inside a region shares may overlap and add to more than 100 %."
     return words
+
+
+def summarize(found: Importances) -> str:
+    """Two or three sentences about one question."""
+    sure = [row for row in found.rows if beats_chance(row)]
+    if not sure:
+        return (
+            f"Nothing separates {found.target} from {_others(found)} clearly better than chance would. "
+            "The order below may be nothing but luck."
+        )
+    return " ".join(part for part in (_leaders(found, sure), _noise(found), _never(found)) if part)
+
+
+def _others(found: Importances) -> str:
+    return "the rest" if found.region == "all rows" else f"the rest of {found.region}"
+
+
+def _leaders(found: Importances, sure: list[Importance]) -> str:
+    named = [row for row in sure if row.ratio >= 0.1][:MOST_NAMED] or sure[:1]
+    held = sum(row.ratio for row in named)
+    where = "" if found.region == "all rows" else f" once inside {found.region}"
+    importance = f"{held:.0%} of the importance for reaching {found.target}{where}"
+    first = max(sure, key=lambda row: row.share)
+    alone = explained(shorten(first.name, LONGEST_NAME), first.share)
+    names = joined([shorten(row.name, LONGEST_NAME) for row in named])
+    if len(named) == 1:
+        return f"{names} holds {importance}{alone}."
+    if len(named) == len(found):
+        parts = joined([f"{row.ratio:.0%}" for row in named])
+        return f"{names} hold {parts} of the importance for reaching {found.target}{where}{alone}."
+    return f"{number(len(named)).capitalize()} of {number(len(found))} parameters ({names}) hold {importance}{alone}."
+
+
+def _noise(found: Importances) -> str:
+    names = _names([row for row in found.rows if row.significant is False])
+    return f"{names} cannot be told from noise." if names else ""
+
+
+def _never(found: Importances) -> str:
+    names = _names([row for row in found.rows if not row.varied])
+    return f"{names} {NEVER} in these rows." if names else ""
+
+
+def _names(rows: Sequence[Importance]) -> str:
+    """At most a few of them."""
+    names = [shorten(row.name, LONGEST_NAME) for row in rows]
+    more = len(names) - MOST_NAMED
+    return joined(names if more <= 0 else [*names[:MOST_NAMED], f"{more} more"])
+
+
+def number(count: int) -> str:
+    return NUMBERS[count] if count < len(NUMBERS) else str(count)

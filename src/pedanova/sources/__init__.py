@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pedanova.column import Column, as_column
+from pedanova.data.column import Column, as_column
+from pedanova.data.records import Records
 from pedanova.errors import DataError
-from pedanova.observations import Records
-from pedanova.sources import arrays, frames
-from pedanova.sources.names import as_names
 from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, read_url
-from pedanova.sources.scans import is_small_file, scan_of
+from pedanova.sources.scans.scan import is_small_file, scan_of
+from pedanova.sources.tables import arrays, frames
+from pedanova.sources.tables.names import as_names
 
 
 def read_records(data: object, *, names: Sequence[str] | None = None, study: str | None = None) -> Records:

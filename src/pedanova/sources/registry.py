@@ -5,25 +5,25 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pedanova.data.records import Records
 from pedanova.errors import DataError
-from pedanova.observations import Records
-from pedanova.sources import (
+from pedanova.sources.kind import Kind
+from pedanova.sources.logs import (
     amltk,
     bohb,
     deepcave,
-    files,
     hyperopt,
     kerastuner,
     mlflow,
-    optuna_journal,
-    optuna_study,
-    optuna_tables,
     raytune,
     sklearn_search,
     smac,
     wandb,
 )
-from pedanova.sources.kinds import Kind
+from pedanova.sources.optuna import journal as optuna_journal
+from pedanova.sources.optuna import live as optuna_study
+from pedanova.sources.optuna import storage as optuna_tables
+from pedanova.sources.tables import files
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 

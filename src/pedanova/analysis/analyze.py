@@ -1,0 +1,235 @@
+"""`analyze`: the whole way on one page. Read, prepare, cut into levels, count."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+from pedanova.analysis.analysis import Analysis
+from pedanova.base.threads import as_threads
+from pedanova.counting.cut import check_inside, levelled
+from pedanova.counting.levels import Levels
+from pedanova.data.objectives import read_goals
+from pedanova.data.observations import OutsidePolicy, choose_columns
+from pedanova.data.outcomes import Ending, NanPolicy, Policies, PrunedEnding
+from pedanova.data.prepare import prepare
+from pedanova.data.records import RepeatPolicy
+from pedanova.data.request import Request, complete
+from pedanova.errors import QueryError
+from pedanova.space.parameters import Space
+
+OnError = Literal["raise", "skip"]
+
+
+def analyze(
+    data: object,
+    objective: object = None,
+    *,
+    direction: str | Sequence[str] | None = None,
+    space: object = None,
+    levels: Levels | Iterable[float] | None = None,
+    nan: str = "drop",
+    outside: str = "error",
+    params: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    where: object = None,
+    feasible: object = None,
+    infeasible: str = "drop",
+    state: object = None,
+    failed: str = "drop",
+    pruned: str = "drop",
+    repeats: str | None = None,
+    study: str | None = None,
+    names: Sequence[str] | None = None,
+    stream: bool | None = None,
+    executor: object = None,
+    on_error: str = "raise",
+    checkpoint: str | os.PathLike[str] | None = None,
+    pushdown: bool | None = None,
+    threads: int | None = None,
+) -> Analysis:
+    """Count a table of trials once; every question is then answered from the counts.
+
+    Parameters
+    ----------
+    data
+        A file (CSV, TSV, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its
+        database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
+        lists them), a pandas, Polars or pyarrow table, a dict of arrays, a structured NumPy array,
+        or a 2-D NumPy array with `names`.
+    objective
+        The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or
+        a list of names: several objectives are ordered by non-domination. A log that knows what was
+        optimised needs none; nor a direction.
+    direction
+        ``"minimize"`` (unless the log says otherwise) or ``"maximize"``, or a list with one for each.
+    space
+        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or
+        whatever `space_from` reads: a JSON, YAML or .pcs file, a ConfigSpace, Optuna's distributions.
+        Without it, the space is the log's own, or guessed from the data; ``notes`` tell every guess.
+    levels
+        Quantiles to cut the objective at, or the `levels` of another analysis, so that both can
+        be added. By default a ladder from 0.001 to 1.
+    nan
+        What to do with rows whose objective is NaN: ``"drop"`` or count as the ``"worst"``.
+    outside
+        What to do with values outside a given space: ``"error"``, or ``"count"`` them apart.
+    params, exclude
+        Columns to use as parameters, and columns to leave out.
+    where
+        Rows to use: a condition such as ``"epochs >= 10"``, a boolean column or mask, a box such
+        as ``{"lr": (1e-4, 1e-2)}``, or a region of the objective.
+    feasible, infeasible
+        A mask, a boolean column, or columns that must be at most 0; rows that are not feasible are
+        dropped or count as the ``"worst"``.
+    state, failed, pruned
+        The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING); failed rows are dropped
+        or count as the ``"worst"``, pruned ones too, or count with their ``"last"`` value.
+    repeats
+        Rows of the same configuration: count ``"all"``, or their ``"mean"`` or ``"median"``.
+    study
+        Which study or experiment, where a store holds several.
+    names
+        Column names of a 2-D NumPy array.
+    stream
+        Read files, lazy frames and relations in parts, in memory that does not grow with them; None
+        for large ones only.
+    executor
+        Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as
+        Dask's ``client.get_executor(retries=2)``.
+    on_error
+        What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"``
+        them and say so in the notes.
+    checkpoint
+        A file that keeps what is counted of a table read in parts: the same call goes on from there
+        after a crash. It stays, and answers at once if all was counted.
+    pushdown
+        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only
+        the objective travels; None for ibis tables only.
+    threads
+        Threads to count with; None for all cores.
+
+    Examples
+    --------
+    >>> import numpy as np, pedanova as pa
+    >>> x = np.linspace(0, 1, 1000)
+    >>> a = pa.analyze({"x": x, "z": np.tile([0, 1], 500), "loss": (x - 0.3) ** 2}, objective="loss")
+    >>> list(a.importance())
+    ['x', 'z']
+    """
+    # These bring narwhals along: only when needed.
+    from pedanova.sources import open_table, read_records, read_series
+    from pedanova.sources.scans.scan import Scan
+    from pedanova.sources.spaces.read import read_space
+
+    policies = Policies(
+        nan=as_choice("nan", nan, NanPolicy),
+        failed=as_choice("failed", failed, Ending),
+        pruned=as_choice("pruned", pruned, PrunedEnding),
+        infeasible=as_choice("infeasible", infeasible, Ending),
+    )
+    fate: OutsidePolicy = as_choice("outside", outside, OutsidePolicy)
+    workers = as_threads(threads)
+    if objective is not None and not isinstance(objective, str) and not _are_names(objective):
+        objective = read_series("objective", objective)
+    skip = as_choice("on_error", on_error, OnError) == "skip"
+    in_parts: bool | None = stream or executor is not None or checkpoint is not None or pushdown or None
+    if stream is False:
+        check_in_memory(executor=executor, checkpoint=checkpoint, pushdown=pushdown or None)
+        in_parts = False
+    single = names is not None or study is not None
+    opened = data if single else open_table(data, in_parts, skip=skip)
+    given, notes = (None, []) if space is None else read_space(space)
+    request = Request(
+        objective=objective,
+        direction=direction,
+        space=given,
+        params=params,
+        exclude=exclude,
+        where=where,
+        feasible=feasible,
+        state=state,
+        repeats=None if repeats is None else as_choice("repeats", repeats, RepeatPolicy),
+        policies=policies,
+        threads=workers,
+    )
+    if isinstance(opened, Scan):
+        from pedanova.scale.scan import How, count_table
+
+        how = How(
+            levels=levels,
+            outside=fate,
+            threads=workers,
+            executor=executor,
+            skip=skip,
+            checkpoint=checkpoint,
+            pushdown=pushdown,
+        )
+        return Analysis.of_counts(count_table(opened, request, how), workers)
+    records = read_records(opened, names=names, study=study)
+    observed = prepare(replace(records, notes=(*records.notes, *notes)), request)
+    cut, codes = levelled(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
+    a = Analysis.of(observed, cut, workers, codes)
+    if space is not None and fate == "error":
+        check_inside(a.tallies, observed)
+    return a
+
+
+def guess_space(
+    data: object,
+    objective: object = None,
+    *,
+    params: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    study: str | None = None,
+) -> tuple[Space, tuple[str, ...]]:
+    """The space that `analyze` would use, and why: a start for one that you write down yourself.
+
+    Examples
+    --------
+    >>> guess_space({"lr": [0.1, 0.01, 0.001, 0.02], "loss": [1.0, 2.0, 3.0, 4.0]}, "loss")[0]
+    Space({'lr': Float(low=0.001, high=0.1, log=True)})
+    """
+    from pedanova.sources import read_records
+
+    records, request = complete(
+        read_records(data, study=study),
+        Request(objective=objective, params=params, exclude=exclude),
+        ask=False,
+    )
+    goals = (
+        ()
+        if request.objective is None
+        else read_goals(records.columns, records.rows, request.objective, "minimize")
+    )
+    chosen = choose_columns(
+        records,
+        goals,
+        space=request.space,
+        params=request.params,
+        exclude=request.exclude,
+        conditions=request.conditions,
+    )
+    return chosen.space, chosen.notes
+
+
+def check_in_memory(**options: object) -> None:
+    """Refuse what only tables read in parts have a use for."""
+    for name, value in options.items():
+        if value is not None:
+            raise QueryError(f"{name}= is for tables read in parts; leave stream=False out")
+
+
+def _are_names(objective: object) -> bool:
+    return (
+        isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
+    )
+
+
+def as_choice(name: str, value: object, choices: Any) -> Any:
+    allowed = get_args(choices)
+    if not isinstance(value, str) or value not in allowed:
+        raise QueryError(f"{name}={value!r} must be {' or '.join(repr(choice) for choice in allowed)}")
+    return value

@@ -1,0 +1,262 @@
+"""Tallies with the rows behind them: which rows a question is about, counted anew where it must be."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.html import Look, draw
+from pedanova.base.terminal_text import printable
+from pedanova.counting.arrays import sum_moments, tally_columns
+from pedanova.counting.contrasts import (
+    Codes,
+    Contrast,
+    Slice,
+    codes_of_levels,
+    codes_of_rows,
+    counted_rows,
+    from_codes,
+    from_tallies,
+    rows_in,
+    slices_of,
+)
+from pedanova.counting.cut import Tallies, cell_notes, levels_for, recut
+from pedanova.counting.levels import Levels
+from pedanova.counting.moments import Moments
+from pedanova.counting.nesting import Range, check_nested, check_one_value, check_order, query_notes
+from pedanova.counting.tally import Tally
+from pedanova.data.observations import Observations
+from pedanova.data.prepare import reordered
+from pedanova.data.regions import Cut, Region, as_region
+from pedanova.data.rowsets import RowSet, as_rows, needs_rows
+from pedanova.errors import LevelsError, QueryError
+from pedanova.space.parameters import Space
+from pedanova.space.words import in_words
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counted:
+    """Tallies of every parameter, their levels, and the rows while they are at hand."""
+
+    objective: str
+    levels: Levels
+    tallies: Tallies = field(repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    dropped: int = 0
+    observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
+    threads: int = field(default=1, repr=False)
+    _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
+    _models: dict[object, Any] = field(default_factory=dict, repr=False)  # fitted when first asked
+    _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
+    _rescan: Any = field(default=None, repr=False)  # how to read the rows again, where they are on disk
+
+    @classmethod
+    def of(
+        cls, observed: Observations, levels: Levels, threads: int, codes: NDArray[Any] | None = None
+    ) -> Self:
+        """Count; `codes` are the levels of the rows, where they are known."""
+        tallies = tally_columns(observed, levels, threads=threads, codes=codes)
+        rows = next(iter(tallies.values())).rows
+        return cls(
+            objective=observed.name,
+            levels=levels,
+            tallies=tallies,
+            notes=(*observed.notes, *cell_notes(tallies)),
+            dropped=len(observed) - rows,
+            observations=observed,
+            threads=threads,
+        )
+
+    @classmethod
+    def of_counts(cls, found: Any, threads: int) -> Self:
+        """What was counted of a table in parts."""
+        return cls(
+            objective=found.objective,
+            levels=found.levels,
+            tallies=found.tallies,
+            notes=found.notes,
+            dropped=found.dropped,
+            threads=threads,
+            _moments=found.moments,
+            _rescan=found.rescan,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_short()})"
+
+    def in_short(self) -> str:
+        """What was counted, in one line."""
+        goals = self.observations.goals if self.observations is not None else ()
+        aim = " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
+        many = "parameter" if len(self.tallies) == 1 else "parameters"
+        aim = printable(aim or f"{self.direction} {self.objective}")
+        return f"{self.rows:,} rows, {len(self.tallies)} {many}, {aim}"
+
+    def _repr_html_(self) -> str:
+        """The search space, what was assumed, and what can be asked."""
+        lines = [[name, in_words(parameter)] for name, parameter in self.space.items()]
+        title = f"{self.in_short()}. Ask .importance(), .profile(), .densities(name), .reduce(), .widget()"
+        return draw(Look(title, ["parameter", "domain"], lines, words=frozenset({1}), notes=self.notes))
+
+    @property
+    def space(self) -> Space:
+        return Space({name: tally.parameter for name, tally in self.tallies.items()})
+
+    @property
+    def direction(self) -> str:
+        return self.levels.direction
+
+    @property
+    def rows(self) -> int:
+        """Rows counted; dropped ones are not among them."""
+        return next(iter(self.tallies.values())).rows
+
+    def __len__(self) -> int:
+        return self.rows
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Mean and spread of the objective by level: one pass over it, the first time they are needed."""
+        return self._moments or self._sum_moments(self.levels)
+
+    def _sum_moments(self, levels: Levels) -> Moments:
+        if self.observations is None:
+            raise LevelsError(
+                "the objective's spread was not kept (a file of version 1); analyze the data again"
+            )
+        return sum_moments(self.observations, levels, threads=self.threads)
+
+    def _moments_to_keep(self) -> Moments | None:
+        """What a file or a sum takes along; several objectives have no one mean."""
+        known = self._moments is not None or self.observations is not None
+        return self.moments if known and not self.levels.several else None
+
+    def within(self, rows: object) -> Self:
+        """The same analysis of some of the rows only; levels are cut anew inside them."""
+        base = self._as_rows(rows, "region")
+        observed = self._source()
+        mask = rows_in(base, observed, counted_rows(observed, self.levels.nan))
+        if mask.sum() < 2:
+            raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
+        key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest()
+        if key not in self._recounts:
+            self._recounts.clear()  # as in `_recount`
+            self._recounts[key] = self._like(reordered(replace(observed, keep=mask, restricted=True)))
+        inner: Self = self._recounts[key]
+        return inner
+
+    def first(self, rows: int) -> Self:
+        """The same analysis of the first rows only, as if the trials had ended there."""
+        if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or not 2 <= rows <= self.rows:
+            raise QueryError(f"rows={rows!r} must be a whole number from 2 to {self.rows:,}")
+        observed = self._source()
+        counted = counted_rows(observed, self.levels.nan)
+        mask = counted & (np.cumsum(counted) <= rows)
+        return self._like(reordered(replace(observed, keep=mask)))
+
+    def _like(self, observed: Observations) -> Self:
+        """Other observations analysed the same way: the same quantiles, policy and threads."""
+        levels = levels_for(observed, self.levels.quantiles, self.levels.nan, self.threads)
+        return self.of(observed, levels, self.threads)
+
+    def _source(self) -> Observations:
+        if self.observations is None:
+            raise LevelsError("the rows are no longer at hand (loaded or added); analyze the data again")
+        return self.observations
+
+    def _as_rows(self, value: object, name: str) -> Region | RowSet:
+        if not needs_rows(value):
+            region = as_region(value, name)
+            check_one_value(region, name, self.objective, several=self.levels.several)
+            single = self.observations is not None and self.observations.ranked.dtype == np.float32
+            single = single or (self._rescan is not None and self._rescan.single)
+            return region.as_float32() if single else region
+        observed = self._source()
+        return as_rows(value, name, observed.table, len(observed))
+
+    def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
+        """Target and region rows by cell, both in words, and notes on them."""
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        if isinstance(wanted, RowSet):
+            contrasts = from_codes(self._source(), self._codes(wanted, base), threads=self.threads)
+            return contrasts, (str(wanted), str(base)), []
+        if isinstance(base, RowSet):
+            contrasts, words, notes = self.within(region).ask(target, 1.0)
+            return contrasts, (words[0], str(base)), notes
+        tallies, inner, outer = self._find(wanted, base)
+        contrasts = from_tallies(tallies, inner, outer)
+        sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
+        notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
+        return contrasts, (str(wanted), str(base)), notes
+
+    def slices(
+        self, base: Region, parts: Iterable[Fraction] | None = None
+    ) -> tuple[list[Slice], list[Fraction]]:
+        """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
+        wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
+        _, tallies = self._cut_at(base, *(as_region(part, "target") for part in wanted))
+        return slices_of(tallies, base, wanted)
+
+    def reach(self, part: object) -> tuple[float, int]:
+        """The objective at which the best part of the rows ends, and how many rows that are."""
+        best = as_region(part, "part")
+        levels, tallies = self._cut_at(best)
+        by_level = first(tallies).rows_by_level()
+        _, last = levels.find(best, by_level)
+        return float(levels.thresholds[last - 1]), int(by_level[:last].sum())
+
+    def _codes(self, wanted: Region | RowSet, base: Region | RowSet) -> Codes:
+        """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
+        observed = self._source()
+        if isinstance(wanted, RowSet) or isinstance(base, RowSet):
+            return codes_of_rows(observed, wanted, base, self.levels.nan)
+        tallies, inner, outer = self._find(wanted, base)
+        return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads)
+
+    def _find(self, wanted: Region, base: Region, *, nested: bool = True) -> tuple[Tallies, Range, Range]:
+        """Tallies cut where the question needs it, and the levels of target and region."""
+        check_order(wanted, base)
+        levels, tallies = self._cut_at(wanted, base)
+        by_level = first(tallies).rows_by_level()
+        inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
+        if nested:
+            check_nested(wanted, base, inner, outer, by_level)
+        return tallies, inner, outer
+
+    def _cut_at(self, *regions: Region) -> tuple[Levels, Tallies]:
+        by_level = first(self.tallies).rows_by_level()
+        try:
+            for region in regions:
+                self.levels.find(region, by_level)
+        except LevelsError:
+            if self.observations is None and self._rescan is None:
+                raise
+            return self._recount(*regions)
+        return self.levels, self.tallies
+
+    def _recount(self, *regions: Region) -> tuple[Levels, Tallies]:
+        """The data once more, cut also at the thresholds that the ladder does not have."""
+        cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
+        if cuts not in self._recounts:
+            self._recounts.clear()  # the last question's counts are enough
+            self._recounts[cuts] = self._count_again(cuts)
+        found: tuple[Levels, Tallies] = self._recounts[cuts]
+        return found
+
+    def _count_again(self, cuts: frozenset[Cut]) -> tuple[Levels, Tallies]:
+        if self.observations is None:
+            found: tuple[Levels, Tallies] = self._rescan.recut(self.levels, cuts)
+            return found
+        levels = recut(self.observations, self.levels, cuts, self.threads)
+        return levels, tally_columns(self.observations, levels, threads=self.threads)
+
+
+def first(tallies: Tallies) -> Tally:
+    return next(iter(tallies.values()))

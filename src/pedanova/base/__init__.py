@@ -1,0 +1,1 @@
+"""Machinery without a word of the subject: threads, progress, notes, printed tables."""

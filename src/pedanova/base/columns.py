@@ -1,0 +1,153 @@
+"""Columns that fit the width there is: bars give way first, then columns, then letters of the names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pedanova.base.terminal_text import bar, shorten, to_left, to_right, width_of
+
+GAP = 2
+WIDEST_BAR, USUAL_BAR, LEAST_BAR = 20, 8, 4
+LEAST_NAME = 8
+BOLD, FAINT, CYAN, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table for the terminal.
+
+    kind
+        ``"name"`` and ``"words"`` stand left, ``"number"`` right; ``"bar"`` draws `parts`.
+    leave
+        Columns with a higher number leave first where room is short; 0 stays.
+    parts, marks
+        For bars: how long each is, and where on it a line stands, both from 0 to 1.
+    """
+
+    title: str
+    cells: Sequence[str] = ()
+    kind: Literal["name", "words", "number", "bar"] = "number"
+    leave: int = 0
+    parts: Sequence[float] = ()
+    marks: Sequence[float] = ()
+
+    @property
+    def width(self) -> int:
+        """Its natural width; that of a bar is chosen later."""
+        if self.kind == "bar":
+            return 0
+        return max(width_of(text) for text in (self.title, *self.cells))
+
+
+def fitted(columns: Sequence[Column], width: int) -> list[Column]:
+    """The columns that there is room for, as finished text."""
+    longest = max(16, width // 3)
+    kept = [_safe(column, longest) for column in columns]
+    while _bar_width(kept, width) < USUAL_BAR and any(column.leave for column in kept):
+        last = max(kept, key=lambda column: column.leave)
+        kept = [column for column in kept if column is not last]
+    if _bar_width(kept, width) < LEAST_BAR:
+        lacking = LEAST_BAR - _bar_width(kept, width)
+        kept = [_safe(c, max(LEAST_NAME, c.width - lacking)) if c.kind == "name" else c for c in kept]
+    size = max(LEAST_BAR, min(WIDEST_BAR, _bar_width(kept, width)))
+    return [_drawn(column, size) if column.kind == "bar" else column for column in kept]
+
+
+def _safe(column: Column, longest: int) -> Column:
+    most = longest if column.kind == "name" else 200
+    return replace(
+        column, title=shorten(column.title, most), cells=[shorten(cell, most) for cell in column.cells]
+    )
+
+
+def _bar_width(columns: Sequence[Column], width: int) -> int:
+    """Room for each bar; without bars, at least the usual as soon as the rest fits."""
+    taken = sum(column.width for column in columns) + GAP * (len(columns) - 1)
+    bars = sum(column.kind == "bar" for column in columns)
+    if not bars:
+        return USUAL_BAR if taken <= width else width - taken
+    return (width - taken) // bars
+
+
+def _drawn(column: Column, size: int) -> Column:
+    cells = [bar(part, size) for part in column.parts]
+    if column.marks:
+        cells = [_marked(cell, mark, size) for cell, mark in zip(cells, column.marks, strict=True)]
+    return replace(column, cells=cells, title=column.title[:size])
+
+
+def _marked(cell: str, mark: float, size: int) -> str:
+    at = min(size - 1, round(max(0.0, min(1.0, mark)) * size))
+    return f"{cell[:at]}┃{cell[at + 1 :]}"
+
+
+def draw_columns(
+    columns: Sequence[Column], *, width: int, colour: bool = False, faint: Collection[int] = ()
+) -> str:
+    """A table as text; in colour, bars are cyan, and lines that are noise are faint."""
+    kept = fitted(columns, width)
+    widths = [max(column.width, 0 if column.kind != "bar" else _size(column)) for column in kept]
+    head = [_placed(column.title, column, size) for column, size in zip(kept, widths, strict=True)]
+    lines = [_joined([_ink(cell, BOLD, colour) for cell in head])]
+    lines.append(_joined(["─" * size for size in widths]))
+    for i in range(max((len(column.cells) for column in kept), default=0)):
+        cells = []
+        for column, size in zip(kept, widths, strict=True):
+            ink = FAINT if i in faint else CYAN if column.kind == "bar" else ""
+            cells.append(_ink(_placed(column.cells[i], column, size), ink, colour))
+        lines.append(_joined(cells))
+    return "\n".join(lines)
+
+
+def draw_below(
+    title: str,
+    names: Sequence[str],
+    columns: Sequence[Column],
+    *,
+    width: int,
+    colour: bool = False,
+    faint: Collection[int] = (),
+) -> str:
+    """Every name on a line of its own, its numbers below: for names that would leave no room beside them."""
+    head, _, *lines = draw_columns(columns, width=width, colour=colour, faint=faint).splitlines()
+    shown = [_ink(shorten(name, width), FAINT if i in faint else "", colour) for i, name in enumerate(names)]
+    pairs = [text for pair in zip(shown, lines, strict=True) for text in pair]
+    return "\n".join([_ink(title, BOLD, colour), head, "─" * width, *pairs])
+
+
+def _size(column: Column) -> int:
+    return max(len(column.title), *(len(cell) for cell in column.cells)) if column.cells else 0
+
+
+def _placed(text: str, column: Column, size: int) -> str:
+    return to_right(text, size) if column.kind == "number" else to_left(text, size)
+
+
+def _ink(text: str, ink: str, colour: bool) -> str:
+    return f"{ink}{text}{PLAIN}" if colour and ink and text.strip() else text
+
+
+def _joined(cells: Sequence[str]) -> str:
+    return (" " * GAP).join(cells).rstrip()
+
+
+def draw_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int = 100, colour: bool = False
+) -> str:
+    """A plain table: names to the left, numbers to the right; columns that find no room stand below."""
+    columns = [
+        Column(title, [row[i] for row in rows], "name" if i == 0 else "number")
+        for i, title in enumerate(header)
+    ]
+    columns = [_safe(column, max(16, width // 3)) for column in columns]
+    first, *others = columns
+    parts, line, taken = [], [first], first.width
+    for column in others:
+        if taken + GAP + column.width > width and len(line) > 1:
+            parts.append(line)
+            line, taken = [first], first.width
+        line.append(column)
+        taken += GAP + column.width
+    return "\n\n".join(draw_columns(part, width=10_000, colour=colour) for part in [*parts, line])

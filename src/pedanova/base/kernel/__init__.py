@@ -1,0 +1,1 @@
+"""Exact algorithms on plain arrays, in C++ or NumPy."""

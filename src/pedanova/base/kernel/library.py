@@ -1,0 +1,375 @@
+"""The compiled kernel, opened by ctypes; calls only, no decisions.
+
+``PEDANOVA_KERNEL=numpy`` in the environment leaves it closed, a path opens that file instead.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.errors import PedanovaError
+
+ABI = 7
+MOST_FEATURES = 4  # counted in one call
+ENTRY = np.dtype([("count", np.float64), ("sum", np.float64)])
+MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
+DTYPES = {
+    np.dtype(name): code
+    for code, name in enumerate(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+} | {np.dtype(bool): 6}
+DIGIT_BITS = (16, 11, 11, 11, 11, 4)  # how select.hpp reads the bits of a number
+
+_pointer, _int64, _int32, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32, ctypes.c_double
+_column = [_pointer, _int64, _int32]
+_window = [ctypes.c_uint64, _int32, _int64]
+SIGNATURES: dict[str, list[Any]] = {
+    "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer],
+    "count_features": [_pointer, _int32, _int64, _int32, _pointer, _int64, *_column],
+    "code_feature": [_pointer, _int64, _pointer, _pointer],
+    "count_pairs": [_pointer, _pointer, _int64, _int64, _int64, _int64, _pointer],
+    "sum_levels": [*_column, _int64, _int32, _pointer, _pointer, _pointer],
+    "count_digits": [*_column, _double, _int64, _pointer, _int32, _pointer],
+    "find_fronts": [_pointer, _int64, _int64, _pointer],
+    "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
+    "count_window": [*_column, _double, _int64, *_window, _pointer, _pointer],
+    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, _pointer, _pointer, _int64],
+    "assign_by_slots": [
+        *_column,
+        _double,
+        _int64,
+        _pointer,
+        *_window,
+        _pointer,
+        _int64,
+        _int64,
+        _int32,
+        _pointer,
+    ],
+}
+
+
+class Boundaries(Protocol):
+    """What tells the cell of a number: a grid, as far as the kernel knows one."""
+
+    @property
+    def cells(self) -> int: ...
+    @property
+    def even(self) -> bool: ...
+    @property
+    def labels(self) -> tuple[Any, ...] | None: ...
+    @property
+    def edges(self) -> NDArray[np.float64] | None: ...
+    @property
+    def inner(self) -> NDArray[np.float64] | None: ...
+    @property
+    def accept_low(self) -> NDArray[np.float64] | None: ...
+    @property
+    def accept_high(self) -> NDArray[np.float64] | None: ...
+
+
+class Feature(ctypes.Structure):
+    """One column, its grid and its table, as cells.hpp has them."""
+
+    _fields_ = (
+        ("data", _pointer),
+        ("stride", _int64),
+        ("dtype", _int32),
+        ("looked_up", _int32),
+        ("missing", _pointer),
+        ("cells", _int64),
+        ("inner", _pointer),
+        ("accept_low", _pointer),
+        ("accept_high", _pointer),
+        ("range", _int32),
+        ("even", _int32),
+        ("origin", _double),
+        ("scale", _double),
+        ("offset", _int64),
+        ("size", _int64),
+        ("lookup", _pointer),
+        ("table", _pointer),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A column and what tells its cells: the boundaries of a grid, or ``lookup[value - offset]``."""
+
+    values: NDArray[Any]
+    grid: Boundaries
+    missing: NDArray[np.bool_] | None = None  # contiguous
+    offset: int = 0
+    lookup: NDArray[np.int32] | None = None
+
+    def feature(self, rows: slice, table: NDArray[Any] | None = None) -> Feature:
+        """Some of its rows, to be counted into `table` [level × sorted position]. Arrays must outlive it."""
+        data, stride, dtype = column_of(self.values[rows])
+        missing = None if self.missing is None else address(self.missing[rows])
+        feature = Feature(data, stride, dtype, int(self.lookup is not None), missing, self.grid.cells)
+        if self.lookup is None:
+            _describe(self.grid, feature)
+        else:
+            feature.offset, feature.size, feature.lookup = self.offset, len(self.lookup), address(self.lookup)
+        feature.table = address(table)
+        return feature
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The library, or the reason why there is none."""
+
+    library: ctypes.CDLL | None
+    where: str
+
+
+@lru_cache(maxsize=1)
+def opened() -> Opened:
+    wish = os.environ.get("PEDANOVA_KERNEL", "")
+    if wish == "numpy":
+        return Opened(None, "switched off by PEDANOVA_KERNEL=numpy")
+    path = Path(wish) if wish else find_library()
+    if path is None:
+        return Opened(None, "not built: no C++ compiler when pedanova was installed")
+    try:
+        library = ctypes.CDLL(str(path))
+        found = library.pedanova_abi()
+    except (OSError, AttributeError) as error:
+        return Opened(None, f"{path} cannot be opened: {error}")
+    if found != ABI:
+        return Opened(None, f"{path} is of version {found}, {ABI} is needed: reinstall pedanova")
+    for name, arguments in SIGNATURES.items():
+        function = getattr(library, f"pedanova_{name}")
+        function.argtypes, function.restype = arguments, _int64
+    return Opened(library, str(path))
+
+
+def find_library() -> Path | None:
+    """Beside this file, or where an editable install has put it."""
+    spec = find_spec("pedanova")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for suffix in ("so", "dll", "dylib"):
+            path = Path(folder) / f"_kernel.{suffix}"
+            if path.is_file():
+                return path
+    return None
+
+
+def available() -> bool:
+    return opened().library is not None
+
+
+def describe() -> str:
+    """One line: which judge counts on this machine."""
+    state = opened()
+    return "C++" if state.library is not None else f"NumPy (kernel {state.where})"
+
+
+def is_usable(values: NDArray[Any]) -> bool:
+    """Whether the kernel reads these values where they lie."""
+    return values.dtype in DTYPES and values.dtype.isnative
+
+
+def call(name: str, *arguments: object) -> int:
+    """Call the library; arrays are passed by address and must outlive the call."""
+    library = opened().library
+    if library is None:
+        raise PedanovaError(f"the compiled kernel is absent: {opened().where}")
+    result: int = getattr(library, f"pedanova_{name}")(*arguments)
+    if result < 0:
+        raise PedanovaError(f"the kernel refused {name} (code {result}); please report this")
+    return result
+
+
+def address(array: NDArray[Any] | None) -> int | None:
+    return None if array is None else array.ctypes.data
+
+
+def column_of(values: NDArray[Any]) -> tuple[int, int, int]:
+    return values.ctypes.data, values.strides[0] if len(values) else 0, DTYPES[values.dtype]
+
+
+def assign_levels(
+    objective: NDArray[Any],
+    sign: float,
+    boundaries: NDArray[np.float64],
+    nan_level: int,
+    levels: NDArray[Any],
+) -> None:
+    """Write the level of every row into `levels` (uint8 or uint16)."""
+    call(
+        "assign_levels",
+        *column_of(objective),
+        sign,
+        len(objective),
+        address(boundaries),
+        len(boundaries),
+        nan_level,
+        levels.itemsize,
+        address(levels),
+    )
+
+
+def _describe(grid: Boundaries, feature: Feature) -> None:
+    feature.inner, feature.accept_low = address(grid.inner), address(grid.accept_low)
+    feature.accept_high, feature.range = address(grid.accept_high), int(grid.labels is None)
+    if grid.even and grid.edges is not None and grid.cells > 1:
+        feature.even, feature.origin = 1, float(grid.edges[0])
+        feature.scale = grid.cells / float(grid.edges[-1] - grid.edges[0])
+
+
+def count_features(
+    placed: Sequence[Placed],
+    rows: slice,
+    levels: NDArray[Any],
+    count: int,
+    objective: NDArray[Any],
+    tables: Sequence[NDArray[Any]],
+) -> None:
+    """Add rows to the `tables` [level × sorted position] of at most `MOST_FEATURES` columns.
+
+    Levels run from 0 to `count`, which stands for rows that do not count: their part of a table
+    may be filled or not.
+    """
+    features = [one.feature(rows, table) for one, table in zip(placed, tables, strict=True)]
+    codes, values = levels[rows], objective[rows]
+    call(
+        "count_features",
+        (Feature * len(features))(*features),
+        len(features),
+        len(codes),
+        codes.itemsize,
+        address(codes),
+        count,
+        *column_of(values),
+    )
+
+
+def code_feature(placed: Placed, rows: slice, groups: NDArray[np.uint8], codes: NDArray[np.uint8]) -> None:
+    """Write the group of every row's sorted position into `codes`."""
+    feature = placed.feature(rows)
+    call("code_feature", ctypes.byref(feature), len(codes), address(groups), address(codes))
+
+
+def count_pairs(
+    codes: NDArray[np.uint8], parts: NDArray[np.uint8], width: int, tables: NDArray[np.uint32]
+) -> None:
+    """Add rows to `tables` [pair × part × code × code]; `codes` is (columns, rows), contiguous."""
+    columns, rows = codes.shape
+    call(
+        "count_pairs",
+        address(codes),
+        address(parts),
+        rows,
+        columns,
+        width,
+        tables.shape[1],
+        address(tables),
+    )
+
+
+def sum_levels(
+    objective: NDArray[Any], levels: NDArray[Any], centres: NDArray[np.float64], table: NDArray[Any]
+) -> None:
+    """Add rows to `table`, one `MOMENT` for each centre; a level's sums are around its centre."""
+    call(
+        "sum_levels",
+        *column_of(objective),
+        len(objective),
+        levels.itemsize,
+        address(levels),
+        address(centres),
+        address(table),
+    )
+
+
+def _children(tables: list[NDArray[np.int32]]) -> Any:
+    return (_pointer * max(1, len(tables)))(*(table.ctypes.data for table in tables))
+
+
+def count_digits(
+    objective: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], counts: NDArray[np.int64]
+) -> int:
+    """Count the next digit under the wanted prefixes; returns the number of NaN."""
+    children = _children(tables)
+    where = column_of(objective)
+    rows = len(objective)
+    return call("count_digits", *where, sign, rows, children, len(tables), address(counts))
+
+
+def gather_wanted(
+    objective: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], out: NDArray[np.float64]
+) -> int:
+    """Collect the values under the wanted prefixes; returns how many there are."""
+    children = _children(tables)
+    return call(
+        "gather_wanted",
+        *column_of(objective),
+        sign,
+        len(objective),
+        children,
+        len(tables),
+        address(out),
+        len(out),
+    )
+
+
+def count_window(
+    objective: NDArray[Any],
+    sign: float,
+    window: tuple[int, int, int],
+    counts: NDArray[np.int64],
+    slots: NDArray[np.uint16],
+) -> None:
+    """Write the slot of every row in a window (first key, shift, slots) and add to their `counts`; NaN comes last."""
+    where = (*column_of(objective), sign, len(objective))
+    call("count_window", *where, *window, address(counts), address(slots))
+
+
+def gather_slots(
+    objective: NDArray[Any],
+    sign: float,
+    slots: NDArray[np.uint16],
+    wanted: NDArray[np.int32],
+    ends: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> int:
+    """Collect the values of slots marked -1, widen ``ends[i]`` by those marked i; returns how many.
+
+    Slots marked -2 are passed over.
+    """
+    where = (*column_of(objective), sign, len(objective))
+    marks = (address(wanted), len(wanted), address(ends))
+    return call("gather_slots", *where, address(slots), *marks, address(out), len(out))
+
+
+def assign_by_slots(
+    objective: NDArray[Any],
+    sign: float,
+    slots: NDArray[np.uint16],
+    window: tuple[int, int, int],
+    boundaries: NDArray[np.float64],
+    nan_level: int,
+    out: NDArray[Any],
+) -> None:
+    """As `assign_levels`, for rows whose slots of a window are known."""
+    where = (*column_of(objective), sign, len(objective), address(slots), *window)
+    call(
+        "assign_by_slots", *where, address(boundaries), len(boundaries), nan_level, out.itemsize, address(out)
+    )
+
+
+def find_fronts(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(rows,) Fronts of different rows in lexicographic order, every objective minimised."""
+    fronts = np.empty(len(rows), dtype=np.int64)
+    call("find_fronts", address(rows), len(rows), rows.shape[1], address(fronts))
+    return fronts

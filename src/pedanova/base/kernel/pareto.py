@@ -1,0 +1,126 @@
+"""Several objectives → one order of rows: non-domination rank, then room inside the front.
+
+Row p dominates q if it is at least as good in every objective and better in one; duplicates do not
+dominate each other. Front 0 is dominated by nobody, front 1 only by front 0, and so on. Inside a
+front, rows with more room around them (crowding distance) come first, the ends before all others;
+where rooms are equal, rows that halve the widest gaps along the front.
+
+The room is measured on ranks, not on values: the order then does not change under any strictly
+monotone transform of an objective, infinities need no exception, and no objective outweighs another
+by its units. Only rows with the same objectives are tied, and the order of rows in the table never
+matters. Greedy hypervolume would need a reference point and a scale, and O(n²) work.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.kernel import library as kernel
+
+Reals = NDArray[np.float64]
+
+
+def order_rows(losses: Reals) -> Reals:
+    """(rows,) 0, 1, 2, … from best to worst, ties equal; `losses` (rows, objectives) are minimised."""
+    distinct, back = np.unique(losses + 0.0, axis=0, return_inverse=True)
+    fronts = front_of(distinct)
+    places = np.lexsort([halving(fronts), -crowding(distinct, fronts), fronts])
+    order = np.empty(len(distinct))
+    order[places] = np.arange(len(distinct))
+    ordered: Reals = order[back.reshape(-1)]
+    return ordered
+
+
+def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """A key for rows with equal room: those that halve the widest gaps along the front come first."""
+    by_front = np.argsort(fronts, kind="stable")  # rows are in order of the first objective already
+    starts = np.searchsorted(fronts[by_front], fronts[by_front])
+    place = np.empty(len(fronts), dtype=np.uint64)
+    place[by_front] = (np.arange(len(fronts)) - starts).astype(np.uint64)
+    key = np.zeros_like(place)
+    for bit in range(int(place.max(initial=0)).bit_length()):  # the place with its bits reversed
+        key = (key << np.uint64(1)) | ((place >> np.uint64(bit)) & np.uint64(1))
+    return key
+
+
+def ranks_of(losses: Reals) -> NDArray[np.int64]:
+    """(rows,) The front of every row, 0 being the best."""
+    distinct, back = np.unique(losses + 0.0, axis=0, return_inverse=True)
+    return front_of(distinct)[back.reshape(-1)]
+
+
+def front_of(distinct: Reals) -> NDArray[np.int64]:
+    """Fronts of different rows in lexicographic order: whoever dominates a row stands before it."""
+    if distinct.shape[1] == 1:
+        return np.arange(len(distinct))
+    if kernel.available():
+        return kernel.find_fronts(np.ascontiguousarray(distinct))
+    if distinct.shape[1] == 2:
+        return _fronts_of_two(distinct[:, 1])
+    return _fronts_of_many(distinct)
+
+
+def _fronts_of_two(second: Reals) -> NDArray[np.int64]:
+    """In order of the first objective, a front dominates whatever its last second objective does."""
+    best: list[float] = []  # per front, rising: the fronts that dominate a row come first
+    fronts = np.empty(len(second), dtype=np.int64)
+    for i, value in enumerate(second.tolist()):
+        front = bisect_right(best, value)
+        if front == len(best):
+            best.append(value)
+        else:
+            best[front] = value
+        fronts[i] = front
+    return fronts
+
+
+def _fronts_of_many(distinct: Reals) -> NDArray[np.int64]:
+    """Each row goes to the first front with nobody who dominates it; fronts are searched by halving."""
+    members: list[list[Reals]] = []
+    fronts = np.empty(len(distinct), dtype=np.int64)
+    for i, row in enumerate(distinct):
+        low, high = 0, len(members)
+        while low < high:
+            middle = (low + high) // 2
+            if np.any(np.all(np.array(members[middle]) <= row, axis=1)):
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(members):
+            members.append([])
+        members[low].append(row)
+        fronts[i] = low
+    return fronts
+
+
+def crowding(distinct: Reals, fronts: NDArray[np.int64]) -> Reals:
+    """Room around each row inside its front, on ranks; infinite at the ends."""
+    room = np.zeros(len(distinct))
+    for objective in distinct.T:
+        position = np.unique(objective, return_inverse=True)[1].reshape(-1).astype(np.float64)
+        order = np.lexsort([position, fronts])
+        here, front = position[order], fronts[order]
+        first = np.r_[True, front[1:] != front[:-1]]
+        last = np.r_[first[1:], True]
+        spread = np.maximum(_per_front(here, first, last), 1.0)
+        gap = np.r_[0.0, here[2:] - here[:-2], 0.0] / spread if len(here) > 2 else np.zeros(len(here))
+        gap[_ends(here, first, last)] = np.inf
+        room[order] += gap
+    return room
+
+
+def _per_front(here: Reals, first: NDArray[np.bool_], last: NDArray[np.bool_]) -> Reals:
+    """(rows,) The width of each row's front."""
+    sizes = np.diff(np.r_[np.flatnonzero(first), len(here)])
+    return np.repeat(here[last] - here[first], sizes)
+
+
+def _ends(here: Reals, first: NDArray[np.bool_], last: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Every row that ties with the smallest or largest of its front."""
+    sizes = np.diff(np.r_[np.flatnonzero(first), len(here)])
+    smallest, largest = np.repeat(here[first], sizes), np.repeat(here[last], sizes)
+    ends: NDArray[np.bool_] = (here == smallest) | (here == largest)
+    return ends

@@ -1,0 +1,287 @@
+"""Exact order statistics in O(rows): radix selection on the bits of the objective.
+
+A small sample says where on the number line the rows lie. One pass counts all rows in 65,535 slots of
+that window and notes each row's slot; a second one, over these notes, collects the few rows that share
+a slot with a wanted rank, and they are sorted. Slots that hold very many rows mostly hold one value again
+and again; where they do not, their ranks are found digit by digit: the first pass counts the leading 16
+bits of every number, each further pass the next bits, but only below prefixes that hold a wanted rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.kernel import library as kernel
+from pedanova.base.threads import portions, spread
+
+SORT_BELOW = 1 << 16  # fewer rows are sorted at once
+SAMPLE = 1 << 13  # rows that tell where the others lie
+GOLDEN = (5**0.5 - 1) / 2  # its multiples fill a circle evenly
+TAIL = 16  # of the sample on either side: their slots may be wide
+SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
+LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
+MINUS_ZERO = (1 << 63) - 1  # its own key, which no number has: it is counted as 0
+PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
+
+Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
+Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values, (slots, 2) ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """How many rows lie in each slot of a window over the number line; slots rise with the numbers."""
+
+    window: Window
+    counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
+    slots: NDArray[np.uint16]  # (rows,)
+
+    @property
+    def nans(self) -> int:
+        return int(self.counts[-1])
+
+    def shared_with(self, values: NDArray[np.float64]) -> int:
+        """How many rows share their slot with one of these signed values."""
+        return int(self.counts[np.unique(slots_of(values, self.window))].sum())
+
+
+def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Survey | None:
+    """One pass over many rows; None where they are few, or not for the kernel."""
+    if len(objective) < SORT_BELOW or not kernel.available() or not kernel.is_usable(objective):
+        return None
+    window = window_around(sample_of(objective, sign))
+    slots = np.empty(len(objective), dtype=np.uint16)
+    counts = spread(
+        lambda rows: count_slots(objective[rows], sign, window, slots[rows]),
+        portions(len(objective), threads=threads),
+        threads=threads,
+    )
+    return Survey(window, np.sum(counts, axis=0), slots)
+
+
+def count_slots(
+    objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]
+) -> NDArray[np.int64]:
+    """(slots + 1,) How many rows lie in each slot, and how many are NaN; each row's own goes into `slots`."""
+    counts = np.zeros(window[2] + 1, dtype=np.int64)
+    kernel.count_window(objective, sign, window, counts, slots)
+    return counts
+
+
+def select_ranks(
+    objective: NDArray[Any],
+    sign: float,
+    ranks: Iterable[int],
+    *,
+    threads: int = 1,
+    survey: Survey | None = None,
+) -> dict[int, float]:
+    """For each rank (1 = smallest) the value of ``sign * objective`` there; NaN has no rank."""
+    wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
+    if len(wanted) == 0:
+        return {}
+    survey = survey or survey_rows(objective, sign, threads=threads)
+    if survey is None:
+        values = _by_partition(objective, sign, wanted)
+    else:
+        values = _by_survey(objective, sign, wanted, survey, threads=threads)
+    return dict(zip(wanted.tolist(), values.tolist(), strict=True))
+
+
+def window_around(sample: NDArray[np.float64]) -> Window:
+    """Slots for all but the outermost of some signed values."""
+    keys = np.sort(_key_of(sample[~np.isnan(sample)]))
+    if not len(keys):
+        return LEADING_BITS
+    tail = min(TAIL, (len(keys) - 1) // 2)
+    low, high = int(keys[tail]), int(keys[-1 - tail])
+    first = max(0, low - max(1, (high - low) // SLOTS))
+    first -= first == MINUS_ZERO
+    return first, max(0, (high - first).bit_length() - SLOTS.bit_length()), SLOTS
+
+
+def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
+    """The slots of some signed values, as `count_slots` finds them; not for NaN."""
+    first, shift, slots = window
+    keys = np.maximum(_key_of(values), np.uint64(first)) - np.uint64(first)
+    found: NDArray[np.int64] = np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64)
+    return found
+
+
+def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
+    """Some signed values from all over the rows: not every so-many-th, for tables in some order have their beat."""
+    rows = len(objective)
+    turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
+    picked = objective if rows <= SAMPLE else objective[(turns * rows).astype(np.int64)]
+    sample: NDArray[np.float64] = sign * picked.astype(np.float64)
+    return sample
+
+
+def _by_survey(
+    objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], survey: Survey, *, threads: int
+) -> NDArray[np.float64]:
+    def gather(marks: NDArray[np.int32], few: int, large: int) -> Gathered:
+        def gather_rows(rows: slice) -> Gathered:
+            return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large)
+
+        return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
+
+    def again(odd: NDArray[np.int64]) -> NDArray[np.float64]:
+        return _by_radix(objective, sign, odd, threads=threads)
+
+    return pick_ranks(survey.counts, wanted, gather, again, most=max(SORT_BELOW, len(objective) // 64))
+
+
+def pick_ranks(
+    counts: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+    gather: Callable[[NDArray[np.int32], int, int], Gathered],
+    again: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    *,
+    most: int,
+) -> NDArray[np.float64]:
+    """Values at some ranks, given the rows in each slot; `most` rows may be gathered.
+
+    `gather` collects rows by the marks of their slots, `again` finds ranks that no slot tells.
+    """
+    reached = np.cumsum(counts[:-1])
+    slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
+    sizes = counts[slots]
+    inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
+    small = _small_enough(sizes, most)
+    marks = np.full(len(counts), PASSED_OVER, dtype=np.int32)
+    marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)
+    rest, ends = gather(marks, int(sizes[small].sum()), int((~small).sum()))
+    before = np.cumsum(np.where(small, sizes, 0)) - sizes
+    ended = np.full((len(slots), 2), np.nan)
+    ended[~small] = ends
+    values: NDArray[np.float64] = ended[under, 0]
+    simple = small[under]
+    values[simple] = np.sort(rest)[(before[under] + inside)[simple]]
+    odd = ended[under, 0] < ended[under, 1]
+    if odd.any():
+        values[odd] = again(wanted[odd])
+    return values
+
+
+def _small_enough(sizes: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
+    """Which slots to collect, the smallest first, so that they are `most` rows at the most."""
+    order = np.argsort(sizes, kind="stable")
+    small = np.zeros(len(sizes), dtype=bool)
+    small[order] = np.cumsum(sizes[order]) <= most
+    return small
+
+
+def gather_slots(
+    objective: NDArray[Any],
+    sign: float,
+    slots: NDArray[np.uint16],
+    marks: NDArray[np.int32],
+    few: int,
+    large: int,
+) -> Gathered:
+    """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
+    out = np.empty(min(few, len(objective)), dtype=np.float64)
+    ends = np.tile([np.inf, -np.inf], (large, 1))
+    found = kernel.gather_slots(objective, sign, slots, marks, ends, out)
+    return out[:found].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
+
+
+def joined(found: Iterable[Gathered]) -> Gathered:
+    """What several pieces hold, together."""
+    values, pairs = zip(*found, strict=True)
+    ends = np.array(pairs)
+    both = np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
+    return np.concatenate(values), both
+
+
+def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+    numbers = objective.astype(np.float64)
+    numbers = sign * numbers[~np.isnan(numbers)] + 0.0
+    numbers.partition(wanted - 1)
+    picked: NDArray[np.float64] = numbers[wanted - 1]
+    return picked
+
+
+Count = Callable[[list[NDArray[np.int32]], int, int], NDArray[np.int64]]  # tables, prefixes, bits → counts
+Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables, rows at most → signed values
+
+
+def _by_radix(
+    objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *, threads: int
+) -> NDArray[np.float64]:
+    parts = [objective[rows] for rows in portions(len(objective), threads=threads)]
+
+    def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
+        counted = spread(lambda part: count_digits(part, sign, tables, nodes, bits), parts, threads=threads)
+        total: NDArray[np.int64] = np.sum(counted, axis=0)
+        return total
+
+    def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
+        return np.concatenate(
+            spread(lambda part: gather_wanted(part, sign, tables, most), parts, threads=threads)
+        )
+
+    return radix_select(count, gather, wanted, few=max(SORT_BELOW, len(objective) // 64))
+
+
+def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few: int) -> NDArray[np.float64]:
+    """Values at some ranks, by whoever counts and gathers; `few` rows are sorted at once."""
+    tables: list[NDArray[np.int32]] = []  # which prefixes are wanted, digit by digit
+    keys = np.zeros(1, dtype=np.uint64)  # the bits read so far, one prefix each
+    under = np.zeros(len(wanted), dtype=np.int64)  # the prefix each wanted rank lies under
+    inside = wanted - 1  # its rank among the rows of that prefix
+    for bits in kernel.DIGIT_BITS:
+        counts = count(tables, len(keys), bits)
+        reached = np.cumsum(counts, axis=1)
+        digit = np.array(
+            [np.searchsorted(reached[u], i, side="right") for u, i in zip(under, inside, strict=True)]
+        )
+        inside = inside - np.where(digit > 0, reached[under, digit - 1], 0)
+        prefixes, under = np.unique((under << bits) + digit, return_inverse=True)
+        table = np.full(counts.size, -1, dtype=np.int32)
+        table[prefixes] = np.arange(len(prefixes))
+        tables.append(table)
+        keys = (keys[prefixes >> bits] << np.uint64(bits)) | (prefixes & ((1 << bits) - 1)).astype(np.uint64)
+        sizes = counts.ravel()[prefixes]
+        if sizes.sum() <= few and len(tables) < len(kernel.DIGIT_BITS):
+            rest = np.sort(gather(tables, int(sizes.sum())))  # prefixes are in numeric order
+            before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+            picked: NDArray[np.float64] = rest[before[under] + inside]
+            return picked
+    return _value_of(keys)[under]  # every bit is known: many rows share these very values
+
+
+def _key_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """`order_key` in column.hpp."""
+    bits = (values + 0.0).view(np.uint64)
+    top = np.uint64(1 << 63)
+    return np.where(bits & top, ~bits, bits | top)
+
+
+def _value_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """The numbers behind order keys; the inverse of `order_key` in column.hpp."""
+    top = np.uint64(1 << 63)
+    bits = np.where(keys & top, keys ^ top, ~keys)
+    return bits.view(np.float64)
+
+
+def count_digits(
+    values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], nodes: int, bits: int
+) -> NDArray[np.int64]:
+    """(prefixes, digits) rows below each wanted prefix by their next digit."""
+    counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
+    kernel.count_digits(values, sign, tables, counts)
+    return counts
+
+
+def gather_wanted(
+    values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], most: int
+) -> NDArray[np.float64]:
+    """The signed values below the wanted prefixes."""
+    out = np.empty(min(most, len(values)), dtype=np.float64)
+    return out[: kernel.gather_wanted(values, sign, tables, out)].copy()  # as above

@@ -1,0 +1,91 @@
+# PYTHON_ARGCOMPLETE_OK
+"""The command line: ``pedanova analyze FILE --objective y``. Mistakes end in one line and status 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pedanova.base.terminal_text import printable
+from pedanova.cli.completion import complete
+from pedanova.cli.parser import build_parser
+from pedanova.errors import PedanovaError
+
+if TYPE_CHECKING:
+    from pedanova.cli import answers, pages, spaces  # noqa: F401  (named in COMMANDS, loaded when asked for)
+
+COMMANDS = {
+    "analyze": "answers",
+    "compare": "answers",
+    "demo": "pages",
+    "densities": "answers",
+    "formats": "spaces",
+    "interactions": "answers",
+    "profile": "answers",
+    "reduce": "spaces",
+    "report": "pages",
+    "space": "spaces",
+}  # command → the module of this folder that runs it
+OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
+
+Try it:
+  pedanova demo --report report.html     a real random search, and a page to look at
+
+Ask about your own trials (a table, a study, the folder of a tool):
+  pedanova analyze SOURCE                rank the hyperparameters
+  pedanova profile SOURCE                the ranking for stricter and wider targets
+  pedanova densities SOURCE NAME         where the good values of a parameter lie
+  pedanova interactions SOURCE           pairs that matter together
+  pedanova reduce SOURCE                 a smaller search space
+  pedanova compare SOURCE                PED-ANOVA beside other measures
+  pedanova report SOURCE --open          all of it as one HTML page
+
+  pedanova formats                       every kind of SOURCE, with an example
+  pedanova space SOURCE                  the search space, to edit and pass as --space
+  pedanova COMMAND --help                options and examples of a command
+
+For a CSV file, name the column to optimise: pedanova analyze trials.csv --objective loss
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = build_parser()
+    complete(parser)  # ends here if it was the shell that asked
+    options, rest = parser.parse_known_args(arguments)
+    if options.command == "densities":  # names may stand behind options too
+        options.names += [text for text in rest if not text.startswith("-")]
+        rest = [text for text in rest if text.startswith("-")]
+    if rest:
+        parser.error(f"unrecognized arguments: {printable(' '.join(rest))}")
+    if options.command is None:
+        print(OVERVIEW, end="")
+        return 0
+    run: Callable[[Any], int] = getattr(
+        import_module(f"pedanova.cli.{COMMANDS[options.command]}"), f"run_{options.command}"
+    )
+    try:
+        return run(options)
+    except PedanovaError as error:
+        return refused(str(error))
+    except MemoryError:
+        return refused("not enough memory for this table; use fewer columns (--params)")
+    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("pedanova: interrupted; nothing was written", file=sys.stderr)
+        return 130
+
+
+def refused(message: str) -> int:
+    from pedanova.cli.output import complain
+
+    complain(message)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Commands about search spaces and where trials come from: reduce, space, formats."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import textwrap
+
+from pedanova.analysis.analyze import guess_space
+from pedanova.cli.load import opened
+from pedanova.cli.output import as_options, complain, emit, heading, line_width, paragraphs, wants_colour
+from pedanova.cli.values import parse_rows, split_names
+from pedanova.report.sentences import gathered
+from pedanova.report.terminal.tables import draw_notes, draw_reduction
+from pedanova.sources.registry import KINDS
+from pedanova.space.exports import left_out
+
+
+def run_reduce(options: argparse.Namespace) -> int:
+    with opened(options) as a:
+        found = a.reduce(
+            parse_rows(options.target, "target"),
+            options.keep,
+            widen=options.widen,
+            estimator=options.estimator,
+            folds=options.folds,
+            seed=options.seed,
+        )
+    if options.to:
+        emit(found.export(options.to), options.output)
+        for note in [*left_out(found.space, options.to), *found.notes]:
+            complain(note)
+        complain(found.summary())
+        return 0
+    width = line_width(options.output)
+    notes = draw_notes(
+        [as_options(note) for note in gathered([*found.notes, *a.notes], a.space)], width=width
+    )
+    drawn = draw_reduction(found, width=width, colour=wants_colour(options.output))
+    emit(paragraphs(heading(a, options), drawn, notes), options.output, coloured=True)
+    return 0
+
+
+def run_space(options: argparse.Namespace) -> int:
+    objectives = options.objective or [None]
+    space, notes = guess_space(
+        options.file,
+        objectives if len(objectives) > 1 else objectives[0],
+        params=split_names(options.params),
+        exclude=split_names(options.exclude),
+        study=options.study,
+    )
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(plain)}" for name, plain in space.to_dict().items())
+    emit(f"{{\n{lines}\n}}\n", options.output)
+    for note in gathered(list(notes), space):
+        complain(note)
+    if options.output:
+        print(f"pedanova: edit {options.output} and pass it as --space {options.output}", file=sys.stderr)
+    return 0
+
+
+def run_formats(_: argparse.Namespace) -> int:
+    width = line_width()
+    lines = []
+    for kind in KINDS:
+        lines += [kind.name, textwrap.fill(kind.mark, width, initial_indent="  ", subsequent_indent="  ")]
+        lines += [f"  {kind.example}", ""]
+    tables = "data frames (pandas, Polars, pyarrow), dicts of arrays and NumPy arrays"
+    mark = textwrap.fill(tables, width, initial_indent="  ", subsequent_indent="  ")
+    lines += ["Tables in memory", mark, '  pedanova.analyze(table, "loss")']
+    emit("\n".join(lines) + "\n", None)
+    return 0

@@ -1,1 +1,0 @@
-"""What each command does, one file for each kind; `pedanova.cli` picks."""

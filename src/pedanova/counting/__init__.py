@@ -1,0 +1,1 @@
+"""Levels, tallies, contrasts, and the file that keeps them."""

@@ -1,0 +1,222 @@
+"""Columns in memory → tallies, by the compiled kernel on all cores, or by the judge without it.
+
+A column is read where it lies: no copy, whatever its type and stride. Rows are cut into pieces so
+that every core has work; each piece fills a table of its own, and the tables are added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.kernel import library as kernel
+from pedanova.base.kernel.selection import Survey
+from pedanova.base.threads import portions, spread
+from pedanova.counting import reference as judge
+from pedanova.counting.levels import Levels
+from pedanova.counting.moments import Moments, centres_of
+from pedanova.counting.tally import Tally
+from pedanova.data.cells import cells_of, coded
+from pedanova.data.column import MISSING_CODE, Column
+from pedanova.data.observations import Observations
+from pedanova.space.grid import Grid, grid_of
+
+MANY_ROWS = 1 << 24  # for one thread: then further tables, to be added up, cost little
+SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
+MANY_BESIDE = 16  # one row in so many
+SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """One column, ready to be counted."""
+
+    name: str
+    grid: Grid
+    placed: kernel.Placed
+    order: NDArray[np.int32] | None  # sorted position → cell, where they differ
+
+
+def tally_columns(
+    observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
+) -> dict[str, Tally]:
+    """A tally for every parameter, in the order of the space."""
+    codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
+    counted = count_codes(observations, codes, levels.count, threads=threads)
+    return {
+        name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space
+    }
+
+
+def kept_codes(
+    observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
+) -> NDArray[Any]:
+    """(rows,) The level of each row; ``levels.count`` for rows that do not count. `survey` is of the rows ranked."""
+    codes = level_codes(observations.ranked, levels, threads=threads, survey=survey)
+    if observations.keep is not None:
+        codes[~observations.keep] = levels.count
+    return codes
+
+
+def sum_moments(
+    observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
+) -> Moments:
+    """Mean and spread of the objective by level; a row that counts as worst has no objective (NaN)."""
+    codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
+    objective = usable(observations.ranked)
+    centres = np.append(centres_of(levels), 0.0)  # rows that do not count are summed apart
+
+    def add(rows: slice) -> tuple[NDArray[Any], ...]:
+        if not kernel.available():
+            return judge.sum_levels(objective[rows], codes[rows], centres)
+        table = np.zeros(len(centres), dtype=kernel.MOMENT)
+        kernel.sum_levels(objective[rows], codes[rows], centres, table)
+        return table["count"], table["sum"], table["square"]
+
+    parts = zip(*spread(add, portions(len(codes), threads=threads), threads=threads), strict=True)
+    rows, sums, squares = (np.sum(part, axis=0)[:-1] for part in parts)
+    return Moments(centres[:-1], rows, sums, squares)
+
+
+def count_codes(
+    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
+) -> dict[str, judge.Counted]:
+    """Counts and sums of every parameter by [code × cell]; rows coded `levels` are left out."""
+    if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
+        threads = 1
+    count = count_by_kernel if kernel.available() else count_by_judge
+    return count(observations, codes, levels, threads=threads)
+
+
+def level_codes(
+    objective: NDArray[Any], levels: Levels, *, threads: int = 1, survey: Survey | None = None
+) -> NDArray[Any]:
+    """(rows,) uint8 or uint16: the level of each row; dropped rows get ``levels.count``."""
+    dtype = np.uint8 if levels.count < 255 else np.uint16
+    if not (kernel.available() and kernel.is_usable(objective)):
+        return judge.assign_levels(objective, levels).astype(dtype)
+    codes = np.empty(len(objective), dtype=dtype)
+    nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
+    boundaries = levels.boundaries
+    # Where many rows lie beside a boundary, as ties do, all of them may as well be looked at.
+    by_slots = survey is not None and survey.shared_with(boundaries) <= len(objective) // MANY_BESIDE
+
+    def assign(rows: slice) -> None:
+        part, out = objective[rows], codes[rows]
+        if survey is not None and by_slots:
+            slots = survey.slots[rows]
+            kernel.assign_by_slots(part, levels.sign, slots, survey.window, boundaries, nan_level, out)
+        else:
+            kernel.assign_levels(part, levels.sign, boundaries, nan_level, out)
+
+    spread(assign, portions(len(objective), threads=threads) if len(objective) else [], threads=threads)
+    return codes
+
+
+def count_by_judge(
+    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
+) -> dict[str, judge.Counted]:
+    def count(name: str) -> judge.Counted:
+        grid = grid_of(observations.space[name])
+        return judge.count(observations.columns[name], grid, codes, observations.objective, levels)
+
+    names = list(observations.space)
+    return dict(zip(names, spread(count, names, threads=threads), strict=True))
+
+
+def count_by_kernel(
+    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
+) -> dict[str, judge.Counted]:
+    objective = usable(observations.objective)
+    jobs = [
+        job_of(observations.columns[name], grid_of(parameter))
+        for name, parameter in observations.space.items()
+    ]
+    groups = grouped(jobs)
+    # With several groups a core, whole columns are even enough pieces of work.
+    pieces = 1 if len(groups) >= 4 * threads else threads
+    cuts = portions(len(codes), threads=pieces, each=2 if len(codes) >= threads * MANY_ROWS else 1)
+    work = [(group, rows) for group in groups for rows in cuts]
+
+    def count(piece: tuple[list[Job], slice]) -> list[judge.Counted]:
+        group, rows = piece
+        tables = [np.zeros((levels + 1, job.grid.width), dtype=kernel.ENTRY) for job in group]
+        if len(codes):
+            placed = [job.placed for job in group]
+            kernel.count_features(placed, rows, codes, levels, objective, tables)
+        return [in_order(table[:levels], job) for table, job in zip(tables, group, strict=True)]
+
+    counted = spread(count, work, threads=threads)
+    result = {}
+    for i, group in enumerate(groups):
+        parts = counted[i * len(cuts) : (i + 1) * len(cuts)]
+        for job, of_job in zip(group, zip(*parts, strict=True), strict=True):
+            result[job.name] = added(list(of_job))
+    return {job.name: result[job.name] for job in jobs}
+
+
+def grouped(jobs: list[Job]) -> list[list[Job]]:
+    """Columns that share one pass over levels and objective; those with equal grids go together."""
+    ordered = sorted(jobs, key=lambda job: -job.grid.width)
+    size = kernel.MOST_FEATURES
+    return [ordered[i : i + size] for i in range(0, len(ordered), size)]
+
+
+def in_order(table: NDArray[Any], job: Job) -> judge.Counted:
+    """Counts and sums apart, cells in the grid's order."""
+    counts, sums = table["count"].astype(np.int64), table["sum"]
+    if job.order is None:
+        return counts, sums.copy()
+    grid = job.grid
+    from_position = np.concatenate([np.argsort(job.order), [grid.missing, grid.outside]])
+    return counts[:, from_position], sums[:, from_position]
+
+
+def added(pieces: list[judge.Counted]) -> judge.Counted:
+    (counts, sums), *others = pieces
+    for more_counts, more_sums in others:
+        counts += more_counts
+        sums += more_sums
+    return counts, sums
+
+
+def job_of(column: Column, grid: Grid) -> Job:
+    placed = placed_of(column, grid)
+    return Job(column.name, grid, placed, grid.cell_of if placed.lookup is None else None)
+
+
+def placed_of(column: Column, grid: Grid) -> kernel.Placed:
+    """The quickest exact way to the cells of this column on this grid."""
+    missing = None if column.missing is None else np.ascontiguousarray(column.missing)
+    plan = lookup_of(column, grid)
+    if plan is None:
+        return kernel.Placed(usable(column.values), grid, missing)
+    values, offset, table = plan
+    return kernel.Placed(values, grid, missing, offset, table)
+
+
+def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
+    """Values, offset and table where one look-up settles the cell; None for true numbers."""
+    if column.located:
+        return column.values, 0, np.arange(grid.width, dtype=np.int32)
+    if not column.is_coded and grid.inner is None:
+        column = coded(column)
+    if column.labels is not None:
+        table = np.concatenate([[grid.missing], grid.match(column.labels)]).astype(np.int32)
+        odd = column.values.dtype.kind == "i" and column.values.min(initial=0) < MISSING_CODE
+        return np.maximum(column.values, MISSING_CODE) if odd else column.values, MISSING_CODE, table
+    if column.values.dtype in SHORT_TYPES:
+        kinds = column.values.dtype
+        low, high = (0, 1) if kinds.kind == "b" else (np.iinfo(kinds).min, np.iinfo(kinds).max)
+        return column.values, int(low), grid.locate(np.arange(low, high + 1))
+    if grid.lattice is not None and (column.values.dtype.kind == "f" or grid.lattice[1] != 1):
+        # Whole numbers sharing cells, asked of a column that may hold others: rare, so by NumPy.
+        return cells_of(column, grid), 0, np.arange(grid.width, dtype=np.int32)
+    return None
+
+
+def usable(values: NDArray[Any]) -> NDArray[Any]:
+    return values if kernel.is_usable(values) else np.ascontiguousarray(values, dtype=np.float64)

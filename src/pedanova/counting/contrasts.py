@@ -1,0 +1,155 @@
+"""Target and region rows by cell: from tallies, or counted anew for rows picked one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.counting.arrays import count_codes, kept_codes
+from pedanova.counting.levels import Levels
+from pedanova.counting.nesting import Range
+from pedanova.counting.tally import Tally
+from pedanova.data.column import Mask
+from pedanova.data.observations import Observations
+from pedanova.data.outcomes import NanPolicy
+from pedanova.data.regions import Direction, Region, as_region
+from pedanova.data.rowsets import RowSet, cut_at
+from pedanova.errors import QueryError
+from pedanova.space.grid import Grid, grid_of
+
+Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
+Codes: TypeAlias = NDArray[np.uint8]  # (rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """Target and region rows of one parameter by cell: all that a measure needs."""
+
+    name: str
+    grid: Grid
+    target: Counts
+    region: Counts
+
+    @property
+    def varies(self) -> bool:
+        """Whether the region's rows lie in more than one cell."""
+        return int(np.count_nonzero(self.region)) > 1
+
+
+def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> list[Contrast]:
+    return [
+        Contrast(name, tally.grid, tally.between(*target), tally.between(*region))
+        for name, tally in tallies.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slice:
+    """A target inside a region of the objective, cut at one quantile of all rows."""
+
+    part: Fraction
+    held: float  # of all rows, ties included
+    rows: int  # of the target
+    target: Region  # from where the region begins
+    tallies: Mapping[str, Tally]
+    inner: Range
+    outer: Range
+
+    def contrasts(self) -> list[Contrast]:
+        return from_tallies(self.tallies, self.inner, self.outer)
+
+
+def slices_of(
+    tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
+) -> tuple[list[Slice], list[Fraction]]:
+    """Targets that hold some rows of the region and not all, strictest first; then the parts left out,
+    which by ties are the same rows as the next stricter one. Levels must be cut at all of them."""
+    tally = next(iter(tallies.values()))
+    levels, by_level = tally.levels, tally.rows_by_level()
+    outer = levels.find(base, by_level)
+    region, total = int(by_level[slice(*outer)].sum()), max(1, int(by_level.sum()))
+    found: list[Slice] = []
+    same: list[Fraction] = []
+    for part in parts:
+        end = levels.find(as_region(part, "target"), by_level)[1]
+        rows = int(by_level[outer[0] : end].sum())
+        if end > outer[1] or rows in (0, region):
+            continue
+        if found and rows == found[-1].rows:
+            same.append(part)
+            continue
+        held = float(by_level[:end].sum()) / total
+        target = up_to(base, part, float(levels.thresholds[end - 1]), levels.direction)
+        found.append(Slice(part, held, rows, target, tallies, (outer[0], end), outer))
+    return found, same
+
+
+def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
+    """The rows of the region that are in the best part of all, which ends at the threshold."""
+    if base.kind == "quantile" or base.cuts(direction)[0] is None:
+        return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
+    ends = (base.low, threshold) if direction == "minimize" else (threshold, base.high)
+    return Region("value", *ends)
+
+
+def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Contrast]:
+    """One more pass over the columns."""
+    counted = count_codes(observed, codes, 2, threads=threads)
+    return [
+        Contrast(name, grid_of(parameter), counted[name][0][0], counted[name][0].sum(axis=0))
+        for name, parameter in observed.space.items()
+    ]
+
+
+def codes_of_levels(
+    observed: Observations, levels: Levels, target: Range, region: Range, *, threads: int
+) -> Codes:
+    """Which rows lie in two ranges of levels, the target inside the region."""
+    parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last are rows that do not count
+    parts[slice(*region)] = 1
+    parts[slice(*target)] = 0
+    codes: Codes = parts[kept_codes(observed, levels, threads=threads)]
+    return codes
+
+
+def codes_of_rows(
+    observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy
+) -> Codes:
+    """Which rows lie in a target and a region that are picked one by one; checked to be nested."""
+    counted = counted_rows(observed, nan)
+    target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
+    check_rows(target, region, wanted, base)
+    return np.where(target, 0, np.where(region, 1, 2)).astype(np.uint8)
+
+
+def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
+    """(rows,) True where a row counts."""
+    counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
+    return counted & ~np.isnan(observed.ranked) if nan == "drop" else counted
+
+
+def rows_in(rows: Region | RowSet, observed: Observations, counted: Mask) -> Mask:
+    if isinstance(rows, RowSet):
+        return rows.mask & counted
+    return cut_at(observed.ranked, counted, rows, observed.direction)
+
+
+def check_rows(target: Mask, region: Mask, wanted: object, base: object) -> None:
+    """Target rows must be some, but not all, of the region's rows."""
+    inside, rows = int(target.sum()), int(region.sum())
+    stray = int(np.sum(target & ~region))
+    if inside == 0:
+        raise QueryError(f"target ({wanted}) holds no row; choose a wider one")
+    if stray:
+        raise QueryError(
+            f"target ({wanted}) has {stray:,} of its {inside:,} rows outside region ({base}); it must lie inside"
+        )
+    if inside == rows:
+        raise QueryError(
+            f"target ({wanted}) and region ({base}) hold the same {rows:,} rows; choose a smaller target"
+        )

@@ -1,0 +1,208 @@
+"""Levels: the objective cut into slices by exact quantiles, as absolute thresholds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
+from pedanova.data.column import count_nan
+from pedanova.data.outcomes import NanPolicy
+from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of
+from pedanova.errors import DataError, LevelsError, QueryError
+
+LADDER = tuple(
+    Fraction(thousandths, 1000)
+    for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
+)
+SHORT_LADDER = tuple(Fraction(percents, 100) for percents in (1, 5, 10, 25, 50, 100))
+SMALL = 128  # up to so many rows, every distinct objective is a level: any quantile is exact
+LARGEST_TALLIES = 1 << 26  # counts of all parameters together that are kept: 1 GB with their sums
+MAX_LEVELS = 65_000  # level codes have 16 bits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """Slices of the objective, best first, each ending at a threshold (included).
+
+    The last slice holds all the rest: its threshold is infinite, so that later data fits too.
+    """
+
+    direction: Direction
+    nan: NanPolicy
+    thresholds: NDArray[np.float64]  # (levels,) in units of the objective, best first
+    quantiles: tuple[Fraction, ...]  # ascending, the last is 1
+    index: tuple[int, ...]  # the level that ends each quantile
+    complete: bool = False  # every distinct objective has its level
+    own: bool = True  # cut from the very rows that are counted, not from others
+    several: bool = False  # cut from the order of several objectives, which other rows do not share
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "thresholds", self.thresholds.view())
+        self.thresholds.flags.writeable = False
+
+    @property
+    def count(self) -> int:
+        return len(self.thresholds)
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.direction == "minimize" else -1.0
+
+    @property
+    def boundaries(self) -> NDArray[np.float64]:
+        """(levels - 1,) Signed objectives at or beyond ``boundaries[i]`` lie behind level i."""
+        with np.errstate(over="ignore", under="ignore"):  # the largest double is followed by infinity
+            return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Levels) and self.difference(other) is None
+
+    def __hash__(self) -> int:
+        return hash((self.direction, self.nan, self.thresholds.tobytes()))
+
+    def difference(self, other: Levels) -> str | None:
+        """What keeps two sets of levels from being the same, in words."""
+        if self.direction != other.direction:
+            return f"directions differ: {self.direction} and {other.direction}"
+        if self.nan != other.nan:
+            return f"NaN policies differ: {self.nan!r} and {other.nan!r}"
+        if self.count != other.count:
+            return f"numbers of levels differ: {self.count} and {other.count}"
+        unlike = np.flatnonzero(self.thresholds != other.thresholds)
+        if len(unlike):
+            i = unlike[0]
+            return f"thresholds differ: {self.thresholds[i]:g} and {other.thresholds[i]:g}"
+        if (self.quantiles, self.index) != (other.quantiles, other.index):
+            return "quantiles fall on different thresholds"
+        return None
+
+    def borrowed(self) -> Levels:
+        """The same levels for other rows: quantiles are then those of the first rows."""
+        return replace(self, complete=False, own=False)
+
+    def with_values(self, values: Iterable[float]) -> Levels:
+        """The same levels, cut at further signed values too."""
+        signed = self.sign * self.thresholds
+        cuts = np.unique(np.concatenate([signed, np.fromiter(values, dtype=np.float64)])) + 0.0
+        index = tuple(int(np.searchsorted(cuts, signed[level])) for level in self.index)
+        return replace(self, thresholds=self.sign * cuts, index=index)
+
+    def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
+        """First and last + 1 level of a region; `rows` are the rows of each level."""
+        begin, end = region.cuts(self.direction)
+        first = 0 if begin is None else self._place(begin, rows)
+        last = self.count if end is None else self._place(end, rows)
+        return first, max(first, last)
+
+    def _place(self, cut: Cut, rows: NDArray[np.int64]) -> int:
+        """The number of levels before the cut."""
+        if isinstance(cut, Quantile):
+            if cut.part in self.quantiles:
+                return self.index[self.quantiles.index(cut.part)] + 1
+            if self.complete:
+                rank = rank_of(cut.part, int(rows.sum()))
+                return int(np.searchsorted(np.cumsum(rows), rank)) + 1
+            have = ", ".join(percent(part) for part in self.quantiles)
+            why = "the data is no longer at hand" if self.own else "the levels are those of other data"
+            raise LevelsError(
+                f"{cut} were not counted and {why}; "
+                f"choose one of {have}, or analyze the data again with levels=[…]"
+            )
+        signed = self.sign * self.thresholds
+        hit = np.flatnonzero(signed == cut.signed)
+        if len(hit) or self.complete:
+            return int(np.searchsorted(signed, cut.signed, side="right"))
+        have = ", ".join(f"{value:g}" for value in self.thresholds[:-1])
+        raise LevelsError(
+            f"the objective was not cut at {self.sign * cut.signed:g} and the data is no longer "
+            f"at hand; there are cuts at {have}"
+        )
+
+    def effective(self, rows: NDArray[np.int64]) -> list[float]:
+        """For each quantile, the part of the rows it really holds: ties and later data counted."""
+        total = max(1, int(rows.sum()))
+        reached = np.cumsum(rows)
+        return [float(reached[level]) / total for level in self.index]
+
+
+def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
+    """Ascending quantiles that end with 1."""
+    if quantiles is None:
+        return LADDER
+    if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):
+        given = type(quantiles).__name__ if hasattr(quantiles, "levels") else repr(quantiles)
+        raise QueryError(f"levels={given} must be a list of quantiles, or the .levels of another analysis")
+    parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
+    if len(parts) > MAX_LEVELS:
+        raise QueryError(f"levels: {len(parts)} quantiles are more than {MAX_LEVELS}")
+    return tuple(sorted(parts))
+
+
+def cut_levels(
+    objective: NDArray[Any],
+    *,
+    direction: Direction,
+    nan: NanPolicy = "drop",
+    quantiles: Sequence[Fraction] = LADDER,
+    values: Sequence[float] = (),
+    every: bool = False,
+    threads: int = 1,
+    survey: Survey | None = None,
+) -> Levels:
+    """Levels at exact quantiles of the objective, and at further (signed) values.
+
+    With `every`, a small table gets a level for each distinct objective. A quantile γ of N rows
+    ends at the ⌈γN⌉-th best; ties stay together. Quantiles that fall on the same threshold share
+    a level.
+    """
+    sign = 1.0 if direction == "minimize" else -1.0
+    survey = survey or survey_rows(objective, sign, threads=threads)
+    nans = count_nan(objective) if survey is None else survey.nans
+    numbers = len(objective) - nans
+    if numbers == 0:
+        raise DataError(f"the objective holds no number in {len(objective)} rows; every value is NaN")
+    rows = len(objective) if nan == "worst" else numbers
+    ranks = [rank_of(part, rows) for part in quantiles]
+    reached = sought(quantiles, ranks, numbers)
+    found = select_ranks(objective, sign, reached, threads=threads, survey=survey)
+    complete = every and numbers <= SMALL
+    own = np.unique(sign * objective[~np.isnan(objective)]) if complete else np.empty(0)
+    levels = assemble(found, ranks, quantiles, direction=direction, nan=nan, values=[*own, *values])
+    return replace(levels, complete=complete)
+
+
+def sought(quantiles: Sequence[Fraction], ranks: Sequence[int], numbers: int) -> list[int]:
+    """The ranks whose value must be found: all rows end nowhere, nor do those beyond the numbers."""
+    return [rank for part, rank in zip(quantiles, ranks, strict=True) if rank <= numbers and part < 1]
+
+
+def assemble(
+    found: Mapping[int, float],
+    ranks: Sequence[int],
+    quantiles: Sequence[Fraction],
+    *,
+    direction: Direction,
+    nan: NanPolicy,
+    values: Sequence[float] = (),
+) -> Levels:
+    """Levels from the signed objectives at the ranks of the quantiles, and further signed values."""
+    sign = 1.0 if direction == "minimize" else -1.0
+    # Where a quantile reaches into the rows that count as worst, it means all rows.
+    ends = [
+        math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)
+    ]
+    cuts = np.unique(np.concatenate([ends, values, [math.inf]])) + 0.0
+    return Levels(
+        direction=direction,
+        nan=nan,
+        thresholds=sign * cuts,
+        quantiles=tuple(quantiles),
+        index=tuple(int(np.searchsorted(cuts, end)) for end in ends),
+    )

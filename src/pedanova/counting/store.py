@@ -1,0 +1,276 @@
+"""Tallies in a file: small, versioned, without pickle, distrustful on the way in.
+
+Layout, all numbers little-endian::
+
+    8 bytes   magic
+    uint32    version
+    uint32    length of the header
+    header    JSON (UTF-8): objective, levels, space, notes, length of every block
+    blocks    zlib: thresholds (float64), then counts (int64) and sums (float64) of each parameter,
+              then the moments of the objective (float64), if they are known
+    uint32    CRC-32 of everything before
+
+docs/file-format.md describes every field.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.counting.levels import MAX_LEVELS, Levels
+from pedanova.counting.moments import Moments, centres_of
+from pedanova.counting.tally import Tally
+from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Space
+
+MAGIC = b"\x89PEDA\r\n\x1a"
+VERSION = 2
+READABLE = (1, 2)
+LONGEST_HEADER = 1 << 26
+TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
+ZLIB_BEST = 1040  # zlib never shrinks data by more than about this factor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """What a file holds."""
+
+    objective: str
+    dropped: int
+    levels: Levels
+    tallies: Mapping[str, Tally]
+    notes: tuple[str, ...]
+    moments: Moments | None = None  # files of version 1 have none
+
+
+def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
+    """Write through a temporary neighbour, so that a failure leaves the old file as it was."""
+    file = as_path(path)
+    partial = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        partial.write_bytes(to_bytes(stored))
+        partial.replace(file)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise DataError(f"{file} cannot be written: {error.strerror or error}") from None
+
+
+def read_tallies(path: str | os.PathLike[str]) -> Stored:
+    file = as_path(path)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise DataError(f"{file} cannot be read: {error.strerror or error}") from None
+    try:
+        return from_bytes(content)
+    except FormatError as error:
+        raise FormatError(f"{file}: {error}") from None
+
+
+def as_path(path: object) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise DataError(f"{path!r} is no path; give a string or a pathlib.Path")
+    return Path(path)
+
+
+def to_bytes(stored: Stored) -> bytes:
+    levels = stored.levels
+    arrays: list[NDArray[Any]] = [levels.thresholds]
+    for tally in stored.tallies.values():
+        arrays += [tally.counts, tally.sums]
+    if stored.moments is not None:
+        arrays.append(np.stack([stored.moments.sums, stored.moments.squares]))
+    blocks = [zlib.compress(array.astype(array.dtype.newbyteorder("<")).tobytes(), 6) for array in arrays]
+    header = {
+        "objective": stored.objective,
+        "direction": levels.direction,
+        "nan": levels.nan,
+        "dropped": stored.dropped,
+        "levels": levels.count,
+        "quantiles": [str(part) for part in levels.quantiles],
+        "index": list(levels.index),
+        "complete": levels.complete,
+        "own": levels.own,
+        "several": levels.several,
+        "space": Space({name: tally.parameter for name, tally in stored.tallies.items()}).to_dict(),
+        "notes": list(stored.notes),
+        "moments": stored.moments is not None,
+        "blocks": [len(block) for block in blocks],
+    }
+    text = json.dumps(header, ensure_ascii=False).encode()
+    body = MAGIC + struct.pack("<II", VERSION, len(text)) + text + b"".join(blocks)
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def from_bytes(content: bytes) -> Stored:
+    header, rest = split(content)
+    try:
+        return decode(header, rest)
+    except FormatError:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError, PedanovaError) as error:
+        raise FormatError(f"its header is damaged ({type(error).__name__}: {error})") from None
+
+
+def split(content: bytes) -> tuple[dict[str, Any], memoryview]:
+    """Header and blocks, after every check that needs no understanding of them."""
+    if content[: len(MAGIC)] != MAGIC:
+        raise FormatError("is no file of pedanova; analyze the table instead")
+    if len(content) < len(MAGIC) + 12:
+        raise FormatError("is cut short; write it anew")
+    version, length = struct.unpack_from("<II", content, len(MAGIC))
+    if version not in READABLE:
+        raise FormatError(f"is of version {version}, this pedanova reads {VERSION}; install a matching one")
+    (checksum,) = struct.unpack_from("<I", content, len(content) - 4)
+    if zlib.crc32(memoryview(content)[:-4]) != checksum:
+        raise FormatError("is damaged or cut short (its checksum does not fit); write it anew")
+    start = len(MAGIC) + 8
+    if length > min(LONGEST_HEADER, len(content) - start - 4):
+        raise FormatError(f"claims a header of {length} bytes, more than it holds")
+    try:
+        header = json.loads(content[start : start + length])
+    except (ValueError, RecursionError):
+        raise FormatError("has a header that is no JSON") from None
+    if not isinstance(header, dict):
+        raise FormatError("has a header that is no JSON object")
+    return header, memoryview(content)[start + length : -4]
+
+
+def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
+    space = Space.from_dict(header["space"])
+    count = as_count(header["levels"], "levels", most=MAX_LEVELS)
+    sizes = as_list(header["blocks"], "blocks")
+    spread = as_truth(header.get("moments", False), "moments")  # version 1 does not know them
+    if len(sizes) != 1 + 2 * len(space) + spread or count < 1 or not space:
+        raise FormatError(f"lists {len(sizes)} blocks for {len(space)} parameters")
+    reader = Blocks(rest, [as_count(size, "blocks", most=len(rest)) for size in sizes])
+    levels = decode_levels(header, reader.take(0, "<f8", (count,)))
+    tallies = {}
+    for i, (name, parameter) in enumerate(space.items()):
+        shape = (count, grid_of(parameter).width)
+        counts = reader.take(1 + 2 * i, "<i8", shape).astype(np.int64)
+        sums = reader.take(2 + 2 * i, "<f8", shape).astype(np.float64)
+        tallies[name] = Tally(name, parameter, levels, counts, sums)
+    check_counts(tallies)
+    moments = decode_moments(levels, tallies, reader.take(-1, "<f8", (2, count))) if spread else None
+    return Stored(
+        objective=as_text(header["objective"], "objective"),
+        dropped=as_count(header["dropped"], "dropped", most=2**62),
+        levels=levels,
+        tallies=tallies,
+        notes=tuple(as_text(note, "notes") for note in as_list(header["notes"], "notes")),
+        moments=moments,
+    )
+
+
+def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels:
+    direction, nan = header["direction"], header["nan"]
+    if direction not in ("minimize", "maximize") or nan not in ("drop", "worst"):
+        raise FormatError(f"has direction {direction!r} and NaN policy {nan!r}")
+    quantiles = tuple(as_fraction(part) for part in as_list(header["quantiles"], "quantiles"))
+    index = tuple(as_count(i, "index", most=len(thresholds) - 1) for i in header["index"])
+    facts = [as_truth(header[name], name) for name in ("complete", "own", "several")]
+    levels = Levels(direction, nan, thresholds.astype(np.float64), quantiles, index, *facts)
+    signed = levels.sign * levels.thresholds
+    rising = bool(np.all(np.diff(signed[:-1]) > 0)) and bool(np.all(signed[:-1] < math.inf))
+    if not rising or signed[-1] != math.inf or len(index) != len(quantiles) or list(index) != sorted(index):
+        raise FormatError("has thresholds that are not in order")
+    if not quantiles or list(quantiles) != sorted(set(quantiles)) or quantiles[-1] != 1 or quantiles[0] <= 0:
+        raise FormatError("has quantiles that are not in order")
+    return levels
+
+
+def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any]) -> Moments:
+    """Sums and squares that some rows could have: (Σd)² ≤ rows · Σd², up to rounding and underflow of squares."""
+    sums, squares = block.astype(np.float64)
+    rows = next(iter(tallies.values())).rows_by_level()
+    with np.errstate(invalid="ignore", over="ignore"):
+        known = np.isfinite(squares)
+        possible = np.abs(sums) <= np.sqrt(rows * (squares + rows * TINY)) * (1 + 1e-6)
+    if not np.all(possible | (~known & (rows > 0))):
+        raise FormatError("has sums of the objective that no rows could have")
+    return Moments(centres_of(levels), rows, sums, squares)
+
+
+class Blocks:
+    """Compressed blocks; a block never unfolds to more than its shape needs."""
+
+    def __init__(self, content: memoryview, sizes: list[int]) -> None:
+        ends = np.cumsum([0, *sizes]).tolist()
+        if ends[-1] != len(content):
+            raise FormatError(f"holds {len(content)} bytes of blocks where {ends[-1]} are listed")
+        self._blocks = [content[start:stop] for start, stop in pairwise(ends)]
+
+    def take(self, i: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        wanted = math.prod(shape) * 8
+        block = self._blocks[i]
+        if wanted > ZLIB_BEST * len(block) + 64:
+            raise FormatError(f"block {i} of {len(block)} bytes cannot hold {wanted}")
+        unfolder = zlib.decompressobj()
+        try:
+            content = unfolder.decompress(block, wanted)
+        except zlib.error:
+            raise FormatError(f"block {i} is damaged") from None
+        if (
+            len(content) != wanted
+            or unfolder.unconsumed_tail
+            or not (unfolder.eof or unfolder.decompress(b"", 1) == b"")
+        ):
+            raise FormatError(f"block {i} does not have the {wanted} bytes it should")
+        return np.frombuffer(content, dtype=dtype).reshape(shape)
+
+
+def as_fraction(value: object) -> Fraction:
+    """A quantile such as "1/10"; long numbers are refused before they are built."""
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,400}(/[0-9]{1,400})?", value):
+        raise FormatError(f"has a quantile {str(value)[:40]!r} where a fraction belongs")
+    return Fraction(value)
+
+
+def as_truth(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise FormatError(f"has {name}={value!r} where true or false belongs")
+    return value
+
+
+def as_text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise FormatError(f"has {name}={value!r} where text belongs")
+    return value
+
+
+def as_list(value: object, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FormatError(f"has {name}={value!r} where a list belongs")
+    return value
+
+
+def as_count(value: object, name: str, *, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise FormatError(f"has {name}={value!r} where a whole number up to {most} belongs")
+    return value
+
+
+def check_counts(tallies: Mapping[str, Tally]) -> None:
+    """Every row lies in one cell of every parameter, so all tallies hold the same rows by level."""
+    first = next(iter(tallies.values()))
+    for name, tally in tallies.items():
+        if tally.counts.min() < 0 or tally.counts.max() > 2**53:
+            raise FormatError(f"has impossible counts of {name!r}")
+        if not np.array_equal(tally.rows_by_level(), first.rows_by_level()):
+            raise FormatError(f"counts other rows of {name!r} than of {first.name!r}")

@@ -1,0 +1,117 @@
+"""A tally: rows and sums of the objective by [level × cell] of one parameter. Tallies add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.counting.levels import Levels
+from pedanova.errors import MergeError
+from pedanova.space.grid import Grid, grid_of
+from pedanova.space.parameters import Parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts of one parameter.
+
+    The last two columns of `counts` and `sums` are the rows without a value (missing) and the
+    rows whose value is not in the space (outside).
+
+    Examples
+    --------
+    ``whole = shard_1 + shard_2``; `Tally.empty` adds nothing.
+    """
+
+    name: str
+    parameter: Parameter
+    levels: Levels
+    counts: NDArray[np.int64]  # (levels, cells + 2)
+    sums: NDArray[np.float64] = field(repr=False)  # (levels, cells + 2) Σ objective
+
+    def __post_init__(self) -> None:
+        shape = (self.levels.count, self.grid.width)
+        if self.counts.shape != shape or self.sums.shape != shape:
+            raise MergeError(
+                f"{self.name}: counts of shape {self.counts.shape} and sums of shape "
+                f"{self.sums.shape} do not fit {shape[0]} levels of {shape[1]} cells"
+            )
+        for name in ("counts", "sums"):  # views, so that the caller's own arrays stay as they are
+            object.__setattr__(self, name, getattr(self, name).view())
+            getattr(self, name).flags.writeable = False
+
+    @classmethod
+    def empty(cls, name: str, parameter: Parameter, levels: Levels) -> Tally:
+        """No rows: adding it changes nothing."""
+        shape = (levels.count, grid_of(parameter).width)
+        return cls(name, parameter, levels, np.zeros(shape, np.int64), np.zeros(shape))
+
+    @cached_property
+    def grid(self) -> Grid:
+        return grid_of(self.parameter)
+
+    @property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    @cached_property
+    def _reached(self) -> NDArray[np.int64]:
+        """(levels + 1, cells + 2) rows before each level."""
+        zero = np.zeros((1, self.counts.shape[1]), dtype=np.int64)
+        return np.concatenate([zero, np.cumsum(self.counts, axis=0)])
+
+    def between(self, first: int, last: int) -> NDArray[np.int64]:
+        """(cells + 2,) rows in the levels from `first` up to, not including, `last`."""
+        within: NDArray[np.int64] = self._reached[last] - self._reached[first]
+        return within
+
+    def rows_by_level(self) -> NDArray[np.int64]:
+        by_level: NDArray[np.int64] = self.counts.sum(axis=1)
+        return by_level
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        check_same(self, other)
+        return Tally(
+            self.name,
+            self.parameter,
+            self.levels,
+            self.counts + other.counts,
+            self.sums + other.sums,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """The same rows were counted; sums may differ in their last bits, by the order of adding."""
+        return (
+            isinstance(other, Tally)
+            and (self.name, self.parameter) == (other.name, other.parameter)
+            and self.levels == other.levels
+            and np.array_equal(self.counts, other.counts)
+            and np.allclose(self.sums, other.sums, rtol=1e-9, atol=_rounding(self.sums), equal_nan=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _rounding(sums: NDArray[np.float64]) -> float:
+    """How far sums of this size may be off by the order of adding."""
+    finite = np.abs(sums[np.isfinite(sums)])
+    return 1e-9 * float(finite.max(initial=0.0))
+
+
+def check_same(one: Tally, two: Tally) -> None:
+    """Raise where two tallies do not count the same thing."""
+    if one.name != two.name:
+        raise MergeError(f"parameters differ: {one.name!r} and {two.name!r} cannot be added")
+    if one.parameter != two.parameter:
+        raise MergeError(
+            f"{one.name}: grids differ, {one.parameter} and {two.parameter}; "
+            "analyze both parts with the same space="
+        )
+    unlike = one.levels.difference(two.levels)
+    if unlike is not None:
+        raise MergeError(f"{one.name}: {unlike}; analyze the second part with levels=first.levels")

@@ -1,0 +1,1 @@
+"""Columns, objectives and conditions become `Observations`."""

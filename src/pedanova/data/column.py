@@ -1,0 +1,232 @@
+"""One column of a table in memory: numbers as they are, everything else as codes with labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.threads import portions, spread
+from pedanova.errors import DataError
+from pedanova.space.values import Label
+
+Numbers: TypeAlias = NDArray[Any]  # (rows,) bool, integer, float32 or float64, any stride
+Mask: TypeAlias = NDArray[np.bool_]  # (rows,)
+MISSING_CODE = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """Values of one column.
+
+    ``values`` are numbers, or codes into ``labels`` where labels are given (a negative code is
+    a missing value). NaN is a missing value; ``missing`` marks further ones. Dates and durations
+    keep their NumPy type: they can be recognised, not counted.
+    """
+
+    name: str
+    values: Numbers
+    labels: tuple[Label, ...] | None = None
+    missing: Mask | None = None
+    located: bool = False  # the values are cells of the parameter's grid already
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def is_coded(self) -> bool:
+        return self.labels is not None
+
+    @property
+    def is_time(self) -> bool:
+        return self.values.dtype.kind in "mM"
+
+    def absent(self) -> Mask:
+        """True where there is no value."""
+        if self.is_coded or self.located:
+            gone = self.values < 0
+        elif self.values.dtype.kind == "f":
+            gone = np.isnan(self.values)
+        elif self.is_time:
+            gone = np.isnat(self.values)
+        else:
+            gone = np.zeros(len(self), dtype=bool)
+        return gone | self.missing if self.missing is not None else gone
+
+    def value_at(self, row: int) -> object:
+        """The value of one row as a user would write it."""
+        value = self.values[row]
+        return self.labels[int(value)] if self.labels is not None else value.item()
+
+
+def as_column(name: str, values: object) -> Column:
+    """A column from an array, a list or any other one-dimensional sequence."""
+    if isinstance(values, Column):
+        return Column(name, values.values, values.labels, values.missing)
+    mask = None
+    if isinstance(values, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(values)
+        values = values.data
+    array = values if isinstance(values, np.ndarray) else _as_array(name, values)
+    if array.ndim != 1:
+        raise DataError(f"{name}: shape {array.shape} must be one-dimensional; give one value per row")
+    column = _from_array(name, array)
+    if mask is None or not mask.any():
+        return column
+    both = mask if column.missing is None else mask | column.missing
+    return Column(name, column.values, column.labels, both)
+
+
+def _as_array(name: str, values: object) -> NDArray[Any]:
+    if hasattr(values, "__array__") and not isinstance(values, np.generic):  # tensors, pandas' arrays
+        return np.asarray(values)
+    unordered = isinstance(values, str | bytes | Mapping | Set)
+    if unordered or not isinstance(values, Iterable):
+        raise DataError(f"{name}: {shorten(values)} must be one value per row; give an array or a list")
+    rows = values if isinstance(values, Sequence) else list(values)
+    return np.fromiter(rows, dtype=object, count=len(rows))  # lists in it stay single values
+
+
+def shorten(value: object) -> str:
+    """The value on one short line, for a message."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _from_array(name: str, array: NDArray[Any]) -> Column:
+    kind = array.dtype.kind
+    if kind in "biu" or (kind == "f" and array.dtype.itemsize in (4, 8)):
+        native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+        return Column(name, native)
+    if kind == "f":
+        with np.errstate(over="ignore"):  # a long double may be too large; it is infinite then
+            return Column(name, array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64))
+    if kind in "US":
+        return _from_text(name, array)
+    if kind in "mM":
+        return Column(name, array)
+    if kind in "OT":
+        return _from_objects(name, array.tolist())
+    raise DataError(f"{name}: values of type {array.dtype} cannot be used; give numbers, text or booleans")
+
+
+def _from_text(name: str, array: NDArray[Any]) -> Column:
+    labels, codes = np.unique(array, return_inverse=True)
+    texts = (as_text(x) if isinstance(x, bytes) else x for x in labels.tolist())
+    return Column(name, codes.astype(np.int32, copy=False), tuple(texts))
+
+
+def _from_objects(name: str, rows: list[object]) -> Column:
+    """Numbers if every value is one, codes otherwise."""
+    plain = [plain_value(value) for value in rows]
+    kinds = {type(value) for value in plain if value is not None}
+    if kinds == {bool}:
+        missing = np.array([value is None for value in plain], dtype=bool)
+        return Column(name, np.array([value is True for value in plain]), None, some(missing))
+    if kinds and kinds <= {int, float}:
+        return _from_numbers(name, plain, whole=kinds == {int})
+    return encode(name, plain)
+
+
+def _from_numbers(name: str, plain: Sequence[object], *, whole: bool) -> Column:
+    missing = np.array([value is None for value in plain], dtype=bool)
+    if whole:
+        numbers: Numbers = np.array([0 if v is None else v for v in plain], dtype=np.int64)
+        return Column(name, numbers, None, some(missing))
+    return Column(name, np.array([math.nan if v is None else v for v in plain], dtype=np.float64))
+
+
+def encode(name: str, plain: Iterable[object]) -> Column:
+    """Codes in order of the labels' text; None is missing."""
+    rows = [str(v) if isinstance(v, float) and math.isinf(v) else v for v in plain]
+    # Type and value together, so that True, 1 and '1' stay three different labels.
+    keys = {(type(value).__name__, value): str(value) for value in rows if value is not None}
+    ordered = sorted(keys, key=lambda key: (keys[key], key[0]))
+    code = {key: i for i, key in enumerate(ordered)}
+    codes = [MISSING_CODE if v is None else code[type(v).__name__, v] for v in rows]
+    clash = len({value for _, value in ordered}) < len(ordered)  # such as True beside 1
+    labels = tuple(str(value) if clash else value for _, value in ordered)
+    if len(set(labels)) < len(labels):
+        labels = tuple(f"{value} ({kind})" for kind, value in ordered)
+    return Column(name, np.array(codes, dtype=np.int32), labels)  # type: ignore[arg-type]
+
+
+def plain_value(value: object) -> Label | None:
+    """None for anything that means "no value"; text for anything that is no plain value."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)  # a NumPy or enum text is plain text too
+    if isinstance(value, bytes):
+        return as_text(value)
+    if isinstance(value, np.generic):
+        return _plain_scalar(value)
+    if isinstance(value, int):
+        return int(value) if -(2**63) <= value < 2**63 else _as_float(value)
+    if isinstance(value, float | Decimal | Fraction):
+        number = _as_float(value)
+        return None if math.isnan(number) else number
+    if type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked:
+        return None
+    return str(value)
+
+
+def _plain_scalar(value: np.generic) -> Label | None:
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return None if np.isnat(value) else str(value)
+    if isinstance(value, np.floating):
+        return plain_value(float(value))
+    return plain_value(value.item())
+
+
+def _as_float(value: int | float | Decimal | Fraction) -> float:
+    """The nearest float, infinite if the value is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:  # a signalling NaN
+        return math.nan
+
+
+def as_text(value: bytes) -> str:
+    return value.decode(errors="backslashreplace")
+
+
+def some(mask: Mask) -> Mask | None:
+    return mask if mask.any() else None
+
+
+def all_finite(values: Numbers, *, threads: int = 1) -> bool:
+    """Whether there is neither NaN nor infinity: one quick pass, for their sum would not be finite."""
+    if values.dtype.kind != "f":
+        return True
+
+    def total(rows: slice) -> Any:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.add.reduce(values[rows], dtype=np.float64)
+
+    sums = spread(total, portions(len(values), threads=threads), threads=threads)
+    return bool(np.isfinite(sums).all()) or bool(np.isfinite(values).all())
+
+
+def count_nan(objective: NDArray[Any]) -> int:
+    return 0 if all_finite(objective) else int(np.isnan(objective).sum())
+
+
+def take(columns: Mapping[str, Column], rows: NDArray[np.int64]) -> dict[str, Column]:
+    """The same columns, these rows only."""
+    return {
+        name: replace(
+            column,
+            values=column.values[rows],
+            missing=None if column.missing is None else column.missing[rows],
+        )
+        for name, column in columns.items()
+    }

@@ -1,0 +1,230 @@
+"""A search space guessed from data, with every guess told in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.column import Column
+from pedanova.errors import SpaceError
+from pedanova.space.grid import MAX_CELLS, grid_of
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space
+from pedanova.space.values import LARGEST_INT
+
+ID_NAMES = re.compile(
+    r"^(unnamed: ?\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index)"
+    r"|(trial|run|config|job)(_?(id|number|no|name))?)$",
+    re.IGNORECASE,
+)
+SEED_NAMES = re.compile(r"^(random_)?(seed|state)$|^fold$", re.IGNORECASE)
+RESULT_NAMES = re.compile(
+    r"(^|[_\W])(acc|accuracy|loss|error|score|auc|f1|r2|[rm]?mse|mae|nll|perplexity|precision|recall|metric"
+    r"|reward|return|runtime|duration|elapsed|seconds|latency|time)(?=[_\W\d]|$)",
+    re.IGNORECASE,
+)
+TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
+TIME_TEXT = re.compile(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?")
+EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
+STATES = {
+    "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
+    "terminated": "complete", "ok": "complete", "done": "complete",
+    "fail": "failed", "failed": "failed", "error": "failed", "crashed": "failed", "killed": "failed",
+    "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
+    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
+    "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
+    "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
+    "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
+}  # fmt: skip
+LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
+LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A parameter and why; or None and why the column was left out."""
+
+    parameter: Parameter | None
+    note: str | None
+
+
+def infer_space(
+    columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset()
+) -> tuple[Space, list[str]]:
+    """A space for columns of which nothing is known, and the assumptions made.
+
+    Columns named in `asked` are never left out for looking like an id or a time stamp.
+    """
+    guesses = {name: guess(column, keep=name in asked) for name, column in columns.items()}
+    space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
+    notes = [f"{name}: {g.note}" for name, g in guesses.items() if g.note]
+    doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in asked]
+    return space, [*filter(None, doubts), *notes]  # what may be wrong comes first
+
+
+def _doubt(name: str, parameter: Parameter) -> str | None:
+    """A warning where the name of a column that was kept does not sound like a setting."""
+    if isinstance(parameter, Float | Int) and RESULT_NAMES.search(name):
+        return f"{name}: named like a result, not a setting; exclude it if it is one"
+    if ID_NAMES.match(name) or SEED_NAMES.match(name):
+        return f"{name}: named like an id or a seed, not a setting; exclude it if it is one"
+    return None
+
+
+def guess(column: Column, *, keep: bool = False) -> Guess:
+    if column.is_time:
+        return Guess(None, "holds dates or times; left out (turn it into a number to use it)")
+    present = column.values[~column.absent()]
+    if len(present) == 0:
+        return Guess(None, "holds no value at all; left out")
+    if column.labels is not None:
+        return _guess_labels(column, present, keep=keep)
+    if present.dtype.kind == "b":
+        return _guess_booleans(present)
+    return _guess_numbers(column, present, keep=keep)
+
+
+def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess:
+    labels = column.labels or ()
+    used = [labels[code] for code in np.unique(present)]
+    text = [str(label) for label in used]
+    if not keep and all(TIME_TEXT.match(label) for label in text[:100]):
+        return Guess(None, f"looks like a time stamp ({text[0]!r}); left out, name it in params= to keep it")
+    states = None if keep else note_on_states(column)
+    if states:
+        return Guess(None, states)
+    many = len(used) > 0.5 * len(present) and len(present) >= 10
+    if not keep and many and (len(used) == len(present) or len(used) > 50):
+        counted = f"{len(used)} different texts in {len(present)} rows look like an id"
+        return Guess(None, f"{counted}; left out, name it in params= to keep it")
+    if len(used) > MAX_CELLS:
+        return Guess(
+            None, f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it"
+        )
+    kinds = {type(label) for label in used}
+    mixed = " of mixed types" if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1 else ""
+    constant = f"is constant ({used[0]!r}): it can explain nothing"
+    note = constant if len(used) == 1 else f"{len(used)} categories{mixed}"
+    return Guess(Categorical(tuple(used)), note)
+
+
+def note_on_states(column: Column) -> str | None:
+    """What to do with a column that holds how trials ended; None for any other column."""
+    words = [str(label) for label in column.labels or ()]
+    named = re.search("stat(e|us)", column.name, re.IGNORECASE)
+    if not named or not words or not all(word_of(word) in STATES for word in words):
+        return None
+    return f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as state= to use them"
+
+
+def word_of(label: object) -> str:
+    """The state behind words such as COMPLETE, 'TrialState.FAIL' or 'pruned'."""
+    return str(label).rsplit(".", 1)[-1].strip().lower()
+
+
+def _guess_booleans(present: NDArray[Any]) -> Guess:
+    if present.all() or not present.any():
+        return Guess(
+            Categorical((bool(present[0]),)), f"is constant ({bool(present[0])}): it can explain nothing"
+        )
+    return Guess(Categorical((False, True)), "boolean, taken as two categories")
+
+
+def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Guess:
+    finite = present[np.isfinite(present)]
+    if len(finite) == 0:
+        return Guess(None, "holds no finite number; left out")
+    reason = None if keep else _looks_like_a_label(column.name, column.values, finite)
+    if reason:
+        return Guess(None, f"{reason}; left out, name it in params= to keep it")
+    distinct = _few_distinct(finite)
+    whole = finite.dtype.kind in "iu" or bool(np.all(finite == np.floor(finite)))
+    if distinct is not None and len(distinct) == 1:
+        value = _plain(distinct[0], whole=whole)
+        return Guess(Ordinal((value,)), f"is constant ({value!r}): it can explain nothing")
+    if distinct is not None and not (whole and _fills_range(distinct)):
+        values = tuple(_plain(value, whole=whole) for value in distinct)
+        return Guess(Ordinal(values), f"only {len(values)} different numbers, taken as ordinal levels")
+    return _guess_range(finite, whole=whole)
+
+
+def _looks_like_a_label(name: str, values: NDArray[Any], finite: NDArray[Any]) -> str | None:
+    """Why a column of numbers is rather a row's name or time than a parameter."""
+    if len(finite) < 10 or len(finite) < len(values):
+        return None
+    low, high = float(finite.min()), float(finite.max())
+    whole = finite.dtype.kind in "iu"
+    if whole and high - low == len(finite) - 1 and bool(np.all(np.diff(finite.astype(np.int64)) == 1)):
+        return "counts the rows one by one and looks like an id"
+    if whole and ID_NAMES.match(name) and len(np.unique(finite)) == len(finite):
+        return "is different in every row and named like an id"
+    rising = bool(np.all(finite[1:] >= finite[:-1]))
+    in_epoch = any(first <= low and high <= last for first, last in EPOCHS)
+    if in_epoch and high > low and (rising or TIME_NAMES.search(name)):
+        return "looks like a time stamp"
+    return None
+
+
+def _few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
+    """The distinct numbers if they are few for so many rows: a lattice. Sampled first, to be quick."""
+    if len(finite) > 100_000 and len(np.unique(finite[:: len(finite) // 10_000])) > 1_000:
+        return None
+    distinct = np.unique(finite)
+    rows, count = len(finite), len(distinct)
+    if count == 1 or (count <= 12 and rows >= 2 * count) or (count <= 50 and rows >= 10 * count):
+        return distinct
+    return distinct if count <= 200 and rows >= 10 * count and _is_even(distinct) else None
+
+
+def _is_even(distinct: NDArray[Any]) -> bool:
+    """Equal steps, on a linear or a log scale: what a lattice has and random draws do not."""
+    values = distinct.astype(np.float64)
+    scales = [values, np.log(values)] if values[0] > 0 else [values]
+    return any(np.ptp(np.diff(scale)) <= 0.01 * np.diff(scale).mean() for scale in scales)
+
+
+def _fills_range(distinct: NDArray[Any]) -> bool:
+    """Whole numbers with no gap between them: an integer range, not a lattice."""
+    return float(distinct[-1]) - float(distinct[0]) == len(distinct) - 1
+
+
+def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
+    low, high = finite.min().item(), finite.max().item()
+    log, why = _log_scale(finite, low, high)
+    scale = f"log scale guessed {why}" if log else "linear scale"
+    bounds = f"bounds {low:g} to {high:g} taken from the data"
+    if whole and max(abs(low), abs(high)) <= LARGEST_INT:
+        return Guess(Int(int(low), int(high), log=log), f"whole numbers, {bounds}, {scale}")
+    if float(high) - float(low) <= 1e-12 * max(abs(low), abs(high)):
+        return Guess(None, f"all values within rounding of {low:g}; left out")
+    try:
+        parameter = Float(float(low), float(high), log=log)
+        grid_of(parameter)
+    except SpaceError:  # bounds near the largest or the smallest float
+        cut = f"{low:g} to {high:g} cannot be cut into {MAX_CELLS} cells"
+        return Guess(None, f"{cut}; left out, rescale it to use it")
+    return Guess(parameter, f"{bounds}, {scale}")
+
+
+def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str]:
+    """Whether a log-uniform law fits the values clearly better than a uniform one."""
+    if low <= 0 or high < LOG_SPAN * low:
+        return False, ""
+    sample = finite[:: max(1, len(finite) // 100_000)].astype(np.float64)
+    uniform = -np.log(high - low)
+    log_uniform = -np.log(np.log(high) - np.log(low)) - float(np.mean(np.log(sample)))
+    if log_uniform - uniform < LOG_GAIN:
+        return False, ""
+    return (
+        True,
+        f"(values span a factor of {high / low:.3g} and fit it better than a linear one)",
+    )
+
+
+def _plain(value: Any, *, whole: bool) -> int | float:
+    number = value.item()
+    return int(number) if whole and abs(number) <= LARGEST_INT else float(number)

@@ -1,0 +1,105 @@
+"""The objective or objectives: columns, arrays or a condition, each with its direction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.column import Column, as_column
+from pedanova.data.expressions import columns_in, rows_where
+from pedanova.data.regions import Direction
+from pedanova.errors import DataError, QueryError, listed, unknown_name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Goal:
+    """One objective."""
+
+    name: str
+    values: NDArray[Any]  # (rows,) numbers of any type
+    direction: Direction
+    column: str | None  # the column of the table that it is, if it is one
+    twin: str | None = None  # for an array: a column with the very same numbers
+    made_of: tuple[str, ...] = ()  # the columns that it compares, if it is a condition
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.direction == "minimize" else -1.0
+
+
+def read_goals(
+    table: Mapping[str, Column], rows: int, objective: object, direction: object
+) -> tuple[Goal, ...]:
+    """One goal for each objective; a list of names is several."""
+    if objective is None:
+        raise QueryError(f"objective= is missing; name one of the columns: {listed(list(table), most=40)}")
+    many = (
+        isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
+    )
+    objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
+    if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
+        raise QueryError(f"objective={objective!r} repeats a name; give each once")
+    directions = as_directions(direction, len(objectives))
+    return tuple(_read_goal(table, rows, o, d) for o, d in zip(objectives, directions, strict=True))
+
+
+def as_directions(direction: object, count: int) -> list[Direction]:
+    if isinstance(direction, Sequence) and not isinstance(direction, str):
+        if len(direction) != count:
+            raise QueryError(
+                f"direction={direction!r} must give one direction for each of {count} objectives"
+            )
+        return [as_direction(one) for one in direction]
+    return [as_direction(direction)] * count
+
+
+def as_direction(direction: object) -> Direction:
+    if isinstance(direction, str) and direction in get_args(Direction):
+        return direction  # type: ignore[return-value]
+    raise QueryError(f"direction={direction!r} must be 'minimize' or 'maximize'")
+
+
+def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direction: Direction) -> Goal:
+    if isinstance(objective, str):
+        if objective in table:
+            return Goal(objective, _as_numbers(table[objective]), direction, objective)
+        if not any(sign in objective for sign in "=<>") and " in " not in objective:
+            raise DataError(unknown_name(objective, tuple(table), what="column"))
+        holds = rows_where(objective, table).view(np.uint8)
+        return Goal(objective, holds, direction, None, made_of=tuple(columns_in(objective, table)))
+    column = as_column("objective", objective)
+    if table and len(column) != rows:
+        raise DataError(f"objective has {len(column)} rows but the table has {rows}; they must match")
+    twin = next((name for name, other in table.items() if _is_same(other, column)), None)
+    return Goal("objective", _as_numbers(column), direction, None, twin)
+
+
+def _is_same(one: Column, other: Column) -> bool:
+    """The very same numbers: an objective given as an array that is a column of the table too."""
+    if one.values.dtype != other.values.dtype or one.labels is not None or len(one) < 2:
+        return False
+    floats = one.values.dtype.kind == "f"
+    return bool(one.values[0] == other.values[0]) and np.array_equal(
+        one.values, other.values, equal_nan=floats
+    )
+
+
+def _as_numbers(column: Column) -> NDArray[Any]:
+    name = column.name
+    if len(column) == 0:
+        raise DataError(f"{name}: there are no rows; give at least two")
+    if column.labels is not None:
+        shown = listed([str(label) for label in column.labels], most=3)
+        held = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"
+        raise DataError(
+            f"objective {name!r} holds {held}; it must hold numbers, or be compared: \"{name} == 'good'\""
+        )
+    if column.is_time:
+        raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
+    if column.missing is None:
+        return column.values.view(np.uint8) if column.values.dtype == bool else column.values
+    return np.where(column.missing, np.nan, column.values.astype(np.float64))

@@ -1,0 +1,151 @@
+"""Which rows count, and which count as the worst: NaN, failed, pruned and infeasible ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.column import Column, Mask
+from pedanova.data.guess import STATES
+from pedanova.data.objectives import Goal
+from pedanova.data.rowsets import as_mask
+from pedanova.errors import DataError, QueryError, unknown_name
+
+NanPolicy = Literal["drop", "worst"]
+Ending = Literal["drop", "worst"]
+PrunedEnding = Literal["drop", "worst", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """What to do with rows that did not end well."""
+
+    nan: NanPolicy = "drop"
+    failed: Ending = "drop"
+    pruned: PrunedEnding = "drop"
+    infeasible: Ending = "drop"
+
+    @property
+    def may_be_worst(self) -> bool:
+        return "worst" in (self.nan, self.failed, self.pruned, self.infeasible)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fates:
+    """(rows,) Rows that count, and among them those that count as the worst."""
+
+    keep: Mask
+    worst: Mask
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, rows: int) -> Fates:
+        return cls(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool))
+
+    @property
+    def undecided(self) -> Mask:
+        return self.keep & ~self.worst
+
+    def ordered(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The objective with NaN where a row counts as the worst; its precision, by which limits are read, stays."""
+        kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+        order: NDArray[Any] = values.astype(kind)
+        order[self.worst] = np.nan
+        return order
+
+    def end(self, rows: Mask, ending: str, what: str) -> Fates:
+        """Drop these rows or make them the worst, and say so."""
+        if not rows.any():
+            return self
+        struck = rows & self.undecided
+        count = int(np.count_nonzero(struck))
+        if not count:
+            return self
+        fate = "dropped" if ending == "drop" else "counted as the worst"
+        notes = (*self.notes, f"{count:,} of {len(rows):,} rows {what}; {fate}")
+        if ending == "drop":
+            return replace(self, keep=self.keep & ~struck, notes=notes)
+        return replace(self, worst=self.worst | struck, notes=notes)
+
+
+def decide_fates(
+    goals: tuple[Goal, ...],
+    table: Mapping[str, Column],
+    policies: Policies,
+    *,
+    state: object = None,
+    feasible: object = None,
+) -> Fates:
+    rows = len(goals[0].values)
+    fates = Fates.of(rows)
+    if state is not None:
+        fates = _by_state(fates, _states(state, table, rows), policies)
+    if feasible is not None:  # asked of failed rows, a constraint has no answer
+        allowed = feasible_rows(feasible, table, rows, asked=fates.undecided)
+        fates = fates.end(~allowed, policies.infeasible, "are infeasible")
+    unknown = np.isnan(goals[0].values)
+    for goal in goals[1:]:
+        unknown |= np.isnan(goal.values)
+    return fates.end(unknown, policies.nan, "have no number as objective")
+
+
+def _by_state(fates: Fates, states: NDArray[Any], policies: Policies) -> Fates:
+    fates = fates.end(states == "unfinished", "drop", "are unfinished")
+    fates = fates.end(states == "failed", policies.failed, "failed")
+    if policies.pruned == "last":
+        count = int(np.sum((states == "pruned") & fates.keep))
+        if count:
+            fates = replace(fates, notes=(*fates.notes, f"{count:,} pruned rows count with their last value"))
+        return fates
+    return fates.end(states == "pruned", policies.pruned, "were pruned")
+
+
+def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
+    """(rows,) complete, failed, pruned or unfinished, from the words that tools use."""
+    if isinstance(state, str):
+        if state not in table:
+            raise DataError(f"state: {unknown_name(state, tuple(table), what='column')}")
+        column = table[state]
+    else:
+        from pedanova.data.column import as_column
+
+        column = as_column("state", state)
+    if len(column) != rows:
+        raise DataError(f"state has {len(column)} rows but the table has {rows}; they must match")
+    if column.labels is None:
+        raise DataError(f"state {column.name!r} must hold words such as COMPLETE, FAIL, PRUNED")
+    words = [str(label).rsplit(".", 1)[-1].strip().lower() for label in column.labels]
+    strange = [label for label, word in zip(column.labels, words, strict=True) if word not in STATES]
+    if strange:
+        raise DataError(f"state {strange[0]!r} is unknown; use COMPLETE, FAIL, PRUNED or RUNNING")
+    meanings = np.array([*(STATES[word] for word in words), "unfinished"])
+    return meanings[np.where(column.values < 0, len(words), column.values)]
+
+
+def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, asked: Mask) -> Mask:
+    """A mask, a boolean column, or columns that must all be at most 0; the rows `asked` need a value."""
+    if isinstance(feasible, str):
+        return _feasible_by(feasible, table, asked)
+    if isinstance(feasible, Iterable) and not hasattr(feasible, "__array__"):
+        names = list(feasible)
+        if names and all(isinstance(name, str) for name in names):
+            return np.logical_and.reduce([_feasible_by(name, table, asked) for name in names])  # type: ignore[no-any-return]
+        feasible = names
+    return as_mask(feasible, "feasible", rows)
+
+
+def _feasible_by(name: str, table: Mapping[str, Column], asked: Mask) -> Mask:
+    if name not in table:
+        raise DataError(f"feasible: {unknown_name(name, tuple(table), what='column')}")
+    column = table[name]
+    if column.labels is not None or column.is_time:
+        raise QueryError(f"feasible: {name} holds text; give booleans, or numbers that must be at most 0")
+    absent = np.flatnonzero(column.absent() & asked)
+    if len(absent):
+        raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; fill it or drop the row")
+    holds: Mask = column.values if column.values.dtype.kind == "b" else column.values <= 0
+    return holds

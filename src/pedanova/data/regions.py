@@ -1,0 +1,172 @@
+"""Which rows a question is about: quantiles, values and bands of the objective."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from numbers import Real
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pedanova.errors import QueryError
+
+Direction: TypeAlias = Literal["minimize", "maximize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A cut behind the best ``⌈part · rows⌉`` rows and their ties."""
+
+    part: Fraction
+
+    def __str__(self) -> str:
+        return f"the best {percent(self.part)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A cut behind all rows whose objective, times -1 when maximised, is at most `signed`."""
+
+    signed: float
+
+
+Cut: TypeAlias = Quantile | Threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Rows between two cuts in order of goodness. Make one with `at_most`, `at_least`, `between`."""
+
+    kind: Literal["quantile", "value"]
+    low: float | Fraction | None
+    high: float | Fraction | None
+
+    def cuts(self, direction: Direction) -> tuple[Cut | None, Cut | None]:
+        """Where the rows begin and end, best first; None is the end of the data."""
+        if self.kind == "quantile":
+            begin = Quantile(Fraction(self.low)) if self.low else None
+            end = None if self.high is None or self.high == 1 else Quantile(Fraction(self.high))
+            return begin, end
+        sign = 1.0 if direction == "minimize" else -1.0
+        best, worst = (self.low, self.high) if sign > 0 else (self.high, self.low)
+        # "at least v" begins behind everything that is better than v.
+        begin_at = None if best is None else math.nextafter(sign * float(best), -math.inf)
+        if best is not None and sign * float(best) == -math.inf:  # nothing is better than that
+            begin_at = None
+        end_at = None if worst is None else sign * float(worst)
+        return (
+            None if begin_at is None else Threshold(begin_at),
+            None if end_at is None else Threshold(end_at),
+        )
+
+    def as_float32(self) -> Region:
+        """The same region for an objective kept as float32: 0.1 then means the nearest float32."""
+        if self.kind == "quantile":
+            return self
+        low, high = (None if v is None else float(np.float32(v)) for v in (self.low, self.high))
+        return Region("value", low, high)
+
+    def __str__(self) -> str:
+        if self.kind == "quantile":
+            high = Fraction(1 if self.high is None else self.high)
+            if not self.low:
+                return "all rows" if high == 1 else f"the best {percent(high)}"
+            return f"the rows from {percent(Fraction(self.low))} to {percent(high)}"
+        if self.low == self.high:
+            return f"rows with objective = {self.low:g}"
+        if self.low is None:
+            return f"rows with objective ≤ {self.high:.6g}"
+        if self.high is None:
+            return f"rows with objective ≥ {self.low:g}"
+        return f"rows with objective from {self.low:g} to {self.high:g}"
+
+
+def at_most(value: float) -> Region:
+    """Rows whose objective is `value` or less."""
+    return Region("value", None, _as_value(value))
+
+
+def at_least(value: float) -> Region:
+    """Rows whose objective is `value` or more."""
+    return Region("value", _as_value(value), None)
+
+
+def equals(value: float) -> Region:
+    """Rows whose objective is exactly `value`, such as 1 for a condition that holds."""
+    exact = _as_value(int(value) if isinstance(value, bool) else value)
+    return Region("value", exact, exact)
+
+
+def between(low: float, high: float, *, values: bool = False) -> Region:
+    """A band: rows behind the best `low` up to the best `high` part (quantiles).
+
+    With ``values=True``: rows whose objective lies between two values, both included.
+
+    Examples
+    --------
+    >>> print(between(0.1, 0.3))
+    the rows from 10 % to 30 %
+    """
+    if values:
+        first, last = _as_value(low), _as_value(high)
+        if not first <= last:
+            raise QueryError(f"between({low!r}, {high!r}): low must not exceed high; swap them")
+        return Region("value", first, last)
+    start, stop = as_part(low, "low", zero=True), as_part(high, "high")
+    if not start < stop:
+        raise QueryError(f"between({low!r}, {high!r}): low must be below high; swap them")
+    return Region("quantile", start, stop)
+
+
+def as_region(value: object, name: str) -> Region:
+    """A region from a quantile such as 0.1, or a region as it is."""
+    if isinstance(value, Region):
+        return value
+    return Region("quantile", Fraction(0), as_part(value, name))
+
+
+def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
+    """A quantile in exact decimals: 0.07 is 7/100, not the nearest binary fraction."""
+    rule = "a quantile above 0 and at most 1, such as 0.1 for the best 10 %"
+    if zero:
+        rule = rule.replace("above 0", "from 0")
+    if isinstance(value, Fraction):
+        part = value
+    elif isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        raise QueryError(f"{name}={value!r} must be {rule}; or use at_most(v), between(lo, hi)")
+    else:
+        try:
+            part = Fraction(Decimal(str(value)))
+        except (InvalidOperation, ValueError, OverflowError):
+            raise QueryError(f"{name}={value} must be {rule}") from None
+    if not (0 <= part <= 1 if zero else 0 < part <= 1):
+        raise QueryError(f"{name}={value} must be {rule}")
+    return part
+
+
+def rank_of(part: Fraction, rows: int) -> int:
+    """⌈part · rows⌉ without rounding errors."""
+    return math.ceil(part * rows)
+
+
+def percent(part: Fraction) -> str:
+    return f"{float(part * 100):.6g} %"
+
+
+def _as_value(value: object) -> float:
+    with suppress(OverflowError):  # a whole number too large for a float
+        if not isinstance(value, bool) and isinstance(value, Real) and not math.isnan(value):
+            return float(value)
+    raise QueryError(f"{str(value)[:60]} must be a number, in the units of the objective")
+
+
+def as_parts(chosen: Iterable[object]) -> list[Fraction]:
+    """Rungs as the caller names them."""
+    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+        raise QueryError(f"ladder={chosen!r} must be a list of quantiles, such as [0.01, 0.1, 1.0]")
+    return [as_part(part, "ladder") for part in chosen]

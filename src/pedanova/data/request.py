@@ -1,0 +1,260 @@
+"""What a user asked of `analyze`, completed by what the source tells of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.column import Column, take
+from pedanova.data.expressions import columns_in, rows_where
+from pedanova.data.outcomes import Policies
+from pedanova.data.records import Records, RepeatPolicy, Told
+from pedanova.data.regions import Direction
+from pedanova.errors import QueryError, SpaceError, listed
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Parameter, Space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """As far as it concerns rows and columns."""
+
+    objective: object
+    direction: object = None  # minimize
+    space: Space | Mapping[str, Parameter] | None = None
+    conditions: bool = True  # the space says when a parameter exists
+    params: Iterable[str] | None = None
+    exclude: Iterable[str] | None = None
+    where: object = None
+    feasible: object = None
+    state: object = None
+    repeats: RepeatPolicy | None = None  # all
+    policies: Policies = field(default_factory=Policies)
+    threads: int = 1
+
+    @property
+    def is_plain(self) -> bool:
+        """Nothing but one objective: the columns are then counted as they lie."""
+        given = (self.where, self.feasible, self.state)
+        # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
+        told_by_nan = self.policies.may_be_worst == (self.policies.nan == "worst")
+        return told_by_nan and all(option is None for option in given) and self.repeats == "all"
+
+
+def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
+    """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
+    known = records.told.params
+    records, request = _narrowed(records, request)
+    records = _without_unusable(_without_idle(records), request)
+    told = records.told
+    request, meant = _meant(records, request)
+    objective = request.objective if request.objective is not None else _objective_of(told, ask)
+    own_space = request.space is not None
+    notes = [*_account(told, request), *meant, *records.notes]
+    if request.direction is None:
+        notes += _direction_notes(told, objective)
+    records = replace(records, notes=tuple(notes))
+    return records, replace(
+        request,
+        objective=objective,
+        direction=request.direction if request.direction is not None else _directions_of(told, objective),
+        space=request.space if own_space else _space_of(told, objective),
+        conditions=own_space or told.space is None or told.conditions,
+        params=request.params
+        if own_space or request.params is not None
+        else _params_of(records, request, known),
+        exclude=request.exclude if own_space or request.params is not None or not told.params else None,
+        feasible=request.feasible if request.feasible is not None else told.feasible,
+        state=request.state if request.state is not None else told.state,
+        repeats=request.repeats or told.repeats,
+    )
+
+
+def _account(told: Told, request: Request) -> list[str]:
+    """What was taken from the source's own account."""
+    if not told.source:
+        return []
+    taken = []
+    if told.params and request.params is None and request.space is None:
+        taken.append(f"{len(told.params)} settings" + (" and their space" if told.space is not None else ""))
+    if told.objectives and request.objective is None:
+        ways = _known_directions(told) if request.direction is None else {}
+        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in told.objectives))
+    return [f"{told.source} tells {' and '.join(taken)}"] if taken else []
+
+
+def _meant(records: Records, request: Request) -> tuple[Request, list[str]]:
+    """Where a setting and a result have the same name, the objective is the result."""
+    given = request.objective
+    names = list(given) if isinstance(given, list | tuple) else [given]
+    results = {name: _result_called(name, records) for name in names if isinstance(name, str)}
+    notes = [
+        f"{name} is a setting and a result; the result, {result}, is the objective"
+        for name, result in results.items()
+        if result != name
+    ]
+    if not notes:
+        return request, []
+    meant = [results[name] if isinstance(name, str) else name for name in names]
+    return replace(request, objective=meant if isinstance(given, list | tuple) else meant[0]), notes
+
+
+def _result_called(name: str, records: Records) -> str:
+    """A result whose name was taken has underscores behind it; without such a one, the name itself."""
+    results = {*records.told.objectives, *records.told.metrics}
+    found = name
+    while found in records.columns and found not in results:
+        found += "_"
+    return found if found in results else name
+
+
+def _objective_of(told: Told, ask: bool) -> object:
+    if told.objectives:
+        return told.objectives[0] if len(told.objectives) == 1 else list(told.objectives)
+    if told.metrics and ask:
+        raise QueryError(
+            f"objective= is missing, and {told.source or 'the source'} does not tell; "
+            f"name one of: {listed(list(told.metrics), most=40)}"
+        )
+    return None
+
+
+def _directions_of(told: Told, objective: object) -> object:
+    """What the source says of these objectives; minimize where it says nothing."""
+    known = _known_directions(told)
+    if isinstance(objective, list | tuple):
+        return [known.get(one, "minimize") if isinstance(one, str) else "minimize" for one in objective]
+    return known.get(objective, "minimize") if isinstance(objective, str) else "minimize"
+
+
+def _known_directions(told: Told) -> dict[str, Direction]:
+    """By name: of the objectives, then of the other metrics."""
+    names = dict.fromkeys((*told.objectives, *told.metrics))
+    return dict(zip(names, told.directions, strict=False))
+
+
+def _direction_notes(told: Told, objective: object) -> list[str]:
+    """A log that leaves the direction open must not have it guessed in silence."""
+    names = objective if isinstance(objective, list | tuple) else [objective]
+    known = _known_directions(told)
+    return [
+        f"{told.source} does not say whether {name} is to be minimised; it is: pass direction='maximize' otherwise"
+        for name in names
+        if told.source and isinstance(name, str) and name not in known
+    ]
+
+
+def _space_of(told: Told, objective: object) -> Space | None:
+    """The source's own; a setting that the user takes as the objective is no parameter."""
+    goals = objective if isinstance(objective, list | tuple) else [objective]
+    if told.space is None or not any(isinstance(name, str) and name in told.space for name in goals):
+        return told.space
+    return Space({name: told.space[name] for name in told.space if name not in goals})
+
+
+def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> list[str] | None:
+    """The settings that a source names, less those that the user excludes or optimises.
+
+    `known`: all that it names, also those that cannot be used here.
+    """
+    told = records.told
+    if not told.params:
+        return None
+    exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
+    goals = _compared(request.objective, records)
+    for name in exclude:
+        if name not in known and (name not in records.columns or name in told.objectives):
+            raise QueryError(f"exclude= names {name!r}, no setting here: {listed(list(known), most=40)}")
+    left = [name for name in told.params if name not in exclude and name not in goals]
+    if not left:
+        raise QueryError(f"exclude= leaves none of {listed(list(told.params))}; keep one at least")
+    return left
+
+
+def _compared(objective: object, records: Records) -> set[str]:
+    """Columns that are an objective, or that a condition as objective is made of: they explain themselves."""
+    names = objective if isinstance(objective, list | tuple) else [objective]
+    found: set[str] = set()
+    for name in (name for name in names if isinstance(name, str)):
+        found |= {name} if name in records.columns else set(columns_in(name, records.columns))
+    return found
+
+
+def _without_idle(records: Records) -> Records:
+    """A space that the source tells may hold settings that have no value in these rows: those say nothing."""
+    told = records.told
+    idle = [name for name in told.space or () if records.columns[name].absent().all()]
+    return _without(records, idle, [f"without a value in these rows and left out: {listed(idle)}"])
+
+
+def _without_unusable(records: Records, request: Request) -> Records:
+    """A setting that cannot be counted, such as one of thousands of choices, must not hide the others."""
+    if request.space is not None or request.params is not None:
+        return records
+    reasons: dict[str, str] = {}
+    for name, parameter in (records.told.space or {}).items():
+        try:
+            grid_of(parameter)
+        except SpaceError as error:
+            reasons[name] = f"{name}: {error}; left out"
+    return _without(records, list(reasons), list(reasons.values()))
+
+
+def _without(records: Records, names: list[str], notes: list[str]) -> Records:
+    """Some settings of the source's space less, unless none would be left."""
+    told = records.told
+    params = tuple(name for name in told.params if name not in names)
+    if not names or told.space is None or not params:
+        return records
+    space = Space({name: told.space[name] for name in told.space if name not in names})
+    return replace(records, notes=(*records.notes, *notes), told=replace(told, space=space, params=params))
+
+
+def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
+    """Only the rows that a source means to be compared, unless the user chooses rows by those columns.
+
+    What the user gives row by row goes with the rows of the source.
+    """
+    rule = records.told.where
+    if rule is None or set(columns_in(rule, records.columns)) & _asked_by(request.where, records):
+        return records, request
+    mask = rows_where(rule, records.columns)
+    rows, count = np.flatnonzero(mask), len(mask)
+    if len(rows) == count:
+        return records, request
+    note = f'only rows with {rule} are used, {len(rows):,} of {count:,}; pass where="…" on it for others'
+    fewer = replace(records, columns=take(records.columns, rows), notes=(*records.notes, note))
+    return fewer, replace(
+        request,
+        objective=_at(request.objective, rows, count),
+        where=_at(request.where, rows, count),
+        feasible=_at(request.feasible, rows, count),
+        state=_at(request.state, rows, count, words=True),
+    )
+
+
+def _asked_by(where: object, records: Records) -> set[str]:
+    """The columns by which the user chooses rows."""
+    if isinstance(where, Mapping):
+        return {str(name) for name in where}
+    if isinstance(where, str) and where not in records.columns:
+        return set(columns_in(where, records.columns))
+    return set()
+
+
+def _at(given: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
+    """These rows of what has one value a row; names, conditions and regions as they are.
+
+    A list of text is one of names, unless `words` are its values.
+    """
+    if isinstance(given, Column):
+        return take({given.name: given}, rows)[given.name] if len(given) == count else given
+    if isinstance(given, str | Mapping) or not hasattr(given, "__len__") or len(given) != count:
+        return given
+    if not words and all(isinstance(value, str) for value in given):
+        return given
+    return np.asarray(given)[rows]

@@ -1,1 +1,0 @@
-"""Engines: observations and levels in, tallies out. Every engine counts the same."""

@@ -1,0 +1,1 @@
+"""Counts become numbers: importance, sureness, pairs, effects; models stand beside them."""

@@ -1,0 +1,133 @@
+"""Several measures of importance side by side, as the paper's tables have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pedanova.base.table import Cell, Table, show_percent
+from pedanova.data.regions import as_part, percent
+from pedanova.errors import MissingLibraryError, PedanovaError, UnknownParameterError, unknown_name
+from pedanova.measures.importance import Importances
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Measures(Table):
+    """Ratios of every parameter by each measure. ``m["PED"]["lr"]``; `notes` say what was left out."""
+
+    ratios: Mapping[str, Mapping[str, float]]  # measure → parameter → ratio
+    meanings: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, measure: str) -> Mapping[str, float]:
+        if measure not in self.ratios:
+            raise UnknownParameterError(unknown_name(measure, tuple(self.ratios), what="measure"))
+        return self.ratios[measure]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ratios)
+
+    def __len__(self) -> int:
+        return len(self.ratios)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        first = next(iter(self.ratios.values()))
+        columns: dict[str, list[Cell]] = {"parameter": list(first)}
+        return columns | {name: [found[key] for key in first] for name, found in self.ratios.items()}
+
+    def lines(self) -> list[list[str]]:
+        first, *others = self.to_dict().values()
+        return [
+            [str(name), *(show_percent(float(value or 0.0)) for value in values)]
+            for name, *values in zip(first, *others, strict=True)
+        ]
+
+
+def compare_measures(a: Any, target: float = 0.1, *, seed: int = 0) -> Measures:
+    """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest.
+
+    Parameters
+    ----------
+    a
+        An `Analysis`.
+    target
+        The best part of the rows that the questions are about: globally, how to reach it; locally,
+        how to reach its own best tenth.
+    seed
+        Of everything random.
+    """
+    part = as_part(target, "target")
+    whole, tenth = percent(part), percent(part / 10)
+    ways: dict[str, tuple[str, Callable[[], Any]]] = {
+        "PED": (f"what separates the best {whole} from all rows", lambda: a.importance(part, seed=seed)),
+        "PED local": (
+            f"what separates the best {tenth} from the best {whole}",
+            lambda: a.importance(part / 10, part, seed=seed),
+        ),
+        "f-ANOVA": ("what moves the objective itself, by counts", lambda: a.effects()),
+        "f-ANOVA local": (f"what moves the objective inside the best {whole}", lambda: a.effects(part)),
+        "forest": ("what moves a random forest's prediction over the space", lambda: _forest(a, None, seed)),
+        "forest clipped": (
+            f"the same, everything worse than the best {whole} taken as equal",
+            lambda: _forest(a, float(part), seed),
+        ),
+        "axis": ("what moves the forest's prediction away from the best row", lambda: a.axis(seed=seed)),
+    }
+    return _answered(ways)
+
+
+def _forest(a: Any, clip: float | None, seed: int) -> Any:
+    return a.forest(clip, seed=seed, pairs=False)
+
+
+def _answered(ways: Mapping[str, tuple[str, Callable[[], Any]]]) -> Measures:
+    """All that can be answered; what cannot is told in the notes, unless it is the first question."""
+    ratios: dict[str, dict[str, float]] = {}
+    meanings, notes = {}, []
+    for name, (meaning, ask) in ways.items():
+        try:
+            found = ask()
+        except MissingLibraryError as error:
+            notes.append(f"{name}: left out, {error}")
+            continue
+        except PedanovaError as error:
+            if not ratios:
+                raise
+            notes.append(f"{name}: left out, {error}")
+            continue
+        ratios[name], meanings[name] = {key: found[key].ratio for key in found}, meaning
+        notes += [f"{name}: {note}" for note in found.notes]
+    return Measures(ratios, meanings, tuple(notes))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Table):
+    """The same question asked of several objectives, ratios side by side."""
+
+    answers: dict[str, Importances]
+
+    def __getitem__(self, objective: str) -> Importances:
+        if objective not in self.answers:
+            raise UnknownParameterError(unknown_name(objective, tuple(self.answers), what="objective"))
+        return self.answers[objective]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.answers)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        names = list(next(iter(self.answers.values())))
+        columns: dict[str, list[Cell]] = {"parameter": list(names)}
+        for objective, found in self.answers.items():
+            columns[f"{objective} ratio"] = [found[name].ratio for name in names]
+            columns[f"{objective} share"] = [found[name].share for name in names]
+        return columns
+
+    def header(self) -> list[str]:
+        return ["parameter", *self.answers]
+
+    def lines(self) -> list[list[str]]:
+        names = list(next(iter(self.answers.values())))
+        return [
+            [name, *(show_percent(found[name].ratio) for found in self.answers.values())] for name in names
+        ]

@@ -1,0 +1,149 @@
+"""Results beside importance: densities of one parameter, several objectives side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.html import Look
+from pedanova.base.table import Cell, Table, show_percent
+from pedanova.counting.contrasts import Contrast
+from pedanova.errors import QueryError
+from pedanova.measures.density import Smoothing, as_bandwidth, smooth
+from pedanova.measures.panels import Panel, panels_of
+from pedanova.space.grid import Block, Grid
+from pedanova.space.parameters import Parameter
+from pedanova.space.values import Label
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Densities(Table):
+    """How one parameter is spread in the target, in the region and over the space.
+
+    Parts by cell, each adding to one over the rows that have a value; `missing_target` and
+    `missing_region` are the parts of the rows that have none (or one outside the space).
+    """
+
+    name: str
+    cells: tuple[Label, ...]  # a label, or the middle of the cell
+    target: NDArray[np.float64]
+    region: NDArray[np.float64]
+    uniform: NDArray[np.float64]
+    edges: NDArray[np.float64] | None  # (cells + 1,) for ranges, in units of the parameter
+    bandwidth: float
+    missing_target: float
+    missing_region: float
+    parameter: Parameter | None = None  # whose cells these are
+    words: tuple[str, str] = ("target", "region")  # both in words
+
+    def panels(self) -> list[Panel]:
+        """What to draw: one panel, or one for each domain."""
+        if self.parameter is None:
+            raise QueryError(f"{self.name}: its domain was not kept; ask for `densities` anew")
+        return panels_of(self.name, self.parameter, self.cells, self.target, self.region)
+
+    def look(self) -> Look:
+        """At most a dozen lines: neighbouring cells of a long range are taken together."""
+        lines, parts, marks = [], [], []
+        for label, target, region in shown_parts(self.panels()):
+            lift = f"{target / region:.2f}×" if region > 0 else ""
+            lines.append([label, show_percent(target), show_percent(region), lift])
+            parts.append(target)
+            marks.append(region)
+        top = max([*parts, *marks], default=0.0) or 1.0
+        return Look(
+            f"{self.name}: where {self.words[0]} lies, held against {self.words[1]}",
+            [self.name, *self.words, "lift"],
+            lines,
+            bars={1: [part / top for part in parts]},
+            marks={1: [mark / top for mark in marks]},
+            notes=self.activity_notes(),
+        )
+
+    def activity_notes(self) -> list[str]:
+        """Who has no value, where somebody has none."""
+        if not self.missing_region and not self.missing_target:
+            return []
+        target, region = 1 - self.missing_target, 1 - self.missing_region
+        return [f"active in {target:.0%} of {self.words[0]} and {region:.0%} of {self.words[1]}"]
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return {
+            "cell": list(self.cells),
+            "target": self.target.tolist(),
+            "region": self.region.tolist(),
+            "uniform": self.uniform.tolist(),
+        }
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __str__(self) -> str:
+        """At most 40 lines: a long range is shown in groups of neighbouring cells."""
+        rows = self.lines()
+        step = -(-len(rows) // 40)
+        if step == 1:
+            return self.to_text()
+        groups = [slice(i, i + step) for i in range(0, len(rows), step)]
+        columns = (self.target, self.region, self.uniform)
+        shown = [
+            f"{rows[g.start][0]:>12}" + "".join(f"{column[g].sum():10.4f}" for column in columns)
+            for g in groups
+        ]
+        return "\n".join([f"{self.name:>12}{'target':>10}{'region':>10}{'uniform':>10}", *shown])
+
+
+def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:
+    """(label, target, region) of at most `most` groups of neighbouring cells of each panel."""
+    rows = []
+    for panel in panels:
+        behind = f" ({panel.domain})" if panel.domain else ""
+        step = -(-len(panel.labels) // most) if panel.is_curve else 1
+        for start in range(0, len(panel.labels), step):
+            group = slice(start, start + step)
+            parts = float(panel.target[group].sum()), float(panel.region[group].sum())
+            rows.append((panel.span_of(group) + behind, *parts))
+    return rows
+
+
+def densities_of(
+    contrast: Contrast, *, smoothing: Smoothing, words: tuple[str, str] = ("target", "region")
+) -> Densities:
+    grid = contrast.grid
+    wanted, base = contrast.target[: grid.cells], contrast.region[: grid.cells]
+    widths = [_shown_width(smoothing, wanted, base, block) for block in grid.blocks]
+    return Densities(
+        name=contrast.name,
+        cells=tuple(grid.centres()),
+        target=_spread(wanted, grid, widths),
+        region=_spread(base, grid, widths),
+        uniform=_smoothed(grid.prior, grid, widths),
+        edges=grid.edges,
+        bandwidth=max(widths),
+        missing_target=1.0 - float(wanted.sum() / contrast.target.sum()),
+        missing_region=1.0 - float(base.sum() / contrast.region.sum()),
+        parameter=grid.parameter,
+        words=words,
+    )
+
+
+def _shown_width(
+    smoothing: Smoothing, wanted: NDArray[np.int64], base: NDArray[np.int64], block: Block
+) -> float:
+    """The kernel of the measure; where the target has no two rows, that of the region, to be seen at all."""
+    cells = slice(block.start, block.stop)
+    few = smoothing == "auto" and wanted[cells].sum() < 2
+    return as_bandwidth(smoothing, base[cells] if few else wanted[cells], block)
+
+
+def _spread(counts: NDArray[np.int64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:
+    return _smoothed(counts / max(1, int(counts.sum())), grid, widths)
+
+
+def _smoothed(parts: NDArray[np.float64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:
+    """Parts by cell, smoothed inside each block."""
+    pairs = zip(grid.blocks, widths, strict=True)
+    return np.concatenate([smooth(parts[block.start : block.stop], width) for block, width in pairs])

@@ -1,0 +1,140 @@
+"""Densities on cells: one reflected Gaussian kernel for target and baseline alike.
+
+The kernel S is the Gaussian integrated over cells and reflected at the outer edges, so every row
+and column adds to one and a uniform density stays uniform. On the doubled, mirrored grid it is a
+circular convolution with the periodic kernel P: S_ij = P(i - j) + P(i + j + 1).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from numbers import Real
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.errors import QueryError
+from pedanova.space.grid import Block
+
+Reals: TypeAlias = NDArray[np.float64]
+Smoothing: TypeAlias = Literal["auto", "none"] | float
+NARROWEST = 0.3  # cells: a narrower kernel is no kernel
+FLAT = 5.0  # times the cells: a kernel so wide that all cells become equal
+ALL = slice(None)
+REACH = 9.0  # bandwidths beyond which a Gaussian is nothing in double precision
+
+
+def bandwidth(target: NDArray[np.int64]) -> float:
+    """Half of Scott's rule on the target rows, in cells: 0.53 · min(σ, IQR/1.34) · n′^(-1/5)."""
+    rows = int(target.sum())
+    if rows < 2:
+        return 0.0
+    cells = np.arange(len(target))
+    mean = float(target @ cells) / rows
+    deviation = math.sqrt(float(target @ (cells - mean) ** 2) / (rows - 1))
+    return float(0.53 * min(deviation, interquartile(target) / 1.34) * rows ** (-0.2))
+
+
+def interquartile(counts: NDArray[np.int64]) -> float:
+    """Distance of the quartiles in cells, interpolated between rows as NumPy's percentile does."""
+    reached = np.cumsum(counts)
+    last = int(reached[-1]) - 1
+
+    def quantile(part: float) -> float:
+        position = part * last
+        below = math.floor(position)
+        low, high = np.searchsorted(reached, [below, min(below + 1, last)], side="right")
+        return float(low + (position - below) * (high - low))
+
+    return quantile(0.75) - quantile(0.25)
+
+
+def as_bandwidth(smoothing: object, target: NDArray[np.int64], block: Block) -> float:
+    """The kernel's width in cells for these target rows of a block; 0 means no smoothing."""
+    if smoothing == "none":
+        return 0.0
+    if smoothing == "auto":
+        if block.smoothable and target.sum() < 2:
+            return FLAT * len(target)  # too few rows to tell one cell from another
+        width = bandwidth(target) if block.smoothable else 0.0
+        return width if width >= NARROWEST else 0.0
+    if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= float(smoothing) < math.inf:
+        raise QueryError(f"smoothing={smoothing!r} must be 'auto', 'none' or a bandwidth in cells from 0 up")
+    return float(smoothing) if block.ordered else 0.0
+
+
+@lru_cache(maxsize=512)
+def periodic_kernel(cells: int, width: float) -> Reals:
+    """(2 · cells,) weight of each distance on the mirrored grid; adds to one."""
+    period = 2 * cells
+    kernel = np.zeros(period)
+    if width > 2 * period:  # so wide that the wrapped Gaussian is flat in double precision
+        kernel += 1.0 / period
+    else:
+        reach = math.ceil(REACH * width) + 1
+        scale = 1.0 / (width * math.sqrt(2.0))
+        steps = [math.erf((d + 0.5) * scale) for d in range(reach + 1)]
+        half = np.diff(np.array([-steps[0], *steps])) / 2.0  # weight at distance 0, 1, …
+        half /= half[0] + 2.0 * half[1:].sum()
+        np.add.at(kernel, np.arange(reach + 1) % period, half)
+        np.add.at(kernel, -np.arange(1, reach + 1) % period, half[1:])
+    kernel.flags.writeable = False
+    return kernel
+
+
+def smooth(masses: Reals, width: float) -> Reals:
+    """S · masses; never negative, the total is kept."""
+    if width == 0.0:
+        return masses
+    return _convolve(masses, periodic_kernel(len(masses), width), width)
+
+
+def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
+    """Sum by sum and not by Fourier transform, whose rounding would drown the faintest cells."""
+    cells = len(masses)
+    reach = min(math.ceil(REACH * width) + 1, cells)
+    # A full period has one end only: the distances -cells and +cells are the same.
+    distances = np.arange(-reach if reach < cells else 1 - cells, reach + 1)
+    padded = np.pad(masses, (reach, -int(distances[0])), mode="symmetric")
+    return np.convolve(padded, kernel[distances], mode="valid")
+
+
+def smoothing_matrix(cells: int, width: float, rows: slice = ALL, columns: slice = ALL) -> Reals:
+    """S itself, (cells, cells), or a part of it."""
+    i, j = np.arange(cells)[rows], np.arange(cells)[columns]
+    if width == 0.0:
+        return np.equal.outer(i, j).astype(np.float64)
+    kernel = periodic_kernel(cells, width)
+    matrix: Reals = kernel[np.subtract.outer(i, j)] + kernel[np.add.outer(i, j) + 1]
+    return matrix
+
+
+def squared_smooth(masses: Reals, width: float) -> Reals:
+    """Σ_j S_ij² · masses_j for every i, without building S where the kernel is narrow.
+
+    S_ij² = P(i-j)² + P(i+j+1)² + 2 P(i-j) P(i+j+1). The first two are a convolution; the last
+    is felt only in the corners, where a cell and its mirror image are both near.
+    """
+    if width == 0.0:
+        return masses
+    cells = len(masses)
+    kernel = periodic_kernel(cells, width)
+    result = _convolve(masses, kernel**2, width)
+    corner = math.ceil(6.5 * width) + 1
+    if 2 * corner >= cells:
+        return result + _mirror_products(kernel, cells, 0, cells) @ masses
+    result[:corner] += _mirror_products(kernel, cells, 0, corner) @ masses[:corner]
+    result[-corner:] += _mirror_products(kernel, cells, cells - corner, cells) @ masses[-corner:]
+    return result
+
+
+def _mirror_products(kernel: Reals, cells: int, first: int, last: int) -> Reals:
+    """2 P(i-j) P(i+j+1) for i, j from `first` up to `last`."""
+    size = last - first
+    windows = np.lib.stride_tricks.sliding_window_view
+    near = kernel[np.arange(-size + 1, size)]
+    far = kernel[np.arange(2 * first + 1, 2 * last) % (2 * cells)]
+    products: Reals = 2.0 * windows(near, size)[:, ::-1] * windows(far, size)
+    return products

@@ -1,0 +1,292 @@
+"""Effects: how much of the objective's own variance each parameter explains (local f-ANOVA).
+
+With rows c_j and sums s_j of the objective by cell, the marginal means are s_j / c_j and their
+variance, Σ c_j/n · (s_j/c_j - mean)², is the f-ANOVA variance of the parameter inside the region.
+It needs no model where the rows are given. One kernel S smooths rows and sums alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.table import Cell, NamedTable, Table, show_percent
+from pedanova.counting.levels import Levels
+from pedanova.counting.moments import Moments
+from pedanova.counting.nesting import FEW_ROWS, Range, bounds
+from pedanova.counting.tally import Tally
+from pedanova.data.regions import Region, Threshold, percent, rank_of
+from pedanova.data.rowsets import RowSet
+from pedanova.errors import QueryError
+from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
+from pedanova.measures.importance import corrected, ratio_of
+from pedanova.space.grid import Block, Grid, blocks_of
+from pedanova.space.values import Label
+
+Reals = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Marginal(Table):
+    """Mean objective by cell of one parameter, NaN where no row is near.
+
+    `missing_mean` is that of the rows without a value, or with one outside the space.
+    """
+
+    name: str
+    cells: tuple[Label, ...]  # a label, or the middle of the cell
+    counts: Counts
+    mean: Reals  # smoothed where `bandwidth` is above 0
+    edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
+    bandwidth: float  # in cells
+    missing_rows: int
+    missing_mean: float
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return {"cell": list(self.cells), "rows": self.counts.tolist(), "mean": self.mean.tolist()}
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One parameter's row.
+
+    ratio
+        Its part of the sum of `variance` over all parameters.
+    share
+        Fraction of the objective's variance that it explains alone, corrected for what chance
+        would explain. May fall below zero for a useless parameter.
+    raw_share
+        ``variance / total_variance``, without the correction.
+    variance
+        Variance of the marginal means, in squared units of the objective.
+    marginal
+        The marginal means themselves, for plotting.
+    """
+
+    name: str
+    ratio: float
+    share: float
+    raw_share: float
+    variance: float
+    bandwidth: float
+    marginal: Marginal = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Effects(NamedTable[Effect]):
+    """A table of `Effect` rows, the largest first. ``e["lr"].share``, ``e.marginal("lr")``."""
+
+    rows: tuple[Effect, ...]
+    region: str  # in words
+    clip: str | None
+    n_region: int
+    mean: float
+    total_variance: float
+    notes: tuple[str, ...] = ()
+
+    def marginal(self, name: str) -> Marginal:
+        return self[name].marginal
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        names = ("ratio", "share", "raw_share", "variance", "bandwidth")
+        columns: dict[str, list[Cell]] = {"parameter": [row.name for row in self.rows]}
+        return columns | {name: [getattr(row, name) for row in self.rows] for name in names}
+
+    def header(self) -> list[str]:
+        return ["parameter", "ratio", "share", "variance"]
+
+    def lines(self) -> list[list[str]]:
+        return [
+            [row.name, show_percent(row.ratio), show_percent(row.share), f"{row.variance:.4g}"]
+            for row in self.rows
+        ]
+
+    def heading(self) -> str:
+        clipped = f", clipped at {self.clip}" if self.clip else ""
+        return f"What moves the objective in {self.region}{clipped}"
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Objectives worse than `value` count as `value`: the levels from `level` on."""
+
+    level: int
+    value: float
+    words: str
+
+
+def check_single(objective: str, levels: Levels) -> None:
+    if levels.several:
+        first = objective.split(", ")[0]
+        raise QueryError(
+            f"{objective}: several objectives have no one variance; use .alone({first!r}).effects()"
+        )
+
+
+def clip_region(rows: Region | RowSet) -> Region:
+    if isinstance(rows, RowSet):
+        raise QueryError(f"clip ({rows}) must be a quantile such as 0.1, or at_most(v), at_least(v)")
+    return rows
+
+
+def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
+    """Where the objective is clipped; a clip has no beginning, only an end."""
+    begin, end = region.cuts(levels.direction)
+    if begin is not None:
+        limit = "at_most(v)" if levels.direction == "minimize" else "at_least(v)"
+        raise QueryError(
+            f"clip ({region}) must begin at the best row; use a quantile such as 0.1, or {limit}"
+        )
+    level = levels.find(region, by_level)[1]
+    if isinstance(end, Threshold):
+        return Clip(level, levels.sign * end.signed, str(region))
+    return Clip(level, float(levels.thresholds[level - 1]), str(region))
+
+
+def check_clip(clip: Clip, outer: Range, region: Region) -> None:
+    if not outer[0] < clip.level <= outer[1] or math.isinf(clip.value):
+        raise QueryError(
+            f"clip ({clip.words}) does not cut through region ({region}); choose a cut inside the region"
+        )
+
+
+def effects_of(
+    tallies: Mapping[str, Tally],
+    moments: Moments,
+    region: Region,
+    *,
+    clip: Region | None = None,
+    smoothing: Smoothing = "auto",
+) -> Effects:
+    """Every parameter's effect on the objective inside the region, the largest first."""
+    levels = next(iter(tallies.values())).levels
+    outer = levels.find(region, moments.rows)
+    cut = None if clip is None else as_clip(clip, levels, moments.rows)
+    rows = int(moments.rows[slice(*outer)].sum())
+    notes = ties_note(region, rows, int(moments.rows.sum()), own=levels.own)
+    if cut is not None:
+        check_clip(cut, outer, region)
+        notes += clip_note(cut, int(moments.rows[cut.level : outer[1]].sum()), rows)
+        moments = moments.clipped(cut.level, cut.value)
+    mean, variance = moments.range(*outer)
+    check_spread(mean, variance, rows, region, clipped=cut is not None)
+    found = [
+        measure_effect(tally, sums_of(tally, outer, cut), outer, mean, variance, smoothing)
+        for tally in tallies.values()
+    ]
+    notes += effect_notes(found, rows)
+    words = None if cut is None else cut.words
+    return Effects(ranked(found), str(region), words, rows, mean, variance, tuple(notes))
+
+
+def ranked(rows: list[Effect]) -> tuple[Effect, ...]:
+    total = sum(row.variance for row in rows)
+    if total > 0:
+        rows = [replace(row, ratio=row.variance / total) for row in rows]
+    return tuple(sorted(rows, key=lambda row: -row.variance))
+
+
+def check_spread(mean: float, variance: float, rows: int, region: Region, *, clipped: bool) -> None:
+    if rows < 2:
+        raise QueryError(f"region ({region}) holds {rows} rows; it needs at least two")
+    if math.isnan(variance):
+        how = "" if clipped else "clip=0.1 (worse values count as the best 10 %'s worst), "
+        raise QueryError(
+            f"region ({region}) holds an objective that is infinite, NaN or too large to square, which has "
+            f"no variance; use {how}a narrower region, or where= to leave such rows out"
+        )
+    if variance <= (1e-15 * mean) ** 2:
+        raise QueryError(
+            f"the objective is {mean:g} in every row of region ({region}); nothing can explain a constant"
+        )
+
+
+def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
+    """(cells + 2,) Σ objective over the region's levels."""
+    first, last = outer
+    until = last if clip is None else clip.level
+    sums: Reals = tally.sums[first:until].sum(axis=0)
+    return sums if clip is None else sums + clip.value * tally.between(until, last)
+
+
+def measure_effect(
+    tally: Tally, sums: Reals, outer: Range, mean: float, total: float, smoothing: Smoothing
+) -> Effect:
+    """One parameter's numbers, its ratio still open."""
+    grid, counts = tally.grid, tally.between(*outer)
+    rows = int(counts.sum())
+    beyond = sums - mean * counts
+    square, noise, widths = 0.0, 0.0, []
+    means = np.full(grid.width, math.nan)
+    for block in blocks_of(grid):
+        cells = slice(block.start, block.stop)
+        width = width_of(smoothing, counts[cells], block)
+        base, above = smooth(counts[cells] / rows, width), smooth(beyond[cells] / rows, width)
+        square += float(np.sum(ratio_of(above**2, base)))
+        noise += float(np.sum(ratio_of(squared_smooth(counts[cells] / rows, width), base)))
+        np.divide(above, base, out=means[cells], where=base > 0)
+        widths.append(width)
+    return Effect(
+        name=tally.name,
+        ratio=0.0,
+        share=corrected(square / total, (noise - 1.0) / (rows - 1)),
+        raw_share=square / total,
+        variance=square,
+        bandwidth=max(widths),
+        marginal=marginal_of(tally.name, grid, counts, beyond, mean, means + mean, max(widths)),
+    )
+
+
+def width_of(smoothing: Smoothing, counts: Counts, block: Block) -> float:
+    return as_bandwidth(smoothing, counts, block) if counts.any() else 0.0
+
+
+def marginal_of(
+    name: str, grid: Grid, counts: Counts, beyond: Reals, mean: float, means: Reals, width: float
+) -> Marginal:
+    apart = int(counts[grid.cells :].sum())
+    return Marginal(
+        name=name,
+        cells=tuple(grid.centres()),
+        counts=counts[: grid.cells],
+        mean=means[: grid.cells],
+        edges=grid.edges,
+        bandwidth=width,
+        missing_rows=apart,
+        missing_mean=mean + float(beyond[grid.cells :].sum()) / apart if apart else math.nan,
+    )
+
+
+def clip_note(clip: Clip, beyond: int, rows: int) -> list[str]:
+    return [f"{beyond:,} of {rows:,} rows are worse than {clip.value:g} and count as {clip.value:g}"]
+
+
+def effect_notes(rows: list[Effect], total: int) -> list[str]:
+    notes = []
+    if total < FEW_ROWS:
+        notes.append(f"the region has only {total} rows; take these numbers as rough")
+    if sum(row.share for row in rows) > 1.0 + 1e-9:
+        notes.append(
+            "the parameters depend on each other here: their shares overlap and add to more than 100 %"
+        )
+    return notes
+
+
+def ties_note(base: Region, held: int, total: int, *, own: bool) -> list[str]:
+    """A region of quantiles that holds other rows than its name says."""
+    if base.kind != "quantile":
+        return []
+    low, high = bounds(base)
+    if held == rank_of(high, total) - rank_of(low, total):
+        return []
+    why = "with ties" if own else "by the levels given"
+    return [f"region: {why}, {base} are {percent(Fraction(held, total))} of the rows"]

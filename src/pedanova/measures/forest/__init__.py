@@ -1,0 +1,1 @@
+"""f-ANOVA of a random forest, to compare with."""

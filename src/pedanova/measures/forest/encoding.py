@@ -1,0 +1,239 @@
+"""Observations as a matrix that a regression tree can split, and the measure of every column.
+
+One column for each parameter. Ranges become positions between 0 and 1 in the parameter's own scale.
+Labels become places in a row of cells; categories are put in the order of their mean objective, so
+that a threshold parts them into two sets (Breiman's ordering) and no name or order of theirs matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.cells import cells_of
+from pedanova.data.column import Column, Mask
+from pedanova.data.observations import Observations
+from pedanova.data.regions import Direction, as_part, percent, rank_of
+from pedanova.errors import DataError, QueryError
+from pedanova.measures.forest.marginals import Axis, Lattice, Reals, Span
+from pedanova.space.grid import Block, Cells, Grid, grid_of
+from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
+
+FEWEST_ROWS = 10
+MOST_POINTS = 4096  # beyond so many whole numbers a range is as good as real numbers
+MIDDLE = 0.5  # of a range: where rows without a value are put
+
+Singles: TypeAlias = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """What a forest is fitted to: a matrix, an objective, and the domain of every column."""
+
+    names: tuple[str, ...]
+    matrix: Singles  # (rows, parameters): float32, as scikit-learn's trees compare
+    objective: Reals  # (rows,) clipped if asked for
+    axes: tuple[Axis, ...]
+    rows: NDArray[np.intp]  # (rows,) where each row stands in the observations
+    direction: Direction
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> int:
+        """The incumbent: the best row, the first of several."""
+        return int(np.argmin(self.objective) if self.direction == "minimize" else np.argmax(self.objective))
+
+
+def encode(observed: Observations, *, clip: object = None) -> Encoded:
+    """The rows that count and have a finite objective, as numbers for a tree.
+
+    With `clip`, a quantile such as 0.1, every objective worse than that of the best 10 % is taken
+    as the worst among those: what happens among bad rows then no longer counts.
+    """
+    part = None if clip is None else as_part(clip, "clip")
+    cells = {
+        name: cells_of(observed.columns[name], grid_of(parameter))
+        for name, parameter in observed.space.items()
+    }
+    usable, notes = _usable(observed, cells)
+    rows = np.flatnonzero(usable)
+    objective = _objective(observed, rows, part)
+    columns, axes = [], []
+    for name, parameter in observed.space.items():
+        column, axis = _encoded(observed.columns[name], parameter, cells[name], rows, objective)
+        columns.append(column)
+        axes.append(axis)
+        notes += _missing_note(name, parameter, cells[name][rows])
+    matrix = np.stack(columns, axis=1).astype(np.float32)
+    return Encoded(
+        tuple(observed.space), matrix, objective, tuple(axes), rows, observed.direction, tuple(notes)
+    )
+
+
+def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[str]]:
+    """Rows that count, have a finite objective and lie inside the space; notes on those that do not."""
+    if len(observed.goals) > 1:
+        names = [goal.name for goal in observed.goals]
+        raise QueryError(
+            f"a forest needs one objective, not {len(names)}; take one with a.alone({names[0]!r})"
+        )
+    counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
+    finite = counted & np.isfinite(observed.ranked)
+    outside = np.zeros(len(observed), dtype=bool)
+    for name, parameter in observed.space.items():
+        outside |= cells[name] == grid_of(parameter).outside
+    gone = int(np.sum(counted & ~finite)), int(np.sum(finite & outside))
+    why = "without a finite objective", "with a value outside the space"
+    notes = [f"{many:,} rows {reason} are left out" for many, reason in zip(gone, why, strict=True) if many]
+    return finite & ~outside, notes
+
+
+def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | None) -> Reals:
+    """The objective of the rows, clipped; refused where there is nothing to explain."""
+    name = observed.name
+    if len(rows) < FEWEST_ROWS:
+        raise DataError(
+            f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows"
+        )
+    objective = observed.ranked[rows].astype(np.float64)
+    if objective.min() == objective.max():
+        raise DataError(
+            f"objective {name!r} is {objective[0]:g} in all {len(rows):,} rows; no parameter can explain it"
+        )
+    if part is None:
+        return objective
+    clipped = clipped_at(objective, part, observed.direction)
+    if clipped.min() == clipped.max():
+        raise QueryError(
+            f"clip: {percent(part)} of {len(rows):,} rows share one objective, {clipped[0]:g}; choose a larger part"
+        )
+    return clipped
+
+
+def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
+    """The objective, nowhere worse than that of the ⌈part · rows⌉-th best row."""
+    sign = 1.0 if direction == "minimize" else -1.0
+    rank = rank_of(part, len(objective))
+    worst = float(np.partition(sign * objective, rank - 1)[rank - 1])
+    clipped: Reals = sign * np.minimum(sign * objective, worst)
+    return clipped
+
+
+def _encoded(
+    column: Column, parameter: Parameter, cells: Cells, rows: NDArray[np.intp], objective: Reals
+) -> tuple[Reals, Axis]:
+    """The numbers of one parameter, and its domain."""
+    grid = grid_of(parameter)
+    here = cells[rows]
+    match parameter:
+        case Float() | Int():
+            values = positions(_numbers(column)[rows], parameter)
+        case Moving():
+            values = np.clip(_numbers(column)[rows], 0.0, 1.0)
+        case _:
+            return _placed(here, grid, objective)
+    return np.where(here == grid.missing, MIDDLE, values), _axis_of(parameter)
+
+
+def _numbers(column: Column) -> Reals:
+    """The values as numbers; text that is none has been placed outside the space, or is missing."""
+    if column.labels is None:
+        return column.values.astype(np.float64)
+    table = np.array([*(_number(label) for label in column.labels), np.nan])
+    codes = column.values.astype(np.intp)
+    return table[np.where(codes < 0, len(column.labels), codes)]
+
+
+def _number(label: Any) -> float:
+    try:
+        return float(label)
+    except (ValueError, OverflowError):
+        return np.nan
+
+
+def positions(values: Reals, parameter: Float | Int) -> Reals:
+    """Where values lie between the bounds, 0 to 1; a whole number is a cell that reaches half a step around."""
+    half = parameter.step / 2 if isinstance(parameter, Int) else 0.0
+    low, high = parameter.low - half, parameter.high + half
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # values that are not used
+        if not parameter.log:
+            part = (values - low) / (high - low)
+        elif high < 2 * low:  # logarithms would be too close to each other
+            part = np.log1p((values - low) / low) / np.log1p((high - low) / low)
+        else:
+            part = (np.log(values) - np.log(low)) / (np.log(high) - np.log(low))
+    return np.clip(part, 0.0, 1.0)
+
+
+def _axis_of(parameter: Float | Int | Moving) -> Axis:
+    if not isinstance(parameter, Int) or (parameter.high - parameter.low) // parameter.step >= MOST_POINTS:
+        return Span()
+    values = np.arange(parameter.low, parameter.high + 1, parameter.step, dtype=np.float64)
+    ends = positions(values + parameter.step / 2, parameter)
+    return Lattice(positions(values, parameter).astype(np.float32), np.r_[0.0, ends])
+
+
+def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, Axis]:
+    """Cells in a row: labels as they are ordered, categories by their mean objective.
+
+    Rows without a value take the middle of an order. Where there is no middle, having no value is
+    one more cell, its weight being its part of the rows.
+    """
+    absent = cells == grid.missing
+    if _has_middle(grid):
+        numbers = np.where(absent, (grid.cells - 1) / 2, cells).astype(np.float64)
+        return numbers, _row_of(grid.prior)
+    idle = float(absent.mean())
+    weights = np.r_[grid.prior * (1.0 - idle), idle]
+    place = np.arange(grid.cells + 1)
+    for block in _unordered(grid):
+        place[block.start : block.stop] = block.start + _ranking(cells, block, objective)
+    return place[cells].astype(np.float64), _row_of(weights[np.argsort(place)])
+
+
+def _has_middle(grid: Grid) -> bool:
+    return not isinstance(grid.parameter, Categorical | Switch)
+
+
+def _unordered(grid: Grid) -> list[Block]:
+    """Blocks to be ranked; of a category's choices, "no value" is one."""
+    if isinstance(grid.parameter, Categorical):
+        return [Block(0, grid.cells + 1, ordered=False)]
+    return [block for block in grid.blocks if not block.ordered]
+
+
+def _row_of(weights: Reals) -> Lattice:
+    reached = np.r_[0.0, np.cumsum(weights)]
+    return Lattice(np.arange(len(weights), dtype=np.float32), reached / reached[-1])
+
+
+def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
+    """(cells of the block,) Rank of each by its rows' mean; one without rows counts as average.
+
+    Ties go to whoever comes first in the rows: names and their order must not matter.
+    """
+    size = block.stop - block.start
+    mine = np.flatnonzero((cells >= block.start) & (cells < block.stop))
+    inside = cells[mine] - block.start
+    rows = np.bincount(inside, minlength=size)
+    sums = np.bincount(inside, objective[mine], minlength=size)
+    means = np.where(rows > 0, sums / np.maximum(rows, 1), objective.mean())
+    first = np.full(size, len(cells))
+    np.minimum.at(first, inside, mine)
+    rank = np.empty(size, dtype=np.intp)
+    rank[np.lexsort((first, means))] = np.arange(size)
+    return rank
+
+
+def _missing_note(name: str, parameter: Parameter, cells: Cells) -> list[str]:
+    grid = grid_of(parameter)
+    many = int(np.sum(cells == grid.missing))
+    if not many:
+        return []
+    fate = "taken as the middle of its range" if _has_middle(grid) else "taken as a category of their own"
+    return [f"{name}: {many:,} rows have no value; {fate}"]

@@ -1,0 +1,235 @@
+"""Functional ANOVA of a random forest (Hutter, Hoos and Leyton-Brown, 2014), and importance along axes.
+
+A forest is fitted to the objective over the whole space; every tree's variance is split exactly into
+parts of single parameters and of pairs. Unlike the measures from counts, these speak of the forest:
+they are as good as its predictions.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pedanova.base.threads import as_threads, spread
+from pedanova.data.observations import Observations
+from pedanova.data.regions import as_region
+from pedanova.errors import MissingLibraryError, QueryError
+from pedanova.measures.forest.encoding import Encoded, encode
+from pedanova.measures.forest.marginals import (
+    Reals,
+    Tree,
+    leaf_boxes,
+    main_variances,
+    pair_variances,
+    variance_along,
+)
+from pedanova.measures.forest.results import (
+    AxisEffect,
+    AxisEffects,
+    ForestEffect,
+    ForestEffects,
+    ForestPair,
+    ForestPairs,
+)
+
+DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
+
+
+def forest_effects(
+    observed: Observations,
+    *,
+    clip: float | None = None,
+    trees: int = 64,
+    seed: int = 0,
+    pairs: bool = True,
+    model: object = None,
+    threads: int | None = 1,
+) -> ForestEffects:
+    """How much of a random forest's variance each parameter, and each pair, explains over the space.
+
+    Parameters
+    ----------
+    observed
+        The rows: ``analyze(…).observations``. Rows without a finite objective are left out.
+    clip
+        A quantile such as 0.1: objectives worse than those of the best 10 % are taken as equal, so
+        that only differences among good rows count (Hutter's min(f, f*)).
+    trees, seed
+        Size of the forest and its seed; the same seed gives the same numbers.
+    pairs
+        Whether to compute pairs; their time grows with the square of the rows.
+    model
+        A forest of scikit-learn that was fitted to the matrix and objective of
+        ``encode(observed, clip=clip)``; none is fitted then.
+    threads
+        Threads to work with, None for all cores; the numbers do not depend on it.
+    """
+    workers, encoded = as_threads(threads), encode(observed, clip=clip)
+    fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
+    parts = _decompose(fitted.trees, encoded, pairs=pairs, threads=workers)
+    if not parts.total.any():
+        raise QueryError(f"all {len(parts.total)} trees are constant over the space; give more rows or trees")
+    clipped = "" if clip is None else f" (clipped behind {as_region(clip, 'clip')})"
+    return ForestEffects(
+        rows=_main_rows(encoded, parts, fitted.unit),
+        pairs=_pair_rows(encoded, parts, fitted.unit, computed=pairs),
+        objective=f"{observed.name}{clipped}",
+        variance=float(parts.total.mean()) * fitted.unit,
+        trees=len(parts.total),
+        n_rows=len(encoded.objective),
+        notes=encoded.notes,
+    )
+
+
+def axis_effects(
+    observed: Observations, *, trees: int = 64, seed: int = 0, model: object = None, threads: int | None = 1
+) -> AxisEffects:
+    """How much the forest's prediction varies when one parameter leaves the best row, the others staying.
+
+    The local importance of Biedenkapp et al. (2018): variance of the mean of all trees over the whole
+    domain of one parameter, divided by the sum over the parameters. Arguments as in `forest_effects`.
+    """
+    workers, encoded = as_threads(threads), encode(observed)
+    fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
+    boxes = [leaf_boxes(tree, encoded.axes) for tree in fitted.trees]
+    point = encoded.matrix[encoded.best].astype(np.float64)
+    found = [variance_along(boxes, point, dim) * fitted.unit for dim in range(len(encoded.names))]
+    whole = sum(found)
+    rows = [
+        AxisEffect(name, variance / whole if whole > 0 else 0.0, variance)
+        for name, variance in zip(encoded.names, found, strict=True)
+    ]
+    return AxisEffects(
+        rows=tuple(sorted(rows, key=lambda row: -row.variance)),
+        incumbent=_values_at(observed, int(encoded.rows[encoded.best])),
+        objective=observed.name,
+        best=float(encoded.objective[encoded.best]),
+        trees=len(boxes),
+        notes=encoded.notes,
+    )
+
+
+def _values_at(observed: Observations, row: int) -> dict[str, object]:
+    """The incumbent's settings as the table has them; None where there is no value."""
+    columns = {name: observed.table[name] for name in observed.space}
+    return {name: None if column.absent()[row] else column.value_at(row) for name, column in columns.items()}
+
+
+class Fitted(NamedTuple):
+    """A forest's trees; their values are in units whose square is `unit`."""
+
+    trees: list[Tree]
+    unit: float
+
+
+def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> Fitted:
+    """A forest with Optuna's settings: bootstrapped, deep, every parameter tried at every split.
+
+    Deep trees follow what there is to follow; averaging over the other parameters, and over trees,
+    takes the noise out again. The objective is scaled to -1 … 1, lest its squares overflow.
+    """
+    size, start = _whole(trees, "trees", 1), _whole(seed, "seed", 0)
+    try:
+        from sklearn.ensemble import RandomForestRegressor
+    except ImportError:
+        raise MissingLibraryError(
+            "forest f-ANOVA needs scikit-learn; pip install 'pedanova[fanova]'"
+        ) from None
+    low, high = float(encoded.objective.min()), float(encoded.objective.max())
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    forest = RandomForestRegressor(
+        n_estimators=size,
+        max_depth=DEEPEST,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        random_state=start,
+        n_jobs=threads,
+    )
+    forest.fit(encoded.matrix, (encoded.objective - middle) / half)
+    return Fitted(_trees_of(forest), half * half)
+
+
+def _whole(value: object, name: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < 2**32:
+        raise QueryError(f"{name}={value!r} must be a whole number from {least} up to 2^32")
+    return int(value)
+
+
+def _given(model: Any, encoded: Encoded) -> Fitted:
+    columns = getattr(model, "n_features_in_", None)
+    if not hasattr(model, "estimators_") or getattr(model, "n_outputs_", None) != 1:
+        raise QueryError(
+            f"model={type(model).__name__} must be a fitted forest of scikit-learn, of one output"
+        )
+    if columns != len(encoded.names):
+        raise QueryError(
+            f"model= was fitted to {columns} columns, and there are {len(encoded.names)} parameters; "
+            "fit it to encode(observed).matrix"
+        )
+    return Fitted(_trees_of(model), 1.0)
+
+
+def _trees_of(forest: Any) -> list[Tree]:
+    return [as_tree(estimator.tree_) for estimator in forest.estimators_]
+
+
+def as_tree(tree: Any) -> Tree:
+    """A tree of scikit-learn as plain arrays."""
+    return Tree(
+        left=tree.children_left,
+        right=tree.children_right,
+        feature=tree.feature,
+        threshold=tree.threshold,
+        value=tree.value[:, 0, 0],
+    )
+
+
+class Parts(NamedTuple):
+    """How the variance of every tree is made up."""
+
+    total: Reals  # (trees,)
+    main: Reals  # (trees, parameters)
+    pairs: Reals  # (trees, pairs)
+
+
+def _decompose(trees: list[Tree], encoded: Encoded, *, pairs: bool, threads: int) -> Parts:
+    def one(tree: Tree) -> tuple[float, Reals, Reals]:
+        boxes = leaf_boxes(tree, encoded.axes)
+        main = main_variances(boxes)
+        return boxes.variance, main, pair_variances(boxes, main) if pairs else np.empty(0)
+
+    total, main, both = zip(*spread(one, trees, threads=threads), strict=True)
+    return Parts(np.array(total), np.stack(main), np.stack(both))
+
+
+def _over_trees(total: Reals, variances: Reals, unit: float) -> list[tuple[float, float, float]]:
+    """For each column its mean share, the share's spread over trees, and its mean variance."""
+    split = total > 0  # a constant tree has nothing to share
+    shares = variances[split] / total[split, None]
+    columns = shares.mean(axis=0), shares.std(axis=0), variances.mean(axis=0)
+    return [
+        (share, std, variance * unit)
+        for share, std, variance in zip(*map(np.ndarray.tolist, columns), strict=True)
+    ]
+
+
+def _main_rows(encoded: Encoded, parts: Parts, unit: float) -> tuple[ForestEffect, ...]:
+    found = _over_trees(parts.total, parts.main, unit)
+    whole = sum(share for share, _, _ in found)
+    rows = [
+        ForestEffect(name, share / whole if whole > 0 else 0.0, share, std, variance)
+        for name, (share, std, variance) in zip(encoded.names, found, strict=True)
+    ]
+    return tuple(sorted(rows, key=lambda row: -row.share))
+
+
+def _pair_rows(encoded: Encoded, parts: Parts, unit: float, *, computed: bool) -> ForestPairs:
+    if not computed:
+        return ForestPairs((), encoded.names, computed=False)
+    found = _over_trees(parts.total, parts.pairs, unit)
+    names = combinations(encoded.names, 2)
+    rows = [ForestPair(*pair, *numbers) for pair, numbers in zip(names, found, strict=True)]
+    return ForestPairs(tuple(sorted(rows, key=lambda row: -row.share)), encoded.names)

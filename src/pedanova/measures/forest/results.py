@@ -1,0 +1,148 @@
+"""Tables of what a forest explains: single parameters, pairs, and single parameters around the best row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pedanova.base.table import Cell, NamedTable, Table, show_percent
+from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+
+
+@dataclass(frozen=True, slots=True)
+class ForestEffect:
+    """One parameter's row.
+
+    ratio
+        Its part of the sum of `share` over all parameters: what Optuna prints.
+    share
+        Fraction of a tree's variance over the space that it explains alone, averaged over trees.
+    std
+        Standard deviation of that fraction over the trees.
+    variance
+        Variance that it explains alone, in squared units of the objective, averaged over trees.
+    """
+
+    name: str
+    ratio: float
+    share: float
+    std: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True)
+class ForestPair:
+    """Two parameters' row: `share`, `std` and `variance` of what they explain only together."""
+
+    first: str
+    second: str
+    share: float
+    std: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ForestPairs(Table):
+    """A table of `ForestPair` rows, largest share first. ``pairs["lr", "layers"]``, in any order."""
+
+    rows: tuple[ForestPair, ...]
+    names: tuple[str, ...]
+    computed: bool = True
+
+    def __getitem__(self, names: tuple[str, str]) -> ForestPair:
+        if not isinstance(names, tuple) or len(names) != 2 or names[0] == names[1]:
+            raise UnknownParameterError(f"{names!r} is no pair; give two different names, such as ['a', 'b']")
+        for name in names:
+            if name not in self.names:
+                raise UnknownParameterError(unknown_name(name, self.names))
+        if not self.computed:
+            raise QueryError("pairs were not computed; pass pairs=True")
+        return next(row for row in self.rows if {row.first, row.second} == set(names))
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((row.first, row.second) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, names: object) -> bool:
+        return any(names in ((a, b), (b, a)) for a, b in self)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        keys = ("first", "second", "share", "std", "variance")
+        return {key: [getattr(row, key) for row in self.rows] for key in keys}
+
+    def header(self) -> list[str]:
+        return ["pair", "with", "share", "± trees"]
+
+    def lines(self) -> list[list[str]]:
+        return [[row.first, row.second, show_percent(row.share), f"{row.std:.1%}"] for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ForestEffects(NamedTable[ForestEffect]):
+    """A table of `ForestEffect` rows, largest share first. ``effects["lr"].share``, ``effects.pairs``.
+
+    Shares of parameters, of pairs and of larger groups add up to 1 in every tree.
+    """
+
+    rows: tuple[ForestEffect, ...]
+    pairs: ForestPairs
+    objective: str
+    variance: float  # of a tree over the space, averaged over trees
+    trees: int
+    n_rows: int
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        keys = ("ratio", "share", "std", "variance")
+        columns: dict[str, list[Cell]] = {key: [getattr(row, key) for row in self.rows] for key in keys}
+        return {"parameter": [row.name for row in self.rows], **columns}
+
+    def header(self) -> list[str]:
+        return ["parameter", "ratio", "share", "± trees"]
+
+    def lines(self) -> list[list[str]]:
+        return [
+            [row.name, show_percent(row.ratio), show_percent(row.share), f"{row.std:.1%}"]
+            for row in self.rows
+        ]
+
+    def heading(self) -> str:
+        return f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows"
+
+
+@dataclass(frozen=True, slots=True)
+class AxisEffect:
+    """One parameter's row: `variance` of the forest along its axis, and its part of the sum, `ratio`."""
+
+    name: str
+    ratio: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AxisEffects(NamedTable[AxisEffect]):
+    """A table of `AxisEffect` rows, largest variance first, around the best row (`incumbent`)."""
+
+    rows: tuple[AxisEffect, ...]
+    incumbent: Mapping[str, object] = field(hash=False)
+    objective: str
+    best: float
+    trees: int
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return {
+            "parameter": [row.name for row in self.rows],
+            "ratio": [row.ratio for row in self.rows],
+            "variance": [row.variance for row in self.rows],
+        }
+
+    def lines(self) -> list[list[str]]:
+        return [[row.name, show_percent(row.ratio), f"{row.variance:.4g}"] for row in self.rows]
+
+    def heading(self) -> str:
+        return (
+            f"What moves {self.objective} away from its best row ({self.best:.6g}), one parameter at a time"
+        )

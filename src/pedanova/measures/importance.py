@@ -1,0 +1,336 @@
+"""Importance of each parameter for being in the target, given the region (math: PED-ANOVA).
+
+PED = Σ_j (t_j/n′)² / (c_j/n) - 1 over the cells j, target counts t (n′ rows), region counts c
+(n rows), m = n′/n. m²·PED is the variance of "in the target?" that the parameter explains alone;
+divided by m(1-m) it is a share between 0 and 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.html import Look
+from pedanova.base.table import Cell, NamedTable, show_percent
+from pedanova.counting.contrasts import Contrast
+from pedanova.errors import QueryError, listed
+from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
+from pedanova.space.grid import Block, blocks_of
+
+WORTH_A_WORD = 0.005  # a smaller share is nothing to speak of
+UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
+FEW_ACTIVE = 5  # target rows of a regime below which its value tells nothing
+Baseline: TypeAlias = Literal["region", "uniform"]
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """One parameter's row.
+
+    ratio
+        Its part of the sum of `variance` over all parameters (the paper's HPI ratio).
+    share
+        Fraction of the variance of "is this row in the target?" that it explains alone,
+        corrected for what chance would explain. May fall below zero for a useless parameter.
+    raw_share
+        The same without the correction.
+    divergence
+        PED: how far the target's density is from the baseline's (chi-square divergence).
+    variance
+        m² · PED, with m = n_target / n_region.
+    bandwidth
+        Width of the smoothing kernel in cells, 0 for none.
+    value, activity
+        The two parts of the divergence: what the parameter's value does where it has one, and
+        that it has one at all (or which of several domains). Without conditions activity is 0.
+    value_share, activity_share
+        The same two parts of `raw_share`.
+    low, high
+        A 95 % interval of `share`, None where none was asked for.
+    p_value
+        How often a target drawn at random from the region would make this parameter look as
+        important.
+    significant
+        Whether it can be told from noise, all parameters taken together (Holm, level 0.05).
+    varied
+        False where it had one value in all of the rows that answer (those of the region; all, where a
+        model is asked). Nothing can be said of it then: its numbers are 0, interval and p-value None.
+    """
+
+    name: str
+    ratio: float
+    share: float
+    raw_share: float
+    divergence: float
+    variance: float
+    n_target: int
+    n_region: int
+    bandwidth: float
+    value: float
+    activity: float
+    value_share: float
+    activity_share: float
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    significant: bool | None = None
+    varied: bool = True
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Importances(NamedTable[Importance]):
+    """A table of `Importance` rows, most important first. ``imp["lr"].share``, ``list(imp)``."""
+
+    rows: tuple[Importance, ...]
+    target: str  # in words
+    region: str
+    baseline: Baseline
+    notes: tuple[str, ...] = ()
+    estimator: str = "counts"  # or "surrogate"
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        names = [field.name for field in fields(Importance)]
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        return {"parameter": columns.pop("name"), **columns}
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether some parameter's being active tells anything."""
+        return any(row.activity > 0 for row in self.rows)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether intervals and p-values were asked for."""
+        return any(row.p_value is not None for row in self.rows)
+
+    def header(self) -> list[str]:
+        return [
+            "parameter",
+            "ratio",
+            "share",
+            *(["95 % interval", "p"] if self.is_sure else []),
+            "divergence",
+            *(["by activity"] if self.is_conditional else []),
+        ]
+
+    def lines(self) -> list[list[str]]:
+        return [[row.name, known_percent(row, row.ratio), *self.cells_of(row)] for row in self.rows]
+
+    def cells_of(self, row: Importance) -> list[str]:
+        """What stands behind a row's name and ratio."""
+        sure = [interval_in_words(row), p_in_words(row)] if self.is_sure else []
+        return [known_percent(row, row.share), *sure, *self.divergence_in_words(row)]
+
+    def divergence_in_words(self, row: Importance) -> list[str]:
+        """The divergence, and where conditions matter the part of it that is activity."""
+        if not row.varied:
+            return [UNKNOWN, *([""] if self.is_conditional else [])]
+        if not self.is_conditional:
+            return [f"{row.divergence:.3f}"]
+        part = f"{row.activity / row.divergence:.0%}" if row.activity > 0 else ""
+        return [f"{row.divergence:.3f}", part]
+
+    def heading(self) -> str:
+        return f"What separates {self.target} from {self.region}"
+
+    def look(self) -> Look:
+        faint = frozenset(i for i, row in enumerate(self.rows) if is_faint(row))
+        return replace(NamedTable.look(self), faint=faint)
+
+
+def is_faint(row: Importance) -> bool:
+    """Whether nothing can be said of it."""
+    return row.significant is False or not row.varied
+
+
+def known_percent(row: Importance, part: float) -> str:
+    """A part of one, or the mark of what never varied."""
+    return show_percent(part) if row.varied else UNKNOWN
+
+
+def interval_in_words(row: Importance) -> str:
+    if row.low is None or row.high is None:
+        return ""
+    return f"{max(0.0, row.low):.1%} … {max(0.0, row.high):.1%}"
+
+
+def p_in_words(row: Importance) -> str:
+    """The p-value, with ~ where the parameter cannot be told from noise; or why there is none."""
+    if row.p_value is None:
+        return "" if row.varied else NEVER
+    shown = f"{row.p_value:.3f}" if row.p_value >= 0.001 else "<0.001"
+    return shown if row.significant else f"~ {shown}"
+
+
+def rank(
+    contrasts: Iterable[Contrast], *, baseline: str = "region", smoothing: Smoothing = "auto"
+) -> tuple[Importance, ...]:
+    """Rows for every parameter, most important first."""
+    if not isinstance(baseline, str) or baseline not in get_args(Baseline):
+        raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
+    return ranked([measure(contrast, baseline=baseline, smoothing=smoothing) for contrast in contrasts])
+
+
+def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
+    """The rows with their ratios, most important first; what never varied stands last."""
+    total = sum(row.variance for row in rows)
+    if total > 0:
+        rows = [replace(row, ratio=row.variance / total) for row in rows]
+    return tuple(sorted(rows, key=lambda row: (not row.varied, -row.variance)))
+
+
+def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
+    """One parameter's numbers, its ratio still open. Target rows are rows of the region."""
+    inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
+    if not contrast.varies:
+        return replace(importance_of(contrast.name, inside, rows, [ONE_CELL], "region"), varied=False)
+    pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
+    return importance_of(contrast.name, inside, rows, pieces, baseline)
+
+
+def importance_of(name: str, inside: int, rows: int, pieces: Sequence[Piece], baseline: str) -> Importance:
+    """What the pieces of all regimes add up to."""
+    part = inside / rows
+    value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
+    activity = not_noise(sum(piece.share_of_square for piece in pieces) - 1.0)
+    divergence = value + activity
+    noise = sum(piece.noise for piece in pieces)
+    odds = part / (1.0 - part)
+    if baseline == "region":
+        share = corrected(odds * divergence, (noise - 1.0) / (rows - 1))
+    else:
+        unbiased = (inside * (divergence + 1.0) - noise) / (inside - 1) - 1.0 if inside > 1 else 0.0
+        share = odds * unbiased
+    return Importance(
+        name=name,
+        ratio=0.0,
+        share=share,
+        raw_share=odds * divergence,
+        divergence=divergence,
+        variance=part**2 * divergence,
+        n_target=inside,
+        n_region=rows,
+        bandwidth=max(piece.width for piece in pieces),
+        value=value,
+        activity=activity,
+        value_share=odds * value,
+        activity_share=odds * activity,
+    )
+
+
+def not_noise(divergence: float) -> float:
+    """0 for what is only the rounding of sums that should cancel."""
+    return divergence if divergence > 1e-12 else 0.0
+
+
+def beats_chance(row: Importance) -> bool:
+    """Whether the parameter can be told from noise and explains enough to speak of."""
+    if row.significant is not None:
+        return row.significant and row.share > WORTH_A_WORD
+    if row.n_region < 3 or row.share >= 1.0:
+        return row.share >= 1.0
+    chance = max(0.0, (row.raw_share - row.share) / (1.0 - row.share))  # its mean under chance
+    spread = math.sqrt(2.0 * chance / (row.n_region - 1))
+    return row.share > max(WORTH_A_WORD, 4.0 * spread)
+
+
+def chance_notes(rows: Sequence[Importance]) -> list[str]:
+    """A warning where nothing can be told from noise, or nothing be said at all."""
+    never = never_notes([row.name for row in rows if not row.varied])
+    told = [row.significant for row in rows if row.varied]
+    if not told or any(significant is None or significant for significant in told):
+        return never
+    return [*never, "no parameter can be told from noise here: the ratios may rank nothing but chance"]
+
+
+def never_notes(names: Sequence[str], what: str = "what other values would do cannot be told") -> list[str]:
+    """What no measure can tell: the effect of what had one value in all rows."""
+    return [f"{listed(list(names), most=5)}: {NEVER} in these rows; {what}"] if names else []
+
+
+def sparse_notes(contrasts: Iterable[Contrast]) -> list[str]:
+    """Regimes with hardly a target row: what the value does there cannot be told."""
+    notes = []
+    for contrast in contrasts:
+        for block in contrast.grid.blocks:
+            target, region = (
+                int(c[block.start : block.stop].sum()) for c in (contrast.target, contrast.region)
+            )
+            if block.stop - block.start > 1 and target < FEW_ACTIVE and region < contrast.region.sum():
+                rows = f"{target} of {region:,} active rows" if region else "no active row"
+                notes.append(
+                    f"{contrast.name}: {rows} in the target; what its value does there cannot be told"
+                )
+    return notes
+
+
+def sampler_notes(
+    uniform: Iterable[Importance], region: Iterable[Importance], *, against: str = "uniform"
+) -> list[str]:
+    """Where a uniform baseline sees the sampler and not the target; `against` is the baseline in use."""
+    known = {row.name: row.divergence for row in region}
+    names = [row.name for row in uniform if row.varied and row.divergence > 2 * known[row.name] + 0.5]
+    if not names:
+        return []
+    if against == "region":
+        return [
+            f"the rows themselves are far from uniform in {listed(names, most=3)}, as an adaptive sampler "
+            "leaves them: importance is that among the rows there are, not over the space"
+        ]
+    return [
+        f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
+        "measures the sampler as well, and shares are no parts of a variance; baseline='region' is safe"
+    ]
+
+
+def corrected(share: float, chance: float) -> float:
+    """The share beyond what chance explains; 0 where chance explains everything."""
+    return (share - chance) / (1.0 - chance) if chance < 1.0 - 1e-9 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One regime's part of the sums, α and β being its parts of target and region."""
+
+    square: float  # Σ target² / base over its cells
+    share_of_square: float  # α² / β: what remains if the cells inside the regime are not told apart
+    noise: float  # Σ_ij S_ij² π_j / base_i
+    width: float
+
+
+NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0)
+ONE_CELL = Piece(1.0, 1.0, 1.0, 0.0)  # all rows in it
+
+
+def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing) -> Piece:
+    cells = slice(block.start, block.stop)
+    target, region = contrast.target[cells], contrast.region[cells]
+    if not region.any():
+        return NO_ROWS
+    width = as_bandwidth(smoothing, target, block)
+    inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
+    wanted, known = target / inside, region / rows
+    reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
+    prior = contrast.grid.prior[cells]
+    base = smooth(known, width)
+    if baseline == "uniform" and len(prior):
+        # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
+        base = active * smooth(prior / prior.sum(), width)
+    counted = known if baseline == "region" else wanted
+    return Piece(
+        square=float(np.sum(ratio_of(smooth(wanted, width) ** 2, base))),
+        share_of_square=reached**2 / active,
+        noise=float(np.sum(ratio_of(squared_smooth(counted, width), base))),
+        width=width,
+    )
+
+
+def ratio_of(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
+    quotient = np.zeros_like(below)
+    np.divide(above, below, out=quotient, where=below > 0)
+    return quotient

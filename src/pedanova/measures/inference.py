@@ -1,0 +1,373 @@
+"""How sure an importance is: p-values by permutation, intervals by a shrunk bootstrap.
+
+Both need the counts of target and region alone. A p-value asks: were the target a random part of
+the region, how often would this parameter look as important? An interval asks: drawn again, how
+far would the share wander? docs/how-sure.md has the formulas and what was simulated.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.counting.contrasts import Contrast
+from pedanova.measures.chisquare import divergence_interval, share_interval
+from pedanova.measures.density import REACH, Smoothing, as_bandwidth, smooth, smoothing_matrix
+from pedanova.measures.draws import (
+    EXACT,
+    RARE,
+    STEPS,
+    Reals,
+    poisson_counts,
+    sampled_counts,
+    subset_counts,
+    subsets,
+)
+from pedanova.measures.importance import Importance
+from pedanova.space.grid import Block, blocks_of
+
+DRAWS = 2000
+LEVEL = 0.05  # a parameter is told from noise if its adjusted p-value is at most this
+FOLDED = 64  # cells of a block that suffice for p-values; for intervals as many as the kernel needs
+FINEST, COARSEST = 160, 40
+SAME_WIDTH = math.log(1.08)  # kernels closer than 8 % are taken for the same
+LEAST_ROWS = 5  # fewer rows in the target cannot be drawn anew
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """Of one parameter's share."""
+
+    low: float
+    high: float
+    p_value: float
+    deviation: float  # of the share, drawn anew
+
+
+def infer(
+    contrasts: Sequence[Contrast],
+    rows: Sequence[Importance],
+    *,
+    baseline: str = "region",
+    smoothing: Smoothing = "auto",
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> list[Sureness]:
+    """For every contrast; `rows` are the importances in the same order."""
+    inside, region = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
+    common = np.random.default_rng([seed])
+    positions = subsets(region, inside, draws, common)
+    shared = Shared.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
+    found = []
+    for contrast, row in zip(contrasts, rows, strict=True):
+        if not row.varied:
+            found.append(Sureness(0.0, 0.0, 1.0, 0.0))
+            continue
+        own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
+        p_value = permutation(contrast, positions, baseline, smoothing, draws, own)
+        low, high, deviation = interval(contrast, row, shared, baseline, smoothing, own)
+        found.append(Sureness(low, high, p_value, deviation))
+    return found
+
+
+def told(rows: Sequence[Importance], found: Sequence[Sureness]) -> list[Importance]:
+    """The rows with their intervals and p-values; what is significant is settled for all that varied together."""
+    adjusted = iter(holm([s.p_value for row, s in zip(rows, found, strict=True) if row.varied]))
+    return [
+        sure_of(row, sureness, next(adjusted)) if row.varied else row
+        for row, sureness in zip(rows, found, strict=True)
+    ]
+
+
+def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
+    low, high = holding(max(0.0, row.share), sureness)
+    return replace(row, low=low, high=high, p_value=sureness.p_value, significant=bool(adjusted <= LEVEL))
+
+
+def holding(share: float, sureness: Sureness) -> tuple[float, float]:
+    """The interval, made to hold the share: few draws, or a few rows, may miss it."""
+    return min(sureness.low, share), max(sureness.high, share)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for their number (Holm's step-down)."""
+    order = np.argsort(p_values, kind="stable")
+    factors = np.arange(len(p_values), 0, -1)
+    stepped = np.minimum(1.0, np.maximum.accumulate(np.asarray(p_values, dtype=np.float64)[order] * factors))
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = stepped
+    return [float(p) for p in adjusted]
+
+
+def permutation(
+    contrast: Contrast,
+    positions: NDArray[np.int64] | None,
+    baseline: str,
+    smoothing: Smoothing,
+    draws: int,
+    rng: np.random.Generator,
+) -> float:
+    """How often a random part of the region scores as high, its bandwidth found anew each time."""
+    folded = fold_for_draws(contrast, smoothing)
+    inside = int(contrast.target.sum())
+    drawn = subset_counts(folded.region, inside, positions, draws, rng)
+    scores = folded.scores(np.concatenate([folded.target[None, :], drawn]), baseline, smoothing)
+    as_high = int(np.sum(scores[1:] >= scores[0] - 1e-9 * max(1.0, abs(scores[0]))))
+    return (1 + as_high) / (1 + draws)
+
+
+def fold_for_draws(contrast: Contrast, smoothing: Smoothing) -> Folded:
+    """Cells put together where the kernel of a random target would blur them anyway.
+
+    What is folded may hang on the region alone, never on the target: else drawn targets and the
+    one found would not be measured alike.
+    """
+    blocks = blocks_of(contrast.grid)
+    wider = (contrast.region.sum() / contrast.target.sum()) ** 0.2  # fewer rows, wider kernels
+    steps = []
+    for block in blocks:
+        region = contrast.region[block.start : block.stop]
+        width = as_bandwidth(smoothing, region, block) * (wider if smoothing == "auto" else 1.0)
+        steps.append(max(1, min(math.floor(width), -(-_width(block) // FOLDED))))
+    return Folded.of(contrast, steps)
+
+
+def _width(block: Block) -> int:
+    return block.stop - block.start
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Folded:
+    """A contrast with neighbouring cells put together, block by block."""
+
+    blocks: tuple[Block, ...]
+    steps: tuple[int, ...]  # cells put into one, for each block
+    target: NDArray[np.int64]
+    region: NDArray[np.int64]
+    prior: Reals  # inside each block it adds to one
+
+    @classmethod
+    def of(cls, contrast: Contrast, steps: Sequence[int]) -> Folded:
+        blocks: list[Block] = []
+        starts: list[int] = []
+        priors: list[Reals] = []
+        end = 0
+        own = np.concatenate([contrast.grid.prior, [1.0, 1.0]])
+        for block, step in zip(blocks_of(contrast.grid), steps, strict=True):
+            starts += range(block.start, block.stop, step)
+            blocks.append(Block(end, len(starts), block.ordered))
+            end = len(starts)
+            inside = np.add.reduceat(own[block.start : block.stop], range(0, _width(block), step))
+            priors.append(inside / max(inside.sum(), 1e-300))
+        target, region = (np.add.reduceat(c, starts) for c in (contrast.target, contrast.region))
+        return cls(tuple(blocks), tuple(steps), target, region, np.concatenate(priors))
+
+    def scores(self, targets: Reals, baseline: str, smoothing: Smoothing) -> Reals:
+        """(draws,) The corrected share of every draw, for a given region."""
+        inside, rows = float(self.target.sum()), float(self.region.sum())
+        square, noise = np.zeros(len(targets)), np.zeros(len(targets))
+        for block, step in zip(self.blocks, self.steps, strict=True):
+            cells = slice(block.start, block.stop)
+            if not self.region[cells].any():
+                continue
+            widths = self.widths(targets[:, cells], block, step, smoothing)
+            base = self.base(cells, baseline)
+            for width in np.unique(widths):
+                of = widths == width
+                more = piece(targets[of, cells] / inside, self.region[cells] / rows, base, width, baseline)
+                square[of] += more[0]
+                noise[of] += more[1]
+        return share_of(square - 1.0, noise, inside, rows, baseline)
+
+    def widths(self, targets: Reals, block: Block, step: int, smoothing: Smoothing) -> Reals:
+        """(draws,) Bandwidths in folded cells, near ones made equal."""
+        cells = _width(block)
+        if smoothing != "auto":
+            return np.full(len(targets), as_bandwidth(smoothing, targets[0], block) / step)
+        if not (block.ordered and cells * step > 12):
+            return np.zeros(len(targets))
+        widths = bandwidths(targets)
+        with np.errstate(divide="ignore"):
+            rounded = np.exp(np.round(np.log(widths) / SAME_WIDTH) * SAME_WIDTH)
+        rounded[widths * step < 0.3] = 0.0
+        rounded[targets.sum(axis=1) < 2] = 5.0 * cells
+        return rounded
+
+    def base(self, cells: slice, baseline: str) -> Reals:
+        """What the target's density is held against, before smoothing."""
+        known = self.region[cells] / self.region.sum()
+        base: Reals = known if baseline == "region" else known.sum() * self.prior[cells]
+        return base
+
+
+def piece(
+    target: Reals, region: Reals, base: Reals, width: float, baseline: str
+) -> tuple[Reals, Reals | float]:
+    """Σ (St)²/(Sb) and Σ S²π/(Sb) of one block, for every draw."""
+    if width == 0.0:
+        weight = inverse(base)
+        counted = region if baseline == "region" else target
+        return target**2 @ weight, counted @ weight
+    held = np.flatnonzero(region)
+    rows, reach = slice(held[0], held[-1] + 1), math.ceil(REACH * width)
+    near = slice(max(0, held[0] - reach), held[-1] + 1 + reach)  # beyond, the kernel brings nothing
+    kernel = smoothing_matrix(len(base), width, rows, near)
+    weight = inverse(base[rows] @ kernel if baseline == "region" else smooth(base, width)[near])
+    counted = region[rows] if baseline == "region" else target[:, rows]
+    return (target[:, rows] @ kernel) ** 2 @ weight, counted @ (kernel**2 @ weight)
+
+
+def inverse(base: Reals) -> Reals:
+    return np.divide(1.0, base, out=np.zeros_like(base), where=base > 0)
+
+
+def share_of(
+    divergence: Reals, noise: Reals, inside: float | Reals, rows: float | Reals, baseline: str
+) -> Reals:
+    """The share beyond chance, as `importance.measure` has it."""
+    odds = inside / (rows - inside)
+    if baseline == "region":
+        chance = np.minimum((noise - 1.0) / (rows - 1.0), 1.0 - 1e-9)
+        return (odds * divergence - chance) / (1.0 - chance)
+    return odds * ((inside * (divergence + 1.0) - noise) / np.maximum(inside - 1.0, 1.0) - 1.0)
+
+
+def bandwidths(targets: Reals) -> Reals:
+    """`density.bandwidth` for many draws at once."""
+    rows = np.maximum(targets.sum(axis=1), 2.0)
+    cells = np.arange(targets.shape[1])
+    mean = targets @ cells / rows
+    variance = np.maximum(targets @ cells**2 / rows - mean**2, 0.0) * rows / (rows - 1.0)
+    reached = np.cumsum(targets, axis=1)
+    between = quantile(reached, rows, 0.75) - quantile(reached, rows, 0.25)
+    widths: Reals = 0.53 * np.minimum(np.sqrt(variance), between / 1.34) * rows**-0.2
+    return widths
+
+
+def quantile(reached: Reals, rows: Reals, part: float) -> Reals:
+    position = part * (rows - 1.0)
+    below = np.floor(position)
+    low = np.sum(reached <= below[:, None] + 1e-6, axis=1)
+    high = np.sum(reached <= np.minimum(below + 1.0, rows - 1.0)[:, None] + 1e-6, axis=1)
+    between: Reals = low + (position - below) * (high - low)
+    return between
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """Random numbers that serve every parameter: drawing them is most of the work."""
+
+    uniforms: NDArray[np.uint16] | None  # (draws, target rows); None where there are too many
+    normals: Reals  # (draws, most cells)
+
+    @classmethod
+    def drawn(cls, inside: int, draws: int, rng: np.random.Generator) -> Shared:
+        few = inside <= EXACT
+        uniforms = rng.integers(0, STEPS, size=(draws, inside), dtype=np.uint16) if few else None
+        return cls(uniforms, rng.standard_normal((draws, 2 * FINEST)))
+
+
+def interval(
+    contrast: Contrast,
+    row: Importance,
+    shared: Shared,
+    baseline: str,
+    smoothing: Smoothing,
+    rng: np.random.Generator,
+) -> tuple[float, float, float]:
+    """Bounds of the share (95 %) and its deviation: drawn anew from densities pulled towards chance."""
+    inside, rows = row.n_target, row.n_region
+    if inside < LEAST_ROWS or rows - inside < LEAST_ROWS:
+        return (*interval_of_few(contrast, row, baseline), math.nan)
+    folded, widths = fold_for_kernel(contrast, smoothing)
+    part = inside / rows
+    pull = shrinkage(row)
+    known, wanted = folded.region / rows, folded.target / inside
+    base = known if baseline == "region" else _uniform(folded)
+    likely = pull * wanted + (1.0 - pull) * base
+    draws = len(shared.normals)
+    targets = sampled_counts(likely, inside, shared.uniforms, draws, rng)
+    others: Reals = (folded.region - folded.target)[None, :].astype(np.float64)
+    if baseline == "region":  # against a uniform draw the region tells no more than its size
+        # A smoothed count is a sum of many: there the normal law serves even rare cells.
+        smoothed = max(widths) > 0 and len(likely) <= 2 * FINEST
+        rare, normals = (0.0, shared.normals) if smoothed else (RARE, None)
+        rest = np.maximum(known - part * likely, 0.0) * rows
+        others = poisson_counts(rest, draws, rng, rare=rare, normals=normals)
+    shares = bootstrap_shares(folded, widths, targets, targets + others, baseline)
+    target, region = (counts[None, :].astype(np.float64) for counts in (folded.target, folded.region))
+    moved = row.share - float(bootstrap_shares(folded, widths, target, region, baseline)[0])
+    low, high = np.percentile(shares, [2.5, 97.5]) + moved
+    top = 1.0 if baseline == "region" else math.inf
+    return float(np.clip(low, 0.0, top)), float(np.clip(high, 0.0, top)), float(np.std(shares))
+
+
+def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple[float, float]:
+    """Where rows are too few to draw anew: from plain counts, widened to hold the smoothed share."""
+    if baseline == "region":
+        low, high = share_interval(contrast.target, contrast.region)
+    else:
+        chances = _uniform(Folded.of(contrast, [1] * len(blocks_of(contrast.grid))))
+        odds = row.n_target / (row.n_region - row.n_target)
+        low, high = (odds * bound for bound in divergence_interval(contrast.target, chances))
+    share = max(0.0, row.share)
+    return min(low, share), max(high, share)
+
+
+def _uniform(folded: Folded) -> Reals:
+    return np.concatenate([folded.base(slice(b.start, b.stop), "uniform") for b in folded.blocks])
+
+
+def shrinkage(row: Importance) -> float:
+    """How far densities keep their distance from the baseline, so that the share drawn is the one found."""
+    believed = max(0.0, row.share)
+    kept = math.sqrt(min(1.0, believed / row.raw_share)) if row.raw_share > 0 else 0.0
+    return min(kept, row.n_target / (row.n_target + 1.0))
+
+
+def fold_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Folded, list[float]]:
+    """Cells put together as far as the kernel allows: two of them to a bandwidth."""
+    blocks = blocks_of(contrast.grid)
+    widths = [as_bandwidth(smoothing, contrast.target[b.start : b.stop], b) for b in blocks]
+    steps = []
+    for block, width in zip(blocks, widths, strict=True):
+        cells = _width(block)
+        wanted = max(math.floor(width / 2.0), -(-cells // FINEST))
+        steps.append(max(1, min(wanted, cells // COARSEST)) if width > 0 else 1)
+    scaled = [width / step for width, step in zip(widths, steps, strict=True)]
+    return Folded.of(contrast, steps), scaled
+
+
+def bootstrap_shares(
+    folded: Folded, widths: Sequence[float], targets: Reals, regions: Reals, baseline: str
+) -> Reals:
+    """(draws,) Corrected shares where target and region are both drawn, by one fixed kernel."""
+    inside, rows = targets.sum(axis=1), np.maximum(regions.sum(axis=1), targets.sum(axis=1) + 1.0)
+    square, noise = np.zeros(len(targets)), np.zeros(len(targets))
+    for block, width in zip(folded.blocks, widths, strict=True):
+        cells = slice(block.start, block.stop)
+        if not folded.region[cells].any():
+            continue
+        wanted, known = targets[:, cells] / inside[:, None], regions[:, cells] / rows[:, None]
+        base = known if baseline == "region" else known.sum(axis=1)[:, None] * folded.prior[cells]
+        counted = known.mean(axis=0)[None, :] if baseline == "region" else wanted
+        own = base.mean(axis=0)[None, :] if baseline == "region" else base
+        if width > 0:
+            kernel = smoothing_matrix(_width(block), width)
+            wanted, base = wanted @ kernel, base @ kernel
+            counted, own = counted @ kernel**2, own @ kernel
+        square += np.sum(divided(wanted**2, base), axis=1)
+        noise += np.sum(divided(counted, own), axis=1)
+    return share_of(square - 1.0, noise, inside, rows, baseline)
+
+
+def divided(above: Reals, below: Reals) -> Reals:
+    """0 where there is nothing to divide by."""
+    return np.divide(
+        above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=below > 0
+    )

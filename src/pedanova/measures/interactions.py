@@ -1,0 +1,280 @@
+"""Interactions: what two parameters tell together about being in the target, beyond both added.
+
+closed = part of the variance of "in the target?" that the two explain together; additive = the
+part that the best sum of an effect of each explains; interaction = closed - additive. On a product
+of independent parameters additive is the sum of the two shares; where the rows make the two depend
+on each other it is less, and the difference is their redundancy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.html import Look
+from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.terminal_text import printable
+from pedanova.base.threads import spread
+from pedanova.counting.contrasts import Contrast
+from pedanova.counting.pair_arrays import tally_pairs
+from pedanova.counting.pairs import Groups, PairTally, coarse_groups
+from pedanova.data.observations import Observations
+from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.measures.additive import Design, design_of, explained, p_value
+from pedanova.measures.importance import never_notes
+
+Reals = NDArray[np.float64]
+FINE, ROUGH = 8, 4  # cells of each parameter, by how many target rows there are
+ENOUGH_ROWS = 100  # target rows from which on the fine cells say more
+MOST_CELLS = 64
+MOST_PAIRS = 20_000
+PAIRS_SHOWN = 20  # the strongest; tables hold all
+LEVEL = 0.05  # of significance, over all pairs together
+MOST_DRAWS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """One pair's row.
+
+    interaction
+        Part of the variance of "is this row in the target?" that the two explain together beyond
+        the sum of an effect of each, corrected for what chance would explain unless asked otherwise.
+    closed
+        What the two explain together.
+    additive
+        What the best sum of an effect of each explains.
+    redundancy
+        How much the two shares overlap: their sum less `additive`. 0 for independent parameters.
+    first_share, second_share
+        What each explains alone, by the same coarse cells.
+    p_value
+        How often an additive pair would show as large an interaction by chance.
+    p_adjusted
+        The same, adjusted for the number of pairs asked about (Holm).
+    """
+
+    first: str
+    second: str
+    interaction: float
+    closed: float
+    additive: float
+    redundancy: float
+    first_share: float
+    second_share: float
+    p_value: float
+    p_adjusted: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether chance is ruled out, at the level 0.05 over all pairs together."""
+        return self.p_adjusted <= LEVEL
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Interactions(Table):
+    """A table of `Interaction` rows, the largest first. ``pairs["lr", "depth"].interaction``."""
+
+    rows: tuple[Interaction, ...]
+    target: str  # in words
+    region: str
+    cells: int  # of each parameter, at most
+    corrected: bool
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, names: tuple[str, str]) -> Interaction:
+        """The row of a pair, in either order."""
+        for row in self.rows:
+            if names in ((row.first, row.second), (row.second, row.first)):
+                return row
+        raise UnknownParameterError(self._unknown(names))
+
+    def _unknown(self, names: object) -> str:
+        known = tuple(dict.fromkeys(name for pair in self for name in pair))
+        if not isinstance(names, tuple) or len(names) != 2:
+            return f"{names!r} must be two names, such as {self.rows[0].first!r}, {self.rows[0].second!r}"
+        for name in names:
+            if name not in known:
+                return unknown_name(name, known)
+        return f"{names!r} must be two different parameters"
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((row.first, row.second) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, names: object) -> bool:
+        return any(names in (pair, pair[::-1]) for pair in self)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        names = [field.name for field in fields(Interaction)]
+        columns: dict[str, list[Cell]] = {name: [getattr(row, name) for row in self.rows] for name in names}
+        return columns | {"significant": [row.significant for row in self.rows]}
+
+    def header(self) -> list[str]:
+        return ["pair", "interaction", "together", "added", "overlap", "p"]
+
+    def lines(self) -> list[list[str]]:
+        return [
+            [
+                f"{row.first} × {row.second}",
+                *(show_percent(part) for part in (row.interaction, row.closed, row.additive, row.redundancy)),
+                f"{row.p_adjusted:.2g}" + "*" * row.significant,
+            ]
+            for row in self.rows
+        ]
+
+    def heading(self) -> str:
+        return f"What separates {self.target} from {self.region}, by pairs"
+
+    def look(self) -> Look:
+        faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
+        shown, more = Table.look(self), len(self.rows) - PAIRS_SHOWN
+        notes = [
+            *([f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []),
+            *self.notes,
+        ]
+        bars = self.ratio_bars("interaction")
+        return replace(shown, lines=shown.lines[:PAIRS_SHOWN], bars=bars, faint=faint, notes=notes)
+
+    def __str__(self) -> str:
+        """The 20 strongest pairs; `to_text` holds all."""
+        lines = self.to_text().splitlines()
+        more = [f"… and {len(self) - PAIRS_SHOWN} pairs more"] if len(self) > PAIRS_SHOWN else []
+        return "\n".join([f"{printable(self.heading())}:", *lines[: PAIRS_SHOWN + 2], *more])
+
+
+def find_pairs(
+    observed: Observations,
+    codes: NDArray[np.uint8],
+    contrasts: Sequence[Contrast],
+    *,
+    cells: object,
+    corrected: object,
+    params: object,
+    seed: object,
+    threads: int,
+) -> Interactions:
+    """Count and measure; codes are 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
+    start = as_seed(seed)
+    chosen = choose(contrasts, params)
+    most = as_cells(cells, int(chosen[0].target.sum()))
+    tally = tally_pairs(observed, codes, groups_of(chosen, most), threads=threads)
+    rows = measure_pairs(tally, corrected=bool(corrected), seed=start, threads=threads)
+    never = never_notes([c.name for c in chosen if not c.varies], "nothing can be said of pairs with them")
+    return Interactions(rows, "", "", most, bool(corrected), (*pair_notes(rows, most), *never))
+
+
+def as_cells(cells: object, target_rows: int) -> int:
+    """Cells of each parameter: as asked, or by the target rows there are to fill them."""
+    if isinstance(cells, str) and cells == "auto":
+        return FINE if target_rows >= ENOUGH_ROWS else ROUGH
+    if isinstance(cells, bool) or not isinstance(cells, Integral) or not 2 <= int(cells) <= MOST_CELLS:
+        raise QueryError(f"cells={cells!r} must be 'auto' or a whole number from 2 to {MOST_CELLS}")
+    return int(cells)
+
+
+def as_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise QueryError(f"seed={seed!r} must be a whole number from 0 up")
+    return int(seed)
+
+
+def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
+    """The parameters to pair, in the order of the space."""
+    known = tuple(contrast.name for contrast in contrasts)
+    if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
+        raise QueryError(f"params={params!r} must be a list of two names or more; None pairs all")
+    wanted = known if params is None else tuple(params)
+    for name in wanted:
+        if name not in known:
+            raise UnknownParameterError(unknown_name(name, known))
+    chosen = [contrast for contrast in contrasts if contrast.name in wanted]
+    if len(chosen) < 2:
+        raise QueryError(f"params={list(wanted)} names {len(chosen)} parameters; a pair needs two")
+    pairs = len(chosen) * (len(chosen) - 1) // 2
+    if pairs > MOST_PAIRS:
+        raise QueryError(
+            f"{len(chosen)} parameters make {pairs:,} pairs, more than {MOST_PAIRS:,}; name some in params="
+        )
+    return chosen
+
+
+def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
+    return {c.name: coarse_groups(c.grid, c.region, cells) for c in contrasts}
+
+
+def measure_pairs(
+    tally: PairTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
+) -> tuple[Interaction, ...]:
+    """A row for every pair, the largest interaction first."""
+    design = design_of(tally.region)
+    parts = shares_of(design, tally.target, corrected=corrected)
+    p = p_values(design, tally.target, seed=seed, threads=threads)
+    columns = [*parts, p, adjusted(p, tested(tally.region))]
+    rows = [
+        Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)
+    ]
+    return tuple(sorted(rows, key=lambda row: -row.interaction))
+
+
+def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> list[Reals]:
+    """Interaction, closed, additive, redundancy and the two shares of every pair."""
+    found = explained(design, target)
+    closed, additive, first, second = found.closed, found.additive, found.first, found.second
+    interaction = found.interaction
+    if corrected:
+        chance = design.freedoms / np.maximum(1.0, design.region.sum(axis=(-1, -2)) - 1.0)[:, None]
+        closed, additive, first, second = (
+            without_chance(part, chance[:, i]) for i, part in enumerate((closed, additive, first, second))
+        )
+        interaction = closed - additive
+    return [interaction, closed, additive, first + second - additive, first, second]
+
+
+def without_chance(share: Reals, chance: Reals) -> Reals:
+    """Each is the R² of a linear model: what is left beyond its mean under chance; 0 if chance is all."""
+    rest = np.where(chance < 1.0 - 1e-9, 1.0 - chance, np.inf)
+    return (share - chance) / rest
+
+
+def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
+    """(pairs,) Each pair has draws of its own, so that the others do not change them."""
+    most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # enough that the best can pass the adjustment
+
+    def test(pair: int) -> float:
+        random = np.random.Generator(np.random.PCG64([seed, pair]))
+        return p_value(design.of(pair), target[pair], most=most, random=random)
+
+    return np.array(spread(test, range(len(target)), threads=threads))
+
+
+def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(pairs,) Whether both parameters vary: else there is nothing to test."""
+    both = [(region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]
+    return np.asarray(both[0] & both[1])
+
+
+def adjusted(p: Reals, among: NDArray[np.bool_]) -> Reals:
+    """Holm, among these pairs: the smallest p times their number, the next times one less, and never falling."""
+    places = np.flatnonzero(among)
+    order = places[np.argsort(p[places], kind="stable")]
+    steps = np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1))
+    result = np.ones_like(p)
+    result[order] = np.minimum(1.0, steps)
+    return result
+
+
+def pair_notes(rows: Sequence[Interaction], cells: int) -> list[str]:
+    many = f"{len(rows):,} pairs" if len(rows) > 1 else "1 pair"
+    notes = [f"{many}, at most {cells} × {cells} cells each beside rows without a value"]
+    if not any(row.significant for row in rows):
+        notes.append("no pair tells clearly more than its two parameters added")
+    if any(row.redundancy > 0.05 for row in rows):
+        notes.append("some parameters depend on each other in this region: what they tell overlaps")
+    return notes

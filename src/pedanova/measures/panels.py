@@ -1,0 +1,200 @@
+"""Densities of one parameter as panels to draw: one for each of its domains, cells even on its own scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.space.grid import FEW_CELLS, grid_of
+from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
+from pedanova.space.values import Label
+
+Reals = NDArray[np.float64]
+WORTH_A_RANGE = 0.05  # of the target that a range must hold beyond what the region has there
+MOST_RANGES = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """Parts of the rows by cell in target and region.
+
+    scale
+        ``"log"`` or ``"linear"`` for ranges, ``"ordered"`` or ``"names"`` for single values.
+    domain
+        Which of several domains this is, in words; empty where there is one.
+    """
+
+    name: str
+    domain: str
+    scale: str
+    labels: tuple[str, ...]
+    edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
+    target: Reals  # (cells,)
+    region: Reals
+    whole: bool = False  # whether only whole numbers lie in it
+
+    @property
+    def is_curve(self) -> bool:
+        """Whether neighbouring cells make a curve; single names and few values make bars."""
+        return self.scale != "names" and len(self.labels) > FEW_CELLS
+
+    def ends_of(self, cells: slice) -> tuple[str, str]:
+        """Where some neighbouring cells begin and end."""
+        span = range(len(self.labels))[cells.start : cells.stop]
+        first, last = span[0], span[-1]
+        if self.edges is None:
+            return self.labels[first], self.labels[last]
+        low, high = float(self.edges[first]), float(self.edges[last + 1])
+        return (f"{math.ceil(low)}", f"{math.floor(high)}") if self.whole else (rough(low), rough(high))
+
+    def span_of(self, cells: slice) -> str:
+        """Some neighbouring cells in words."""
+        if not self.is_curve:
+            return self.labels[int(cells.start)]
+        low, high = self.ends_of(cells)
+        return low if low == high else f"{low} … {high}"
+
+    def place(self, value: float) -> float:
+        """Where a value lies along the range, from 0 (low) to 1 (high)."""
+        if self.edges is None:
+            raise ValueError(f"{self.name} has no scale")
+        low, high = float(self.edges[0]), float(self.edges[-1])
+        if self.scale == "log":
+            return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
+        return (value - low) / (high - low)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Neighbouring cells where the target is denser than the region, and what part of each lies there."""
+
+    low: str
+    high: str
+    target: float
+    region: float
+
+
+def panels_of(
+    name: str,
+    parameter: Parameter,
+    cells: Sequence[Label],
+    target: Reals,
+    region: Reals,
+) -> list[Panel]:
+    """One panel, or one for each domain of a parameter that has several."""
+    if not isinstance(parameter, Switch):
+        return [_panel(name, "", parameter, cells, target, region)]
+    grid = grid_of(parameter)
+    found = []
+    for domain, block in zip(parameter.regimes, grid.blocks, strict=True):
+        part = slice(block.start, block.stop)
+        names = [str(value) for value, other in parameter.domains if other == domain]
+        words = f"where {parameter.by} is {' or '.join(names)}"
+        found.append(_panel(name, words, domain, list(grid_of(domain).centres()), target[part], region[part]))
+    return found
+
+
+def _panel(
+    name: str, domain: str, parameter: Parameter, cells: Sequence[Label], target: Reals, region: Reals
+) -> Panel:
+    edges = grid_of(parameter).edges
+    if isinstance(parameter, Moving):
+        words = f"from its low ({_end(parameter.low)}) at 0 to its high ({_end(parameter.high)}) at 1"
+        return Panel(name, words, "linear", _labels(cells), edges, target, region)
+    scale = "names" if isinstance(parameter, Categorical) else "ordered"
+    if isinstance(parameter, Float | Int):
+        scale = "log" if parameter.log else "linear"
+    whole = isinstance(parameter, Int)
+    return Panel(name, domain, scale, _labels(cells), edges, target, region, whole)
+
+
+def _end(bound: object) -> str:
+    return bound if isinstance(bound, str) else short(bound)
+
+
+def _labels(cells: Sequence[Label]) -> tuple[str, ...]:
+    return tuple(short(cell) for cell in cells)
+
+
+def rough(value: float) -> str:
+    """Two digits that count.
+
+    Examples
+    --------
+    >>> rough(128.5), rough(0.00173)
+    ('130', '0.0017')
+    """
+    return f"{float(f'{value:.2g}'):g}"
+
+
+def short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def resampled(parts: Reals, columns: int) -> Reals:
+    """(columns,) The same parts on another number of even cells; 1 is what an even spread has."""
+    reached = np.concatenate([[0.0], np.cumsum(parts)])
+    places = np.linspace(0, len(parts), columns + 1)
+    share: Reals = np.diff(np.interp(places, np.arange(len(parts) + 1), reached))
+    return share * columns
+
+
+def good_stretches(panel: Panel) -> list[Stretch]:
+    """Where the target is clearly denser than the region, in the order of the range."""
+    better = np.r_[False, panel.target > panel.region, False]
+    ends = np.flatnonzero(np.diff(better.astype(np.int8)))
+    found = []
+    for start, stop in zip(ends[::2], ends[1::2], strict=True):
+        parts = float(panel.target[start:stop].sum()), float(panel.region[start:stop].sum())
+        if parts[0] - parts[1] >= WORTH_A_RANGE:
+            found.append((int(start), int(stop), *parts))
+    best = sorted(found, key=lambda one: one[3] - one[2])[:MOST_RANGES]
+    return [Stretch(*panel.ends_of(slice(start, stop)), *parts) for start, stop, *parts in sorted(best)]
+
+
+def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:
+    """(column, label) of round numbers along a range, as many as fit side by side."""
+    if panel.edges is None:
+        return _spread_labels(panel, columns)
+    low, high = float(panel.edges[0]), float(panel.edges[-1])
+    for values in _log_choices(low, high) if panel.scale == "log" else _linear_choices(low, high):
+        marks = [(min(columns - 1, int(panel.place(v) * columns)), f"{v:.6g}") for v in values]
+        if _fits(marks, columns):
+            return marks
+    return [(0, f"{low:.6g}"), (columns - 1, f"{high:.6g}")]
+
+
+def _spread_labels(panel: Panel, columns: int) -> list[tuple[int, str]]:
+    """Labels of ordered values: about one for every 12 columns."""
+    count = len(panel.labels)
+    step = max(1, -(-12 * count // columns))
+    marks = [(int((i + 0.5) / count * columns), panel.labels[i]) for i in range(0, count, step)]
+    return marks if _fits(marks, columns) else marks[:1]
+
+
+def _fits(marks: list[tuple[int, str]], columns: int) -> bool:
+    spans = [(at - len(label) // 2, at - len(label) // 2 + len(label)) for at, label in marks]
+    apart = all(right[0] > left[1] for left, right in pairwise(spans))
+    return len(marks) > 1 and apart and spans[-1][1] <= columns + 6
+
+
+def _log_choices(low: float, high: float) -> list[list[float]]:
+    """From many ticks to few: 1, 2, 5 of every decade, every decade, every second …"""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    fine = [[m * 10.0**d for d in decades for m in some] for some in ((1, 2, 5), (1, 3))]
+    rough = [[10.0**d for d in decades if d % step == 0] for step in (1, 2, 3, 4, 5, 10, 20, 50, 100)]
+    return [[v for v in values if low <= v <= high * (1 + 1e-12)] for values in [*fine, *rough]]
+
+
+def _linear_choices(low: float, high: float) -> list[list[float]]:
+    first = 10.0 ** math.floor(math.log10((high - low) / 10))
+    choices = []
+    for step in (first * m for m in (1, 2, 5, 10, 20, 50)):
+        numbers = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+        choices.append([number * step for number in numbers])
+    return choices

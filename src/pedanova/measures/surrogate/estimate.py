@@ -1,0 +1,298 @@
+"""Which estimator answers: the counts alone, or a model of the objective held to account by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.threads import one_thread
+from pedanova.counting.contrasts import Contrast
+from pedanova.data.observations import Observations
+from pedanova.data.regions import Quantile, Region
+from pedanova.errors import QueryError
+from pedanova.measures.importance import Baseline, Importance, measure
+from pedanova.measures.inference import DRAWS, Sureness, infer, told
+from pedanova.measures.surrogate import gaussian
+from pedanova.measures.surrogate.blend import Belief, Question, assist, believe, believe_near
+from pedanova.measures.surrogate.model import Surrogate, fit_surrogate
+from pedanova.measures.surrogate.residuals import residual_p_values
+from pedanova.measures.surrogate.sampling import cells_by_name
+from pedanova.space.grid import grid_of
+
+Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
+FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
+NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
+WIDER = 3  # times the rows of a region are learned by a model of it and its surroundings
+PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
+LEAST_TARGET = 5  # rows below which nothing is told
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the numbers are to be found."""
+
+    baseline: str
+    smoothing: Any
+    estimator: str
+    draws: int
+    seed: int
+    force: bool
+
+
+def as_options(
+    baseline: object, smoothing: object, estimator: object, draws: object, seed: object, *, force: bool
+) -> Options:
+    """The options, checked."""
+    if not isinstance(baseline, str) or baseline not in get_args(Baseline):
+        raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
+    if not isinstance(estimator, str) or estimator not in get_args(Estimator):
+        raise QueryError(f"estimator={estimator!r} must be 'auto', 'counts' or 'surrogate'")
+    for name, value, least in (("draws", draws, 0), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise QueryError(f"{name}={value!r} must be a whole number from {least} up")
+    return Options(baseline, smoothing, estimator, int(draws), int(seed), bool(force))  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A question with all that can answer it."""
+
+    contrasts: Sequence[Contrast]
+    target: Region | None  # None for rows picked one by one
+    region: Region | None
+    observed: Observations | None
+    count: int  # rows that count
+    rows: NDArray[np.int64]  # of the observations, those that count; empty where they are too many
+    models: dict[object, Any]  # fitted before, by what they were fitted to
+    own: bool = True  # quantiles are those of these rows
+
+    @property
+    def by_quantile(self) -> bool:
+        """Whether some end of target or region is a quantile."""
+        regions = [region for region in (self.target, self.region) if region is not None]
+        return any(isinstance(cut, Quantile) for region in regions for cut in region.cuts("minimize"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """Rows in the order of the contrasts, ratios still open."""
+
+    rows: list[Importance]
+    estimator: str
+    notes: list[str]
+
+
+def estimate(asked: Asked, options: Options) -> Estimate:
+    """Counts, unless a model is asked for or would do better."""
+    with undisturbed(asked, options):
+        return _estimate(asked, options)
+
+
+@contextmanager
+def undisturbed(asked: Asked, options: Options) -> Iterator[None]:
+    """Linear algebra on one thread, that of SciPy too."""
+    if options.estimator != "counts" and len(asked.rows) >= FEWEST_ROWS and gaussian.available():
+        gaussian.warm_up()  # SciPy brings threads of its own: they must be there to be held back
+    with one_thread():
+        yield
+
+
+def _estimate(asked: Asked, options: Options) -> Estimate:
+    counted = [
+        measure(contrast, baseline=options.baseline, smoothing=options.smoothing)
+        for contrast in asked.contrasts
+    ]
+    check_enough(counted[0].n_target, options)
+    model, notes = choose(asked, options)
+    return (
+        by_counts(asked, options, counted, notes)
+        if model is None
+        else by_model(asked, options, counted, model)
+    )
+
+
+def model_of(asked: Asked, options: Options) -> Surrogate | None:
+    """The model that would answer, None where counts would."""
+    with undisturbed(asked, options):
+        return choose(asked, options)[0]
+
+
+def choose(asked: Asked, options: Options) -> tuple[Surrogate | None, list[str]]:
+    """The model that answers; or none, and why not where that is worth a word."""
+    why_not = reason_against(asked, options)
+    if options.estimator == "surrogate" and why_not is not None:
+        raise QueryError(f"estimator='surrogate' cannot be used: {why_not}; use estimator='counts'")
+    if options.estimator == "counts" or why_not is not None:
+        return None, advice(asked, options, why_not)
+    model = fitted(asked, options, asked.rows)
+    if model.correlation >= PREDICTS:
+        return model, []
+    why = f"a model predicts the order of the rows badly (rank correlation {model.correlation:.2f})"
+    if options.estimator == "surrogate":
+        raise QueryError(f"estimator='surrogate': {why}; use estimator='counts'")
+    return None, [f"{why}; plain counts are used"]
+
+
+def check_enough(inside: int, options: Options) -> None:
+    """A handful of rows tells nothing, and a model learns little of what sets them apart."""
+    if inside < LEAST_TARGET and not options.force:
+        raise QueryError(
+            f"the target has {inside} row{'s' * (inside > 1)}, and it takes {LEAST_TARGET} to tell anything; "
+            "choose a wider target, or pass force=True"
+        )
+
+
+def reason_against(asked: Asked, options: Options) -> str | None:
+    """Why no model can be used, before one is fitted."""
+    rows = asked.count
+    if asked.observed is None:
+        return "the rows are no longer at hand"
+    if asked.target is None or asked.region is None or asked.observed.restricted:
+        return "rows picked by a mask, a box or a condition are no part of the space that can be sampled"
+    if not asked.own and asked.by_quantile:
+        return "the quantiles are those of other rows"
+    if options.smoothing != "auto":
+        return f"smoothing={options.smoothing!r} is a matter of counts"
+    if not FEWEST_ROWS <= rows <= MOST_ROWS:
+        return f"{rows:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}"
+    if is_complete(asked.observed, asked.rows):
+        return "the table holds every configuration, so counts are exact"
+    return None if gaussian.available() else "it needs SciPy (pip install 'pedanova[surrogate]')"
+
+
+def is_complete(observed: Observations, rows: NDArray[np.int64]) -> bool:
+    """Whether the rows hold every configuration, each as often as any other."""
+    grids = [grid_of(parameter) for parameter in observed.space.values()]
+    if any(grid.labels is None or len(grid.blocks) > 1 for grid in grids):
+        return False
+    configurations = math.prod(grid.cells for grid in grids)
+    if len(rows) % configurations:
+        return False
+    cells = np.stack([column[rows] for column in cells_by_name(observed).values()], axis=1)
+    _, counts = np.unique(cells, axis=0, return_counts=True)
+    return len(counts) == configurations and bool(np.all(counts == counts[0]))
+
+
+def advice(asked: Asked, options: Options, why_not: str | None) -> list[str]:
+    """A word on a model that would help, where only a library or the rows are missing."""
+    asks = options.estimator == "auto" and FEWEST_ROWS <= asked.count <= MOST_ROWS
+    if asks and (asked.observed is None or (why_not is not None and "SciPy" in why_not)):
+        return [f"with {asked.count:,} rows a model would be nearer the truth than counts, but {why_not}"]
+    return []
+
+
+def by_counts(asked: Asked, options: Options, counted: list[Importance], notes: list[str]) -> Estimate:
+    if options.draws == 0:
+        return Estimate(counted, "counts", notes)
+    found = sureness(asked, options, counted, options.draws)
+    return Estimate(told(counted, found), "counts", notes)
+
+
+def sureness(asked: Asked, options: Options, counted: Sequence[Importance], draws: int) -> list[Sureness]:
+    return infer(
+        asked.contrasts,
+        counted,
+        baseline=options.baseline,
+        smoothing=options.smoothing,
+        draws=draws,
+        seed=options.seed,
+    )
+
+
+def by_model(asked: Asked, options: Options, counted: list[Importance], model: Surrogate) -> Estimate:
+    beliefs, question = beliefs_of(asked, options, model)
+    # What never varied keeps the row that says so. What did, in other rows than the region's, a model can tell.
+    known = [i for i, contrast in enumerate(asked.contrasts) if model.varies(contrast.name)]
+    part = replace(asked, contrasts=[asked.contrasts[i] for i in known])
+    rows = [replace(counted[i], varied=True) for i in known]
+    found = held_against(part, options, rows)
+    rows, weight = assist(beliefs, question, part.contrasts, rows, found)
+    if options.draws:
+        names = [row.name for row in rows]
+        p_values = residual_p_values(model, beliefs[0].rows, names, draws=options.draws, seed=options.seed)
+        finals = [
+            Sureness(row.low or 0.0, row.high or 0.0, p, s.deviation)
+            for row, s, p in zip(rows, found, p_values, strict=True)
+        ]
+        rows = told(rows, finals)
+    else:
+        rows = [replace(row, low=None, high=None) for row in rows]
+    by_name = {row.name: row for row in rows}
+    every = [by_name.get(row.name, row) for row in counted]
+    return Estimate(every, "surrogate", [model_note(model, counted[0].n_target, weight)])
+
+
+def held_against(asked: Asked, options: Options, counted: Sequence[Importance]) -> list[Sureness]:
+    """How sure the counts are. A model's shares are moved by that, so it hangs on no number that is asked for."""
+    check = sureness(asked, options, counted, DRAWS)
+    if options.draws in (0, DRAWS):
+        return check
+    found = sureness(asked, options, counted, options.draws)
+    return [replace(one, deviation=other.deviation) for one, other in zip(found, check, strict=True)]
+
+
+def fitted(
+    asked: Asked, options: Options, rows: NDArray[np.int64], *, beside: Surrogate | None = None
+) -> Surrogate:
+    """A model of some rows; `beside` another one it is asked at the same points."""
+    key = (rows.tobytes(), options.seed)
+    if key not in asked.models:
+        points = None if beside is None else beside.points
+        asked.models[key] = fit_surrogate(asked.observed, rows, seed=options.seed, points=points)  # type: ignore[arg-type]
+    model: Surrogate = asked.models[key]
+    return model
+
+
+def beliefs_of(asked: Asked, options: Options, model: Surrogate) -> tuple[list[Belief], Question]:
+    """What the model of all rows says, and beside it those of the rows in and around the region."""
+    if asked.target is None or asked.region is None or asked.observed is None:
+        raise QueryError("a model answers questions about regions of the objective only")
+    direction = asked.observed.direction
+    question = Question(asked.target, asked.region, direction, options.baseline, options.smoothing)
+    far = believe(model, question)
+    # The part of a region of values that a quantile of all rows makes up is another in every draw.
+    translatable = asked.target.kind == "value" or asked.region.kind == "quantile"
+    beliefs = [far]
+    for rows, rows_of in surroundings(far, question) if translatable else ():
+        near = fitted(asked, options, asked.rows[rows], beside=model)
+        beliefs.append(believe_near(near, rows_of, far, question))
+    return beliefs, question
+
+
+def surroundings(far: Belief, question: Question) -> list[tuple[NDArray[np.int64], Region]]:
+    """Rows of the model of all rows, and the region they make up: around the region asked about, and in it.
+
+    A model of all rows spends itself on what sets bad rows apart. One of the region alone has never
+    seen what is just outside, where the model of all rows may wrongly see the region.
+    """
+    every = len(far.model.rows)
+    found = []
+    wide = WIDER * len(far.rows)
+    if question.region.cuts(question.direction)[0] is None and 2 * wide <= every:
+        ordered = np.sort(far.model.signed)
+        rows = np.flatnonzero(far.model.signed <= ordered[wide - 1])
+        found.append((rows, Region("quantile", Fraction(0), Fraction(len(rows), every))))
+    found.append((far.rows, question.region))
+    return [(rows, rows_of) for rows, rows_of in found if NEAR_ROWS <= len(rows) < every]
+
+
+def model_note(model: Surrogate, inside: int, weight: float) -> str:
+    moved = f", moved {weight:.0%} of the way to the counts" if weight >= 0.005 else ""
+    return (
+        f"the target has {inside:,} row{'s' * (inside > 1)}, so {asked_words(model)}{moved}; "
+        "estimator='counts' shows the counts alone"
+    )
+
+
+def asked_words(model: Surrogate) -> str:
+    return (
+        f"a model of all rows was asked (rank correlation {model.correlation:.2f}, "
+        "each row told by the others)"
+    )

@@ -1,0 +1,151 @@
+"""The profile: one question asked at one target after the other, by one estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from pedanova.base.html import Look
+from pedanova.base.table import Cell, Table
+from pedanova.counting.contrasts import Slice
+from pedanova.data.regions import Region, percent
+from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
+from pedanova.measures.surrogate.estimate import Options, asked_words, estimate, model_of
+
+FEW_TOLD = 5  # target rows below which ratios are dice
+FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
+MOST_MODELLED = 5
+USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
+CANDIDATES = (*FEW_RUNGS, *(Fraction(percents, 100) for percents in (50, 20, 1)))  # for a model, by merit
+
+
+def chosen_places(quantiles: Sequence[float]) -> list[int]:
+    """Which steps to show where there is room for a few, the most usual first: all of a few, or both ends."""
+    if len(quantiles) <= len(USUAL):
+        order = [*USUAL, *quantiles]
+        return sorted(range(len(quantiles)), key=lambda i: order.index(quantiles[i]))
+    wanted = [quantiles.index(quantile) for quantile in USUAL if quantile in quantiles]
+    return wanted or [0, len(quantiles) - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The importances at one quantile of the ladder."""
+
+    quantile: Fraction  # asked for
+    effective: float  # held, ties included
+    rows: tuple[Importance, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Profile(Table):
+    """Every parameter's importance at every quantile of a ladder inside one region.
+
+    Quantiles that cannot be told apart (ties) appear in `notes`.
+    """
+
+    steps: tuple[Step, ...]
+    region: str
+    notes: tuple[str, ...] = ()
+    estimator: str = "counts"  # or "surrogate"
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def of(self, name: str) -> list[tuple[float, Importance]]:
+        """(quantile, importance) of one parameter, the strictest target first."""
+        return [(float(step.quantile), row) for step in self.steps for row in step.rows if row.name == name]
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        """One entry for every quantile and parameter."""
+        pairs = [(step, row) for step in self.steps for row in step.rows]
+        names = [field.name for field in fields(Importance) if field.name != "name"]
+        return {
+            "target": [float(step.quantile) for step, _ in pairs],
+            "effective": [step.effective for step, _ in pairs],
+            "parameter": [row.name for _, row in pairs],
+            **{name: [getattr(row, name) for _, row in pairs] for name in names},
+        }
+
+    def header(self) -> list[str]:
+        return ["target", "rows", *self._names()]
+
+    def lines(self) -> list[list[str]]:
+        """One line for every quantile, the ratio of every parameter."""
+        table = []
+        for step in self.steps:
+            ratio = {row.name: known_percent(row, row.ratio) for row in step.rows}
+            rows = str(step.rows[0].n_target) if step.rows else "0"
+            shown = [ratio[name] for name in self._names()]
+            table.append([f"{float(step.quantile):.6g}", rows, *shown])
+        return table
+
+    def _names(self) -> list[str]:
+        return [row.name for row in self.steps[-1].rows] if self.steps else []
+
+    def told(self) -> list[Step]:
+        """Steps with enough target rows to tell anything; all, where none has."""
+        return [step for step in self.steps if step.rows[0].n_target >= FEW_TOLD] or list(self.steps)
+
+    def by_parameter(self) -> list[list[Importance]]:
+        """Each parameter at every step of `told`; the most important first where the target is the best 10 %."""
+        steps = self.told()
+        if not steps:
+            return []
+        usual = min(steps, key=lambda step: abs(float(step.quantile) - 0.1))
+        by_name = [{row.name: row for row in step.rows} for step in steps]
+        return [[rows[row.name] for rows in by_name] for row in usual.rows]
+
+    def look(self) -> Look:
+        """Parameters down, a few targets across."""
+        steps, rows = self.told(), self.by_parameter()
+        places = sorted(chosen_places([float(step.quantile) for step in steps]))
+        header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
+        lines = [[row[0].name, *(known_percent(row[i], row[i].ratio) for i in places)] for row in rows]
+        bars = {1 + k: [row[i].ratio for row in rows] for k, i in enumerate(places)}
+        return Look(f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes)
+
+
+def ask_profile(a: Any, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
+    """The question of `Analysis.importance` at these targets, or the usual ones; one model serves all."""
+    slices, same = a.slices(base, parts)
+    model = model_of(a.asked([], slices[0].target, base), options) if slices else None
+    if model is not None and parts is None:
+        slices, same = few_of(a.slices(base, CANDIDATES)[0], slices), []
+    found = [estimate(a.asked(one.contrasts(), one.target, base), options) for one in slices]
+    steps = [Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, found, strict=True)]
+    varied = {row.name for step in steps for row in step.rows if row.varied}
+    notes = never_notes([name for name in a.space if name not in varied]) if steps else []
+    notes += left_out(
+        same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
+    )
+    if model is None:
+        notes += dict.fromkeys(note for answer in found for note in answer.notes)
+    else:
+        where = "" if parts else ", at every level that was counted"
+        notes.append(f"{asked_words(model)}; estimator='counts' shows the counts alone{where}")
+    return Profile(tuple(steps), str(base), tuple(notes), "counts" if model is None else "surrogate")
+
+
+def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[str]:
+    """Which targets are missing, and why."""
+    whys = (
+        (same, "by ties the same rows as the next stricter target"),
+        (beyond, "holding none of the region's rows, or all"),
+    )
+    return [f"left out, {why}: {', '.join(map(percent, parts))}" for parts, why in whys if parts]
+
+
+def few_of(usual: Sequence[Slice], every: Sequence[Slice]) -> list[Slice]:
+    """Targets worth the time of a model: the page's, then others that people ask for, then any."""
+    told = [one for one in usual if one.rows >= FEW_TOLD]
+    if len(told) < 2:
+        told = [one for one in every if one.rows >= FEW_TOLD]
+        return told[:: max(1, -(-len(told) // MOST_MODELLED))]
+    picked = sorted(told, key=lambda one: CANDIDATES.index(one.part))[:MOST_MODELLED]
+    return sorted(picked, key=lambda one: one.part)

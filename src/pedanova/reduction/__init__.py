@@ -1,0 +1,1 @@
+"""Smaller spaces, with a reason for every parameter."""

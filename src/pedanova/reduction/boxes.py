@@ -1,0 +1,258 @@
+"""Boxes in the space, and the way to them: the poorest slice is cut off again and again.
+
+A cloud is a set of points (of the space, or rows) with what each adds to the target. A slice is one
+group of a parameter's cells. Its density is its part of the target against its part of the points
+(or of the space, where an adaptive sampler chose them), both inside what is left; the slice with
+the lowest goes first, an ordered parameter losing its ends only. Boxes further down the way lie
+inside those before, so whoever asks to keep more gets more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.measures.surrogate.gaussian import Reals
+from pedanova.space.grid import Cells, Grid
+
+MOST_GROUPS = 20  # of an ordered parameter's cells
+POOR = 0.7  # a slice with at least so much of the mean density stays
+ALSO_POOR = 0.8  # nor goes one with so much of the mean density of the wider target: what is best may be luck
+EMPTY = 0.3  # the same for slices between others, which no range can leave out: they are only told
+AGREED = 0.75  # of the opinions must find them empty
+LEAST_GAP = 0.15  # part of the range that has to be empty
+
+Groups = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """One parameter's cells put into groups; -1 for cells that no draw can hit."""
+
+    name: str
+    ordered: bool
+    group_of: Groups  # (cells,)
+    prior: Reals  # (groups,)
+
+    @property
+    def groups(self) -> int:
+        return len(self.prior)
+
+    def place(self, cells: Cells) -> Groups:
+        """The group of every row or point; -1 without a value inside the space."""
+        inside = cells < len(self.group_of)
+        return np.where(inside, self.group_of[np.where(inside, cells, 0)], -1)
+
+    def ends(self, kept: Sequence[int]) -> tuple[int, int]:
+        """First and last cell of the groups kept, as far as a draw can hit them."""
+        cells = np.flatnonzero((self.group_of >= min(kept)) & (self.group_of <= max(kept)))
+        return int(cells[0]), int(cells[-1])
+
+    def coarse(self) -> Groups:
+        """(groups,) The wider slice, one of 20, that every group of a finely cut range lies in."""
+        if not self.ordered or self.groups <= MOST_GROUPS:
+            return np.arange(self.groups)
+        middles = (np.cumsum(self.prior) - self.prior / 2.0) / self.prior.sum()
+        slices: Groups = np.minimum((middles * MOST_GROUPS).astype(np.int64), MOST_GROUPS - 1)
+        return slices
+
+
+def axis_of(name: str, grid: Grid, most: int = MOST_GROUPS) -> Axis:
+    """Every level its own group, or about as much of the space in each of 20, or of so many."""
+    (block,) = grid.blocks
+    live = grid.prior > 0
+    if not block.ordered or int(live.sum()) <= most:
+        groups = np.cumsum(live) - 1
+    else:
+        middles = np.cumsum(grid.prior) - grid.prior / 2.0
+        rough = np.minimum((middles * most).astype(np.int64), most - 1)
+        groups = np.searchsorted(np.unique(rough[live]), rough)
+    groups = np.where(live, groups, -1).astype(np.int64)
+    mass = np.bincount(groups[live], weights=grid.prior[live]).astype(np.float64)
+    return Axis(name, block.ordered, groups, mass)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cloud:
+    """Points with their groups and what each adds to the target."""
+
+    axes: Mapping[str, Axis]
+    places: Mapping[str, Groups]  # (points,) by parameter
+    mass: Reals  # (points, opinions) each opinion adds to one
+    unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
+    active: Mapping[str, float] | None = (
+        None  # parts of the space where each has a value; None if points tell
+    )
+    whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
+    wider: Reals | None = (
+        None  # (points,) the same for a wider target, which must not be dense where a cut is made
+    )
+
+    @property
+    def pooled(self) -> Reals:
+        mean: Reals = self.mass.mean(axis=1) if self.whole is None else self.whole
+        return mean
+
+    @property
+    def by_space(self) -> bool:
+        """Whether the space itself is what slices are held against."""
+        return self.active is not None
+
+    def base(self, name: str, places: Groups) -> Reals:
+        """(groups,) What the target is held against: points that have a value, or the space."""
+        axis = self.axes[name]
+        if self.by_space:
+            return axis.prior
+        return np.bincount(places[places >= 0], minlength=axis.groups).astype(np.float64)
+
+    def activity(self, name: str) -> float:
+        """The part of the space where a parameter has a value."""
+        return float(np.mean(self.places[name] >= 0)) if self.active is None else self.active[name]
+
+    def density(self, name: str, slices: Groups | None = None) -> Reals:
+        """(groups, opinions) Of the target; or of wider slices that the groups lie in."""
+        axis, places = self.axes[name], self.places[name]
+        slices = np.arange(axis.groups) if slices is None else slices
+        base = np.bincount(slices, weights=self.base(name, places))
+        base = base / max(base.sum(), 1e-300)
+        parts = self.parts(slices, places)
+        parts = parts / np.maximum(parts.sum(axis=0), 1e-300)
+        density: Reals = parts / np.maximum(base, 1e-300)[:, None]
+        return density
+
+    def parts(self, slices: Groups, places: Groups) -> Reals:
+        """(slices, opinions) What each slice of a parameter's groups adds to the target."""
+        active = places >= 0
+        count = int(slices.max()) + 1
+        sums = [
+            np.bincount(slices[places[active]], weights=one[active], minlength=count) for one in self.mass.T
+        ]
+        return np.stack(sums, axis=1).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The groups left of every parameter that was cut, and the part of the target inside."""
+
+    left: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    kept: float = 1.0
+
+    def holds(self, places: Mapping[str, Groups]) -> NDArray[np.bool_]:
+        """(points,) Which points lie inside; without a value nothing can be outside."""
+        some = next(iter(places.values()))
+        inside = np.ones(len(some), dtype=bool)
+        for name, groups in self.left.items():
+            inside &= (places[name] < 0) | np.isin(places[name], groups)
+        return inside
+
+    def volume(self, cloud: Cloud) -> float:
+        """Part of the space inside; a parameter that is not always active counts where it is."""
+        parts = []
+        for name, groups in self.left.items():
+            active = cloud.activity(name)
+            part = float(cloud.axes[name].prior[list(groups)].sum() / cloud.axes[name].prior.sum())
+            parts.append(1.0 - active + active * part)
+        return float(np.prod(parts))
+
+
+def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
+    """Boxes one inside the other, the whole space first, until no slice is poor."""
+    mass = np.stack([cloud.pooled] if cloud.wider is None else [cloud.pooled, cloud.wider])
+    left = {name: list(range(cloud.axes[name].groups)) for name in names}
+    places = {name: cloud.places[name] for name in names}
+    boxes, kept = [Box()], 1.0
+    slices: dict[str, tuple[float, str, int, float] | None] = {}
+    stale: Collection[str] = names
+    while True:
+        slices |= {name: poorest(cloud, name, left[name], places[name], mass, kept) for name in stale}
+        found = [one for one in slices.values() if one is not None]
+        if not found:
+            return boxes
+        _, name, group, lost = min(found)
+        left[name].remove(group)
+        kept -= lost
+        stay = places[name] != group
+        stale = [name] if stay.all() else names  # an empty slice changes nothing for the others
+        if not stay.all():
+            mass, places = mass[:, stay], {key: column[stay] for key, column in places.items()}
+        cut = {key: tuple(groups) for key, groups in left.items() if len(groups) < cloud.axes[key].groups}
+        boxes.append(Box(cut, kept))
+
+
+def poorest(
+    cloud: Cloud, name: str, left: list[int], places: Groups, mass: Reals, kept: float
+) -> tuple[float, str, int, float] | None:
+    """The slice with the lowest density: density, parameter, group, mass lost.
+
+    `mass` is that of the target, and below it that of the wider one if there is one.
+    """
+    axis = cloud.axes[name]
+    if len(left) < 2:
+        return None
+    active = places >= 0
+    sums, *wider = (np.bincount(places[active], weights=one[active], minlength=axis.groups) for one in mass)
+    base = cloud.base(name, places)
+    own, points = float(sums[left].sum()), float(base[left].sum())
+    if own <= 0 or points <= 0:
+        return None
+    candidates = [left[0], left[-1]] if axis.ordered else left
+    # One row more: against rows it may lie in this very slice, against the space it is spread over all of them.
+    more = {g: cloud.unit * (base[g] / points if cloud.by_space else 1.0) for g in candidates}
+    all_in = own + (cloud.unit if cloud.by_space else 0.0)
+    density = {g: ((sums[g] + more[g]) / all_in) / (base[g] / points) for g in candidates if base[g] > 0}
+    limits = [ALSO_POOR * float(one[left].sum()) / points for one in wider]
+    poor = {
+        g: d
+        for g, d in density.items()
+        if d < POOR
+        and sums[g] < kept
+        and all(one[g] < limit * base[g] for one, limit in zip(wider, limits, strict=True))
+    }
+    if not poor:
+        return None
+    group = min(poor, key=lambda g: (poor[g], g))
+    return float(poor[group]), name, group, float(sums[group])
+
+
+def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
+    """What is left of an ordered parameter, parted where hardly anything good lies in between."""
+    axis = cloud.axes[name]
+    groups = box.left.get(name, tuple(range(axis.groups)))
+    slices = axis.coarse()
+    left = sorted({int(slices[group]) for group in groups})
+    inside = box.holds(cloud.places)
+    places = np.where(inside, cloud.places[name], -1)
+    base = np.bincount(slices, weights=cloud.base(name, places))
+    parts = cloud.parts(slices, places) + cloud.unit
+    scale = np.maximum(parts[list(left)].sum(axis=0), 1e-300) / max(float(base[list(left)].sum()), 1e-300)
+    density = parts / np.maximum(base, 1e-300)[:, None] / scale
+    empty = [float(np.mean(density[g] < EMPTY)) >= AGREED and density[g].mean() < EMPTY for g in left]
+    found: list[tuple[int, ...]] = [()]
+    for i, group in enumerate(left):
+        gap = _gap_around(empty, i)
+        if axis.ordered and gap >= LEAST_GAP * len(base) and gap < len(left):
+            found += [()] if found[-1] else []
+        else:
+            found[-1] += tuple(g for g in groups if slices[g] == group)
+    return [run for run in found if run]
+
+
+def _gap_around(empty: Sequence[bool], place: int) -> int:
+    """The length of the run of empty groups at a place, 0 if that one is not empty or the run touches an end."""
+    if not empty[place]:
+        return 0
+    first = last = place
+    while first > 0 and empty[first - 1]:
+        first -= 1
+    while last < len(empty) - 1 and empty[last + 1]:
+        last += 1
+    return 0 if first == 0 or last == len(empty) - 1 else last - first + 1
+
+
+def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
+    """The smallest box that keeps so much of the target: for every parameter cut, or for all of them together."""
+    slack = 1e-9
+    return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]

@@ -1,0 +1,88 @@
+"""A smaller search space: which parameters to narrow, to fix, to widen, and which to leave alone.
+
+Only parameters that can be told from noise are narrowed, and only those that look like noise both
+globally and locally are fixed. docs/reduction.md has the rules and what was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from pedanova.base.threads import one_thread
+from pedanova.data.regions import Region, as_region
+from pedanova.errors import PedanovaError, QueryError
+from pedanova.measures.importance import Importances
+from pedanova.reduction.result import ReducedSpace, Verdict
+from pedanova.reduction.search import Search, told_apart
+from pedanova.reduction.verdicts import Judge, consistent
+
+LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
+ADAPTIVE = (
+    "the trials were not drawn evenly, as by an adaptive sampler: the best of them are held against a uniform draw "
+    "from the space, and what the sampler hardly tried is taken for poor"
+)
+IN_PIECES = "{}: good values lie in several ranges; the space and its exports hold the range around them"
+
+
+def reduce_space(
+    a: Any, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
+) -> ReducedSpace:
+    """See `Analysis.reduce`; `a` is the analysis, `search` its rows and target."""
+    kept, parts = check_keep(keep), check_folds(folds)
+    _, words, notes = a.ask(target, 1.0)
+    space, inside = search.observed.space, int(search.reached().sum())
+    if a.rows < LEAST_ROWS or inside < LEAST_TARGET:
+        few = f"{a.rows:,} rows, {inside} of them in the target, are too few to tell"
+        why = f"{few}: it takes {LEAST_ROWS} and {LEAST_TARGET}"
+        rows = tuple(Verdict(name, "undecided", why, one, one) for name, one in space.items())
+        return ReducedSpace(rows, None, words[0], kept, tuple(notes))
+    options = {"estimator": estimator, "seed": search.seed}
+    found: Importances = a.importance(target, **options)
+    by_model = found.estimator == "surrogate"
+    local = cache(lambda: local_p_values(a, search, options, by_model=by_model))
+    with one_thread():
+        scene = search.scene(found)
+        p_values = [1.0 if row.p_value is None else row.p_value for row in found.rows]
+        apart = told_apart([row.name for row in found.rows], p_values, space)
+        surely = [name for name in apart if name in scene.cloud.axes]
+        box = scene.bounds(surely, kept)
+        evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
+        judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
+        verdicts = consistent([judge.verdict(name) for name in space])
+    told = [*notes, *found.notes]
+    told += [] if scene.even else [ADAPTIVE]
+    parted = [row.name for row in verdicts if row.pieces]
+    told += [IN_PIECES.format(", ".join(parted))] if parted else []
+    return ReducedSpace(verdicts, evidence, words[0], kept, tuple(told))
+
+
+def check_keep(keep: object) -> float:
+    if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
+        raise QueryError(f"keep={keep!r} must be above 0 and at most 1, such as 0.95")
+    return float(keep)
+
+
+def check_folds(folds: object) -> int:
+    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
+        raise QueryError(f"folds={folds!r} must be a whole number from 2 up, or 0 for no evidence")
+    return folds
+
+
+def local_p_values(
+    a: Any, search: Search, options: dict[str, Any], *, by_model: bool
+) -> Mapping[str, float] | None:
+    """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
+    target = search.target
+    if not isinstance(target, Region) or target.kind != "quantile" or target.low:
+        return None
+    part = target.high or 1
+    half, around = part / 2, min(1, part * 3)
+    if by_model:
+        return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
+    try:
+        found: Importances = a.importance(half, around, **options)
+    except PedanovaError:
+        return None
+    return {row.name: 1.0 if row.p_value is None else row.p_value for row in found.rows}

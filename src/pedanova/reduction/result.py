@@ -1,0 +1,247 @@
+"""A smaller search space with its reasons: what to keep, narrow, fix and widen, and what that is worth."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from pedanova.base.html import Look
+from pedanova.base.table import Cell, NamedTable
+from pedanova.reduction.domains import Bounds, is_constant
+from pedanova.space import exports
+from pedanova.space.parameters import (
+    Categorical,
+    Domain,
+    Ordinal,
+    Parameter,
+    Space,
+    parameter_to_dict,
+)
+from pedanova.space.words import in_words, values_of
+
+Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to do with one parameter.
+
+    advice
+        ``keep``, ``narrow``, ``fix``, ``widen`` (good values pile up at a bound), ``drop`` (what it
+        needs to exist is cut off) or ``undecided``.
+    reason
+        Why, in one sentence.
+    before, after
+        Its domain; `after` is None where the parameter can no longer be active.
+    part
+        Of its range that is left, on its own scale.
+    pieces
+        Where good values lie, if that is in several ranges with hardly anything good in between;
+        `after` is the range around them, for that is what tools can be told.
+    beyond
+        Bounds to try where good values pile up: (low, high), None for a side that may stay.
+    """
+
+    name: str
+    advice: Advice
+    reason: str
+    before: Parameter
+    after: Parameter | None
+    part: float = 1.0
+    beyond: Bounds = (None, None)
+    pieces: tuple[Domain, ...] = ()
+
+    def suggested(self) -> str:
+        """The domain that is left, and bounds to try beyond it; empty where nothing changes."""
+        if self.after is None:
+            return "never active"
+        left = in_words(self.after)
+        left = (
+            ""
+            if left == in_words(self.before) and len(values_of(self.after)) == len(values_of(self.before))
+            else left
+        )
+        left = " | ".join(map(in_words, self.pieces)) or left
+        ends = zip(("down", "up"), ("low", "high"), self.beyond, strict=True)
+        tries = [
+            f"{way} to {bound:g}"
+            for way, end, bound in ends
+            if bound is not None and getattr(self.after, end, None) != bound
+        ]
+        return ", ".join(part for part in (left, f"try {' and '.join(tries)}" if tries else "") if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of some rows, with a 95 % interval."""
+
+    part: float
+    low: float
+    high: float
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.part:.0%} ({self.low:.0%} to {self.high:.0%})"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the reduction is worth, told by rows that did not choose the bounds.
+
+    kept, best
+        The part of the target's rows that lie inside, and of its best fifth; each row is judged
+        by bounds found without it.
+    volume
+        The part of the space that is left, on each parameter's own scale; parameters that were
+        fixed do not count.
+    enrichment
+        How much likelier a random draw lands in the target than before; None where the trials were
+        not drawn evenly, so that they cannot tell.
+    rows
+        That were counted.
+    estimator
+        ``"surrogate"`` or ``"counts"``: who chose the bounds.
+    """
+
+    kept: Part
+    best: Part
+    volume: float
+    enrichment: float | None
+    rows: int
+    estimator: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReducedSpace(NamedTable[Verdict]):
+    """Verdicts by parameter, in the order of the space. ``r["lr"].reason``, ``r.space``, ``r.evidence``."""
+
+    rows: tuple[Verdict, ...]
+    evidence: Evidence | None  # None where nothing was changed, or no row was held back
+    target: str  # in words
+    keep: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def space(self) -> Space:
+        """The reduced space; fixed parameters have a single choice."""
+        return Space({row.name: row.after for row in self.rows if row.after is not None})
+
+    @property
+    def fixed(self) -> dict[str, object]:
+        """Values of the parameters that have only one left."""
+        found: dict[str, object] = {}
+        for name, domain in self.space.items():
+            if isinstance(domain, Categorical | Ordinal) and is_constant(domain):
+                found[name] = domain.choices[0] if isinstance(domain, Categorical) else domain.values[0]
+        return found
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return {
+            "parameter": [row.name for row in self.rows],
+            "verdict": [row.advice for row in self.rows],
+            "before": [in_words(row.before) for row in self.rows],
+            "after": ["" if row.after is None else in_words(row.after) for row in self.rows],
+            "part": [row.part for row in self.rows],
+            "reason": [row.reason for row in self.rows],
+        }
+
+    def header(self) -> list[str]:
+        return ["parameter", "verdict", "before", "after", "part"]
+
+    def lines(self) -> list[list[str]]:
+        return [
+            [row.name, row.advice, in_words(row.before), row.suggested(), f"{row.part:.0%}"]
+            for row in self.rows
+        ]
+
+    def summary(self) -> str:
+        """One sentence on what it is worth."""
+        if self.evidence is None:
+            changed = any(row.after != row.before for row in self.rows)
+            return "No row was held back to judge it." if changed else "Nothing is changed."
+        e = self.evidence
+        likelier = (
+            ""
+            if e.enrichment is None
+            else f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
+        )
+        digits = 0 if e.volume >= 0.1 else 1 if e.volume >= 0.01 else 2
+        volume = f"{e.volume:.{digits}%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
+        return (
+            f"{volume} of the space is left{likelier}. Judged by rows that did not choose the bounds, {e.kept} of "
+            f"{self.target} and {e.best} of its best fifth lie inside."
+        )
+
+    def look(self) -> Look:
+        """What a notebook shows: the verdicts with their reasons, and what they are worth."""
+        lines = [[*line, row.reason] for line, row in zip(self.lines(), self.rows, strict=True)]
+        header = [*self.header(), "reason"]
+        bars = {header.index("part"): [row.part for row in self.rows]}
+        words = frozenset({1, 2, 3, header.index("reason")})
+        return Look(self.summary(), header, lines, bars=bars, words=words, notes=self.notes)
+
+    def to_text(self, width: int = 100) -> str:
+        table = NamedTable.to_text(self)
+        reasons = [
+            textwrap.fill(f"{row.name}: {row.reason}", width, subsequent_indent="  ") for row in self.rows
+        ]
+        return "\n".join([table, "", textwrap.fill(self.summary(), width), "", *reasons])
+
+    def to_optuna(self) -> dict[str, Any]:
+        """Optuna's distributions by name (needs Optuna)."""
+        return exports.to_optuna(self.space)
+
+    def to_configspace(self) -> Any:
+        """A ConfigSpace `ConfigurationSpace` (needs ConfigSpace)."""
+        return exports.to_configspace(self.space)
+
+    def to_smac(self) -> Any:
+        """What SMAC's `Scenario` takes: a `ConfigurationSpace`."""
+        return exports.to_configspace(self.space)
+
+    def to_raytune(self) -> dict[str, Any]:
+        """A `param_space` for Ray Tune (needs Ray)."""
+        return exports.to_raytune(self.space)
+
+    def to_wandb(self) -> dict[str, Any]:
+        """A W&B sweep: method and parameters."""
+        return exports.wandb_plain(self.space)
+
+    def as_code(self) -> str:
+        """``trial.suggest_*`` lines to paste into an objective of Optuna."""
+        return exports.optuna_code(self.space)
+
+    def export(self, form: str) -> str:
+        """The space as text: optuna, configspace, raytune, wandb, smac, json, yaml or code."""
+        return exports.export(self.space, form)
+
+    def to_json(self) -> str:
+        """The space alone, as `pedanova.space_from` reads it."""
+        return self.export("json")
+
+    def to_yaml(self) -> str:
+        """The same as YAML."""
+        return self.export("yaml")
+
+    def to_plain(self) -> dict[str, object]:
+        """Everything, fit for JSON: the space, verdicts with reasons, evidence and notes."""
+        e = self.evidence
+        return {
+            "target": self.target,
+            "keep": self.keep,
+            "space": self.space.to_dict(),
+            "verdicts": {
+                row.name: {
+                    "verdict": row.advice,
+                    "reason": row.reason,
+                    "before": parameter_to_dict(row.before),
+                    "part": row.part,
+                    "beyond": list(row.beyond),
+                    "pieces": [parameter_to_dict(piece) for piece in row.pieces],
+                }
+                for row in self.rows
+            },
+            "evidence": None if e is None else asdict(e),
+            "notes": list(self.notes),
+        }

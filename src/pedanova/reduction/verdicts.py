@@ -1,0 +1,238 @@
+"""What is known of each parameter put into a verdict with its reason; conditions kept in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pedanova.measures.importance import NEVER, Importance, Importances
+from pedanova.measures.inference import LEVEL
+from pedanova.reduction.boxes import Box, runs
+from pedanova.reduction.domains import beyond, constant, crowd, is_constant, middle, piles_up, shrunk, widened
+from pedanova.reduction.result import Advice, Verdict
+from pedanova.reduction.search import Scene
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch
+from pedanova.space.words import in_words
+
+LITTLE = 0.02  # a share below which a parameter that looks like noise may be fixed
+INFLUENCE = 0.02  # part of the model's variance that may hang on a parameter that is fixed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """Puts what is known of each parameter into a verdict."""
+
+    space: Space
+    scene: Scene
+    box: Box
+    found: Importances
+    ask_locally: Callable[[], Mapping[str, float] | None]  # p-values among the best, asked where they decide
+    surely: frozenset[str]  # what may be cut
+    widen: bool
+
+    def verdict(self, name: str) -> Verdict:
+        parameter = self.space[name]
+        if not isinstance(parameter, Float | Int | Ordinal | Categorical):
+            return Verdict(
+                name, "keep", "its bounds change from row to row; left alone", parameter, parameter
+            )
+        row = self.found[name]
+        if not row.varied:
+            return Verdict(
+                name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter, parameter
+            )
+        if (
+            name not in self.surely and name in self.box.left
+        ):  # cut all the same, by an adaptive sampler's rows
+            cut = self.narrowed(name, parameter)
+            return replace(cut, reason=f"{cut.reason}; by itself it cannot be told from noise")
+        if name not in self.surely:
+            return self.unsure(name, parameter, row)
+        cut = self.in_pieces(self.narrowed(name, parameter), parameter)
+        piled = self.at_bounds(name, parameter)
+        if piled == (None, None) or not isinstance(parameter, Float | Int):
+            return cut
+        after = cut.after
+        if self.widen:
+            wide = widened(parameter, piled)
+            low, high = (getattr(wide, end) if side is not None else getattr(after, end, getattr(parameter, end))
+                         for end, side in zip(("low", "high"), piled, strict=True))  # fmt: skip
+            after = replace(parameter, low=low, high=high)
+        return replace(
+            cut, advice="widen", reason=pile_in_words(parameter, piled, cut), after=after, beyond=piled
+        )
+
+    def narrowed(self, name: str, parameter: Domain) -> Verdict:
+        if name not in self.box.left:
+            spread = "good values are spread over all of it"
+            spread = (
+                spread if self.scene.even else "the rest of it holds good trials, too, or was hardly tried"
+            )
+            matters = (
+                "may matter" if self.found[name].significant is False else "matters"
+            )  # among all, or alone
+            why = f"{matters} ({share_in_words(self.found[name])}), but {spread}"
+            return Verdict(name, "keep", why, parameter, parameter)
+        groups, axis = self.box.left[name], self.scene.cloud.axes[name]
+        after = shrunk(parameter, axis, grid_of(parameter), groups)
+        part = float(axis.prior[list(groups)].sum() / axis.prior.sum())
+        density = self.scene.cloud.density(name).mean(axis=1)
+        held = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
+        if after == parameter:
+            return Verdict(
+                name, "keep", "what could be cut off is less than one of its values", parameter, parameter
+            )
+        what = "this value" if is_constant(after) else f"{part:.0%} of its range"
+        reason = f"{what} holds {held:.0%} of the best of the target; {self.elsewhere(name, groups)}"
+        return Verdict(name, "narrow", reason, parameter, after, part)
+
+    def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
+        """The verdict with the ranges that good values lie in, where there are several."""
+        axis = self.scene.cloud.axes[cut.name]
+        found = runs(self.scene.cloud, self.box, cut.name)
+        if len(found) < 2:
+            return cut
+        pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in found)
+        part = float(axis.prior[[group for run in found for group in run]].sum() / axis.prior.sum())
+        words = f"good values lie in {' and '.join(map(in_words, pieces))}, hardly any in between"
+        before = f"{cut.reason}; " if cut.advice == "narrow" else ""
+        return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
+
+    def elsewhere(self, name: str, groups: Sequence[int]) -> str:
+        """What is known of the part that is cut off."""
+        if self.scene.tried is None:
+            return "elsewhere good rows are rare"
+        places = self.scene.tried[name]
+        outside = int(np.sum((places >= 0) & ~np.isin(places, list(groups))))
+        return f"{outside} of {len(places):,} trials looked elsewhere"
+
+    def at_bounds(self, name: str, parameter: Domain) -> tuple[float | None, float | None]:
+        axis = self.scene.cloud.axes[name]
+        if not isinstance(parameter, Float | Int) or axis.groups < 3:
+            return None, None
+        slices = axis.coarse()
+        density = self.scene.cloud.density(name, slices)
+        prior = np.bincount(slices, weights=axis.prior).astype(np.float64)
+        left = self.box.left.get(name, tuple(range(axis.groups)))
+        # An adaptive sampler's few best trials lie together somewhere: half of them must be at the bound.
+        least = 0.0 if self.scene.even else 0.5
+        low = 0 in left and piles_up(density, 0) and crowd(density, prior, 0) >= least
+        high = axis.groups - 1 in left and piles_up(density, -1) and crowd(density, prior, -1) >= least
+        return beyond(parameter, density, (low, high)) if low or high else (None, None)
+
+    def unsure(self, name: str, parameter: Domain, row: Importance) -> Verdict:
+        advice, reason = self.noise(name, row)
+        if advice != "fix":
+            return Verdict(name, advice, reason, parameter, parameter)
+        axis = self.scene.cloud.axes[name]
+        density = self.scene.cloud.density(name).mean(axis=1)
+        value = middle(parameter, axis, grid_of(parameter), int(np.argmax(density)))
+        return Verdict(
+            name,
+            "fix",
+            f"{reason}; the best are likeliest at {value}",
+            parameter,
+            constant(value, parameter),
+            0.0,
+        )
+
+    def noise(self, name: str, row: Importance) -> tuple[Advice, str]:
+        """Fix, or leave alone? Only what looks like noise globally and locally, where others do not."""
+        high = row.high if row.high is not None else 1.0
+        most = small(max(high, 0.001))
+        doubt = f"cannot be told from noise, but up to {most} of what decides may hang on it; left alone"
+        if not any(other.significant for other in self.found.rows):
+            return "undecided", "nothing can be told from noise here, so nothing is changed"
+        if not self.scene.even:
+            return "undecided", "cannot be told from noise in trials that were not drawn evenly; left alone"
+        if high > LITTLE or self.scene.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
+            return "undecided", doubt
+        local = self.ask_locally()
+        if local is None:
+            return (
+                "undecided",
+                "looks like noise, but too few rows tell what it does among the best; left alone",
+            )
+        if local[name] <= LEVEL:
+            return "keep", "looks like noise over all rows, but matters among the best"
+        if self.leads(name):
+            return "keep", "others exist only under some of its values"
+        return (
+            "fix",
+            f"looks like noise over all rows and among the best (at most {most} of what decides)",
+        )
+
+    def leads(self, name: str) -> bool:
+        """Whether other parameters hang on this one."""
+        return any(
+            name in [parent for parent, _ in p.when] or (isinstance(p, Switch) and p.by == name)
+            for p in self.space.values()
+        )
+
+
+def share_in_words(row: Importance) -> str:
+    return f"{small(row.share)} of what decides"
+
+
+def small(part: float) -> str:
+    """A part of one, with digits where it has few: what matters is never told as 0 %."""
+    if part < 0.0005:
+        return "less than 0.1%"
+    return f"{part:.1%}" if part < 0.0095 else f"{part:.0%}"
+
+
+def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | None], cut: Verdict) -> str:
+    sides = [
+        f"{word} bound {bound:g}: try {new:g}"
+        for word, bound, new in zip(("lower", "upper"), (parameter.low, parameter.high), piled, strict=True)
+        if new is not None
+    ]
+    narrowed = f"; {cut.reason}" if cut.advice == "narrow" else ""
+    return f"good values pile up at the {' and at the '.join(sides)} if it may go there{narrowed}"
+
+
+def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Conditions that name values which are gone: dropped; a parameter left without any can never be active."""
+    after: dict[str, Parameter | None] = {verdict.name: verdict.after for verdict in verdicts}
+    settled = list(verdicts)
+    for _ in verdicts:  # as often as a chain of conditions may be long
+        for i, verdict in enumerate(settled):
+            now = reachable(after[verdict.name], after)
+            if now is not after[verdict.name]:
+                gone = now is None
+                reason = "it exists only under values that are cut off" if gone else verdict.reason
+                settled[i] = replace(
+                    verdict, after=now, reason=reason, advice="drop" if gone else verdict.advice
+                )
+                after[verdict.name] = now
+    return tuple(settled)
+
+
+def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]) -> Parameter | None:
+    """The parameter with the conditions that are left."""
+    if parameter is None or not parameter.when or isinstance(parameter, Switch):
+        return parameter
+    conditions = []
+    for parent, values in parameter.when:
+        above = after.get(parent, parameter)
+        if above is None:
+            return None
+        left = tuple(value for value in values if parent not in after or may_be(above, value))
+        if not left:
+            return None
+        conditions.append((parent, left))
+    return parameter if tuple(conditions) == parameter.when else replace(parameter, when=tuple(conditions))
+
+
+def may_be(parameter: Parameter, value: Any) -> bool:
+    match parameter:
+        case Categorical(values) | Ordinal(values):
+            return value in values or str(value) in map(str, values)
+        case Int(low, high) | Float(low, high):
+            return not isinstance(value, int | float) or low <= value <= high
+        case _:
+            return True

@@ -1,0 +1,118 @@
+"""The rungs of the page's two sliders: parts of the rows that can be a target or a region."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from pedanova.data.regions import Region, as_part, as_parts, as_region, percent
+from pedanova.errors import LevelsError, QueryError
+
+RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))
+MOST_RUNGS = 24
+FEWEST_ROWS = 5  # below which nothing is told of a target
+WHOLE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A part of the rows, the best first."""
+
+    part: Fraction
+    words: str
+    rows: int
+    threshold: float | None  # the objective at which it ends; None for all rows and several objectives
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The rungs, strictest first, and what was left out."""
+
+    rungs: tuple[Rung, ...]
+    notes: tuple[str, ...] = ()
+
+    def place(self, part: Fraction) -> int:
+        """The rung that holds the same rows as this part."""
+        parts = [rung.part for rung in self.rungs]
+        return parts.index(part) if part in parts else next(i for i, p in enumerate(parts) if p > part)
+
+
+def part_of(rows: object) -> Fraction | None:
+    """The quantile that a target or region is, None where it is something else."""
+    if isinstance(rows, Region):
+        plain = rows.kind == "quantile" and not rows.low
+        return (WHOLE if rows.high is None else Fraction(rows.high)) if plain else None
+    if isinstance(rows, bool) or not isinstance(rows, int | float | Fraction):
+        return None
+    return as_part(rows, "target")
+
+
+def ladder_of(
+    a: Any,
+    asked: Iterable[Fraction],
+    chosen: Iterable[object] | None,
+    *,
+    usual: Sequence[Fraction] = RUNGS,
+    force: bool = False,
+) -> Ladder:
+    """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones."""
+    needed = {*asked, WHOLE}
+    if chosen is None:
+        found, notes = _usual(a, usual, needed, least=1 if force else FEWEST_ROWS)
+    else:
+        needed |= set(as_parts(chosen))
+        found, notes = [], []
+    found += [_rung(a, part) for part in needed]
+    if len(found) > MOST_RUNGS:
+        raise QueryError(f"ladder: {len(found)} rungs are more than {MOST_RUNGS}; choose fewer")
+    return _told_apart(sorted(found, key=lambda rung: rung.part), needed, notes)
+
+
+def _usual(
+    a: Any, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
+) -> tuple[list[Rung], list[str]]:
+    found: list[Rung] = []
+    few: list[Rung] = []
+    for part in (part for part in _at_hand(a, usual) if part not in needed):
+        with suppress(LevelsError):  # not counted, and the rows are gone
+            rung = _rung(a, part)
+            (found if rung.rows >= least else few).append(rung)
+    names = ", ".join(percent(rung.part) for rung in few)
+    note = f"left out of the sliders, being fewer than {least} rows: the best {names}"
+    return found, [note] if few else []
+
+
+def _at_hand(a: Any, usual: Sequence[Fraction]) -> Sequence[Fraction]:
+    """The usual rungs; where too few of them were counted, the ones that were."""
+    counted = a.levels.quantiles
+    if a.observations is not None or len(set(usual) & set(counted)) > 3:
+        return usual
+    step = max(1, math.ceil(len(counted) / len(RUNGS)))
+    return tuple(counted[::step])
+
+
+def _rung(a: Any, part: Fraction) -> Rung:
+    threshold, rows = a.reach(part)
+    known = math.isfinite(threshold) and part < 1 and not a.levels.several
+    return Rung(part, str(as_region(part, "target")), rows, threshold if known else None)
+
+
+def _told_apart(rungs: list[Rung], needed: set[Fraction], notes: list[str]) -> Ladder:
+    """Without rungs that hold the same rows as another, unless both were asked for."""
+    kept: list[Rung] = []
+    same: list[Fraction] = []
+    for rung in rungs:
+        if kept and kept[-1].rows == rung.rows and not {rung.part, kept[-1].part} <= needed:
+            drop = kept[-1] if rung.part in needed else rung
+            same.append(drop.part)
+            kept[-1] = rung if drop is kept[-1] else kept[-1]
+        else:
+            kept.append(rung)
+    if same:
+        names = ", ".join(percent(part) for part in sorted(same))
+        notes = [*notes, f"left out of the sliders, being the same rows as a neighbour: {names}"]
+    return Ladder(tuple(kept), tuple(notes))

@@ -1,0 +1,149 @@
+"""Densities as a small plot of letters: the target as an area, the region as a line, bars for single values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pedanova.base.columns import CYAN, FAINT, PLAIN, Column, draw_columns
+from pedanova.base.table import show_percent
+from pedanova.base.terminal_text import HEIGHTS, printable, shorten, width_of
+from pedanova.measures.densities import Densities
+from pedanova.measures.importance import NEVER, Importance, is_faint
+from pedanova.measures.panels import Panel, good_stretches, resampled, ticks
+from pedanova.report.terminal.tables import fill, marked_share
+
+HEIGHT = 7  # lines of a plot
+WIDEST = 72  # columns of a plot
+GUTTER = 6  # columns left of it, for its scale
+MOST_NAMES = 20
+LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across the target's area
+
+
+def draw_densities(
+    found: Densities, row: Importance | None = None, *, colour: bool = False, width: int = 100
+) -> str:
+    """A plot for every domain of the parameter, and where good values lie."""
+    parts = [_title(found, row, width)]
+    parts += [fill(f"{note}; only these are drawn", width) for note in found.activity_notes()]
+    words_of = found.words
+    if found.missing_region or found.missing_target:
+        words_of = (f"{found.words[0]} where active", f"{found.words[1]} where active")
+    noise = row is not None and is_faint(row)
+    for panel in found.panels():
+        drawn = _curve(panel, colour, width) if panel.is_curve else _bars(panel, found.words, colour, width)
+        words = [] if noise else _good(panel, words_of, width)
+        kind = ", ".join(part for part in (panel.domain, _scale(panel)) if part)
+        parts += [part for part in (fill(kind, width), drawn, *words) if part]
+    return "\n".join(parts)
+
+
+def _title(found: Densities, row: Importance | None, width: int) -> str:
+    if row is None:
+        return shorten(found.name, width)
+    if not row.varied:
+        return fill(f"{found.name}: {NEVER} in these rows; what other values would do cannot be told", width)
+    noise = "; cannot be told from noise" if row.significant is False else ""
+    return fill(f"{found.name}: ratio {show_percent(row.ratio)}, share {marked_share(row)}{noise}", width)
+
+
+def draw_key(words: tuple[str, str], *, colour: bool = False, width: int = 100) -> str:
+    """What the signs mean."""
+    target, region = (printable(word) for word in words)
+    area, line = (f"{ink}{sign}{PLAIN}" if colour else sign for ink, sign in ((CYAN, "█"), (FAINT, LINE)))
+    key = f"{area} {target}   {line} {region}"
+    if len(words[0]) + len(words[1]) + 7 > width:
+        key = f"{area} {target}\n{line} {region}"
+    height = fill("Height 1: as if spread evenly over the range. In bars, ┃ is where the region ends.", width)
+    return f"{key}\n{height}"
+
+
+def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
+    """Where the target is denser than the region, with what each holds there."""
+    if not panel.is_curve:
+        return []
+    found = [
+        f"{one.low} … {one.high} ({one.target:.0%} of {words[0]}, {one.region:.0%} of {words[1]})"
+        for one in good_stretches(panel)
+    ]
+    return [fill("Good values: " + "; ".join(found), width, "  ")] if found else []
+
+
+def _curve(panel: Panel, colour: bool, width: int) -> str:
+    columns = max(10, min(WIDEST, width - GUTTER - 1))
+    whole = [max(1e-12, float(parts.sum())) for parts in (panel.target, panel.region)]
+    target = resampled(panel.target / whole[0], columns)
+    region = resampled(panel.region / whole[1], columns)
+    top = max(1.0, float(target.max()), float(region.max()))
+    lines = []
+    for level in range(HEIGHT, 0, -1):
+        letters = [_letter(t / top, r / top, level) for t, r in zip(target, region, strict=True)]
+        mark = f"{top:.1f}" if level == HEIGHT else "1" if level == _level(1.0 / top) else ""
+        lines.append(f"{mark:>{GUTTER - 1}} │{_inked(letters, colour)}".rstrip())
+    return "\n".join([*lines, *_axis(panel, columns)])
+
+
+def _level(part: float) -> int:
+    """The line of the plot, from 1 at the bottom, in which a height lies."""
+    return min(HEIGHT, max(1, int(np.ceil(part * HEIGHT - 1e-9))))
+
+
+def _letter(target: float, region: float, level: int) -> str:
+    eighths = round(8 * max(0.0, min(1.0, target * HEIGHT - (level - 1))))
+    if region > 0 and _level(region) == level and eighths in (0, 8):
+        return LINE if eighths == 0 else CROSSED
+    return HEIGHTS[eighths]
+
+
+def _inked(letters: Sequence[str], colour: bool) -> str:
+    if not colour:
+        return "".join(letters)
+    inks = [FAINT if letter == LINE else CYAN for letter in letters]
+    shown = []
+    for i, (letter, ink) in enumerate(zip(letters, inks, strict=True)):
+        begins = i == 0 or inks[i - 1] != ink
+        ends = i + 1 == len(letters) or inks[i + 1] != ink
+        shown.append(f"{ink if begins else ''}{letter}{PLAIN if ends else ''}")
+    return "".join(shown)
+
+
+def _axis(panel: Panel, columns: int) -> list[str]:
+    """A ruler with its marks, and their labels under it."""
+    marks = ticks(panel, columns)
+    places = {at for at, _ in marks}
+    ruler = "".join("┴" if i in places else "─" for i in range(columns))
+    labels = [" "] * (columns + GUTTER + 8)
+    for at, label in marks:
+        text = shorten(label, 12)
+        start = max(0, at + GUTTER + 1 - width_of(text) // 2)
+        labels[start : start + len(text)] = text
+    return [f"{'0':>{GUTTER - 1}} └{ruler}", "".join(labels).rstrip()]
+
+
+def _scale(panel: Panel) -> str:
+    return "log scale" if panel.scale == "log" and panel.is_curve else ""
+
+
+def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str:
+    """A bar for every value, the most frequent first where there are many, the region's part as a mark."""
+    order = list(range(len(panel.labels)))
+    if panel.scale == "names" and len(order) > MOST_NAMES:
+        order = sorted(order, key=lambda i: -panel.target[i])[:MOST_NAMES]
+    target, region = panel.target[order], panel.region[order]
+    top = max(float(panel.target.max()), float(panel.region.max())) or 1.0
+    lift = [f"{t / r:.2f}×" if r > 0 else "" for t, r in zip(target, region, strict=True)]
+    titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
+    table = draw_columns(
+        [
+            Column("value", [panel.labels[i] for i in order], "name"),
+            Column("", kind="bar", parts=list(target / top), marks=list(region / top)),
+            Column(titles[0], [show_percent(part) for part in target]),
+            Column(titles[1], [show_percent(part) for part in region]),
+            Column("lift", lift, leave=1),
+        ],
+        width=min(width, WIDEST),
+        colour=colour,
+    )
+    left = len(panel.labels) - len(order)
+    return table + (f"\n… and {left} values more" if left else "")

@@ -1,0 +1,226 @@
+"""Results for the terminal: a title, a table as wide as there is room, and what its columns mean."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from pedanova.base.columns import GAP, USUAL_BAR, Column, draw_below, draw_columns, fitted
+from pedanova.base.table import show_percent
+from pedanova.base.terminal_text import printable, shorten, sparkline, width_of
+from pedanova.data.regions import percent
+from pedanova.measures.importance import (
+    NEVER,
+    Importance,
+    Importances,
+    interval_in_words,
+    is_faint,
+    known_percent,
+)
+from pedanova.measures.interactions import Interaction, Interactions
+from pedanova.measures.surrogate.profile import Profile, chosen_places
+from pedanova.reduction.result import ReducedSpace
+from pedanova.report.sentences import meanings_of
+from pedanova.space.words import in_words
+
+SPARKS = 24  # letters of a curve in a table
+PAIRS_SHOWN = 15
+NARROW = 60  # columns below which long names stand above their numbers
+INTERACTION_MEANINGS = {
+    "interaction": 'part of the variance of "in the target?" that both explain together, beyond both added; '
+    "* marks pairs that chance does not explain (all pairs taken together).",
+    "together": "what both explain together.",
+    "added": "what an effect of each, added up, explains.",
+    "overlap": "what both tell alike, because the rows make them depend on each other.",
+    "p": "how often an additive pair would look so by chance, all pairs taken together.",
+}
+
+
+def fill(text: str, width: int, behind: str = "") -> str:
+    """A paragraph; what the user's names hold is shown, not obeyed."""
+    return wrapped(printable(text), max(20, width), behind=behind)
+
+
+def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str:
+    """Lines of a text; "10 %" stays together."""
+    kept = text.replace(" %", "\u00a0%")
+    return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
+
+
+def draw_importances(found: Importances, *, colour: bool = False, width: int = 100) -> str:
+    """Title, table and what its columns mean."""
+    first = found.rows[0]
+    title = f"What separates {found.target} ({first.n_target:,}) from {found.region} ({first.n_region:,}):"
+    columns = importance_columns(found)
+    faint = {i for i, row in enumerate(found.rows) if is_faint(row)}
+    table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    shown = {column.title for column in fitted(columns, width)}
+    meanings = [text for name, text in meanings_of(found).items() if name in shown or not name]
+    return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
+
+
+def importance_columns(found: Importances) -> list[Column]:
+    """Where room is short the divergence leaves first, then p, activity and the interval."""
+    rows = found.rows
+    top = max((row.ratio for row in rows), default=0.0) or 1.0
+    columns = [
+        Column("parameter", [row.name for row in rows], "name"),
+        Column("ratio", [known_percent(row, row.ratio) for row in rows]),
+        Column("", kind="bar", parts=[row.ratio / top for row in rows]),
+        Column("share", [marked_share(row) for row in rows]),
+    ]
+    if found.is_sure:
+        columns.append(Column("95 % interval", aligned_intervals(rows), leave=1))
+        columns.append(Column("p", [shown_p(row.p_value) if row.varied else NEVER for row in rows], leave=3))
+    divergence = [found.divergence_in_words(row) for row in rows]
+    columns.append(Column("divergence", [words[0] for words in divergence], leave=4))
+    if found.is_conditional:
+        columns.append(Column("by activity", [words[1] for words in divergence], leave=2))
+    return columns
+
+
+def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
+    """Both ends in columns of their own, so that the eye can run down them."""
+    ends = [interval_in_words(row).split(" … ") for row in rows]
+    widest = [max((len(pair[i]) for pair in ends if len(pair) == 2), default=0) for i in (0, 1)]
+    return [f"{pair[0]:>{widest[0]}} … {pair[1]:>{widest[1]}}" if len(pair) == 2 else "" for pair in ends]
+
+
+def shown_p(p: float | None) -> str:
+    if p is None:
+        return ""
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
+def marked_share(row: Importance) -> str:
+    """The share, with ~ where the parameter cannot be told from noise, – where it never varied."""
+    return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
+
+
+def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:
+    """Two questions side by side, in the order of the first."""
+    top = max((row.ratio for found in (wide, narrow) for row in found.rows), default=0.0) or 1.0
+    columns = [Column("parameter", list(wide), "name")]
+    for word, found in (("global", wide), ("local", narrow)):
+        rows = [found[name] for name in wide]
+        columns += [
+            Column(word, [known_percent(row, row.ratio) for row in rows]),
+            Column("", kind="bar", parts=[row.ratio / top for row in rows]),
+            Column("share", [marked_share(row) for row in rows], leave=1),
+        ]
+    return draw_columns(columns, width=width, colour=colour)
+
+
+def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> str:
+    """Every parameter's ratio over the target's size: a small curve, and the numbers at usual sizes."""
+    steps, rows = found.told(), found.by_parameter()
+    if not steps:
+        return "The region has too few levels to compare."
+    top = max((one.ratio for row in rows for one in row), default=0.0) or 1.0
+    ends = " to ".join(dict.fromkeys(percent(step.quantile) for step in (steps[0], steps[-1])))
+    curves = [
+        sparkline(thinned([one.ratio / top for one in row], width // 4)) if row[0].varied else NEVER
+        for row in rows
+    ]
+    columns = [Column("parameter", [row[0].name for row in rows], "name"), Column(ends, curves, "words")]
+    usual = chosen_places([float(step.quantile) for step in steps])
+    for place in sorted(usual):
+        cells = [known_percent(row[place], row[place].ratio) for row in rows]
+        title = f"best {percent(steps[place].quantile)}"
+        columns.append(Column(title, cells, leave=usual.index(place)))
+    title = f"Ratios by target, inside {found.region}:"
+    meaning = (
+        "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
+        f"strictest target ({percent(steps[0].quantile)}) to the widest, its full height is "
+        f"{show_percent(top)}."
+    )
+    left = len(found.steps) - len(steps)
+    if left:
+        meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than 5 rows left out."
+    table = draw_columns(columns, width=width, colour=colour)
+    return "\n\n".join([fill(title, width), table, fill(meaning, width)])
+
+
+def thinned(ratios: Sequence[float], most: int) -> list[float]:
+    """At most as many as a small curve has letters."""
+    step = -(-len(ratios) // min(SPARKS, most))
+    groups = [ratios[i : i + step] for i in range(0, len(ratios), step)]
+    return [sum(group) / len(group) for group in groups]
+
+
+def draw_interactions(
+    found: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN
+) -> str:
+    """The strongest pairs, with bars; a star marks what chance does not explain."""
+    rows = found.rows[:most] if most else found.rows
+    faint = {i for i, row in enumerate(rows) if not row.significant}
+    look: dict[str, Any] = {"width": width, "colour": colour, "faint": faint}
+    columns = interaction_columns(rows)
+    beside = width - Column("interaction").width - 2 * GAP - USUAL_BAR
+    longest = max((width_of(pair_name(row)) for row in rows), default=0)
+    if width < NARROW and longest > beside:
+        table = draw_below("pair", [pair_name(row, width) for row in rows], columns, **look)
+    else:
+        names = [pair_name(row, width // 2) for row in rows]
+        columns = [Column("pair", names, "words"), *columns]
+        table = draw_columns(columns, **look)
+    shown = {column.title for column in fitted(columns, width)}
+    meanings = [f"{name}: {text}" for name, text in INTERACTION_MEANINGS.items() if name in shown]
+    left = len(found.rows) - len(rows)
+    more = [f"… and {left:,} pairs more; --top 0 shows all"] if left else []
+    title = f"What separates {found.target} from {found.region}, by pairs:"
+    return "\n\n".join([fill(title, width), "\n".join([table, *more]), fill(" ".join(meanings), width)])
+
+
+def pair_name(row: Interaction, room: int | None = None) -> str:
+    """Both names, each cut on its own where they are too long together for the room there is."""
+    whole = printable(f"{row.first} × {row.second}")
+    if room is None or width_of(whole) <= room:
+        return whole
+    half = (room - 3) // 2
+    spare = [max(0, half - width_of(name)) for name in (row.second, row.first)]
+    first, second = (shorten(n, half + s) for n, s in zip((row.first, row.second), spare, strict=True))
+    return f"{first} × {second}"
+
+
+def interaction_columns(rows: Sequence[Interaction]) -> list[Column]:
+    """What stands behind the names of a pair."""
+    top = max((row.interaction for row in rows), default=0.0)
+    parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
+    marked = [show_percent(row.interaction) + (" *" if row.significant else "  ") for row in rows]
+    return [
+        Column("interaction", marked),
+        Column("", kind="bar", parts=parts),
+        Column("together", [show_percent(row.closed) for row in rows], leave=1),
+        Column("added", [show_percent(row.additive) for row in rows], leave=2),
+        Column("overlap", [show_percent(row.redundancy) for row in rows], leave=4),
+        Column("p", [shown_p(row.p_adjusted) for row in rows], leave=3),
+    ]
+
+
+def draw_reduction(found: ReducedSpace, *, colour: bool = False, width: int = 100) -> str:
+    """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
+    columns = [
+        Column("parameter", [row.name for row in found.rows], "name"),
+        Column("verdict", [row.advice for row in found.rows], "words"),
+        Column("before", [in_words(row.before) for row in found.rows], "words", leave=1),
+        Column("after", [row.suggested() for row in found.rows], "words"),
+        Column("part", [f"{row.part:.0%}" for row in found.rows], leave=2),
+    ]
+    shown = fitted(columns, width)
+    fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width
+    faint = {i for i, row in enumerate(found.rows) if row.advice in ("keep", "undecided")}
+    table = draw_columns(columns, width=width, colour=colour, faint=faint) if fits else ""
+    reasons = []
+    for row in found.rows:
+        verdict = "" if fits else f"{row.advice} ({row.suggested() or 'all of it'}): "
+        reasons.append(fill(f"{row.name}: {verdict}{row.reason}", width, "  "))
+    return "\n\n".join(part for part in [table, fill(found.summary(), width), "\n".join(reasons)] if part)
+
+
+def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:
+    if not notes:
+        return ""
+    lines = [wrapped(shorten(note, 2_000), width, before="- ", behind="  ") for note in notes]
+    return "\n".join(["Notes", *lines])

@@ -1,0 +1,205 @@
+"""How far a scan has come, in a file: the parts that are counted need not be read again.
+
+Layout, all numbers little-endian::
+
+    8 bytes   magic
+    uint32    length of the header
+    header    JSON (UTF-8): what was asked, which parts are counted, what the first look told
+    counts    of those parts, as `store` writes them
+    uint32    CRC-32 of everything before
+
+The file is replaced as a whole, so that a crash leaves the last one.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import struct
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pedanova.counting import store
+from pedanova.counting.levels import Levels
+from pedanova.counting.tally import Tally
+from pedanova.errors import DataError, FormatError, QueryError
+from pedanova.scale.parts import Counts, Look, Plan
+from pedanova.sources.scans.scan import Part
+from pedanova.space.parameters import Space
+
+MAGIC = b"\x89PEDC2\r\n\x1a"
+LEISURE = 20.0  # saving takes at most one part in so many of the time
+WORDS = {
+    "files": "the files are others, or were changed",
+    "space": "the space is another",
+    "objective": "the objective is {old}, not {new}",
+}
+
+
+@dataclass(slots=True)
+class Progress:
+    """All that is known of a scan whose thresholds are known."""
+
+    levels: Levels
+    space: Space
+    look: Look
+    counts: Counts = field(default_factory=Counts)
+    done: set[int] = field(default_factory=set)  # places of the parts that are counted
+    lost: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # on the space
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """A file to save progress in."""
+
+    path: Path
+    asked: Mapping[str, Any]
+    objective: str
+    _begun: float = 0.0
+    _spent: float = 0.0
+
+    def load(self) -> Progress | None:
+        """What was saved; None if nothing was. A file that is about something else is refused."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise DataError(f"checkpoint {self.path} cannot be read: {error.strerror or error}") from None
+        try:
+            header, rest = split(content)
+            self._check(header["asked"])
+            return decode(header, store.from_bytes(rest))
+        except (FormatError, KeyError, TypeError, ValueError, zlib.error) as error:
+            if isinstance(error, QueryError):
+                raise
+            told = str(error) if isinstance(error, FormatError) else "its header is damaged"
+            raise FormatError(f"checkpoint {self.path}: {told}; delete it to begin anew") from None
+
+    def _check(self, asked: Mapping[str, Any]) -> None:
+        for name, new in self.asked.items():
+            old = asked.get(name)
+            if old != new:
+                words = WORDS.get(name, "{name} was {old}, not {new}").format(name=name, old=old, new=new)
+                raise QueryError(
+                    f"checkpoint {self.path} is of another analysis: {words}; name another file, or delete it"
+                )
+
+    def save(self, progress: Progress, *, now: bool = False) -> None:
+        """Write, unless that was done just before; `now` in any case."""
+        start = time.monotonic()
+        if not now and start - self._begun < LEISURE * self._spent:
+            return
+        content = encode(self.asked, self.objective, progress)
+        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
+        try:
+            partial.write_bytes(content)
+            partial.replace(self.path)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise DataError(f"checkpoint {self.path} cannot be written: {error.strerror or error}") from None
+        self._begun = time.monotonic()
+        self._spent = self._begun - start
+
+
+def encode(asked: Mapping[str, Any], objective: str, progress: Progress) -> bytes:
+    levels, counts, look = progress.levels, progress.counts, progress.look
+    tallies = {
+        name: Tally(name, parameter, levels, *counts.tables[name])
+        if name in counts.tables
+        else Tally.empty(name, parameter, levels)
+        for name, parameter in progress.space.items()
+    }
+    slots = zlib.compress(np.asarray(look.counts).astype("<i8").tobytes(), 6)
+    header = {
+        "asked": dict(asked),
+        "done": sorted(progress.done),
+        "lost": progress.lost,
+        "space": progress.notes,
+        "look": [look.rows, look.kept, look.single],
+        "look_notes": look.notes,
+        "slots": [list(look.window), base64.b85encode(slots).decode()],
+        "rows": counts.rows,
+    }
+    stored = store.Stored(
+        objective, counts.rows - counts.counted, levels, tallies, tuple(counts.notes), counts.moments
+    )
+    text = json.dumps(header, ensure_ascii=False).encode()
+    body = MAGIC + struct.pack("<I", len(text)) + text + store.to_bytes(stored)
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def split(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and counts, after every check that needs no understanding of them."""
+    start = len(MAGIC) + 4
+    if content[: len(MAGIC)] != MAGIC:
+        raise FormatError("is no checkpoint of pedanova")
+    if len(content) < start + 4:
+        raise FormatError("is cut short")
+    (checksum,) = struct.unpack_from("<I", content, len(content) - 4)
+    if zlib.crc32(memoryview(content)[:-4]) != checksum:
+        raise FormatError("is damaged or cut short (its checksum does not fit)")
+    (length,) = struct.unpack_from("<I", content, len(MAGIC))
+    header = json.loads(content[start : start + length])
+    if not isinstance(header, dict):
+        raise FormatError("has a header that is no JSON object")
+    return header, content[start + length : -4]
+
+
+def decode(header: Mapping[str, Any], stored: store.Stored) -> Progress:
+    (first, shift, slots), text = header["slots"]
+    counted = np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i8").astype(np.int64)
+    if len(counted) != slots + 1:
+        raise FormatError(f"has {len(counted)} counts for {slots} slots")
+    rows, kept, single = header["look"]
+    look = Look(rows, kept, bool(single), (first, shift, slots), counted, list(header["look_notes"]))
+    rows = int(header["rows"])
+    tables = {name: [np.array(tally.counts), np.array(tally.sums)] for name, tally in stored.tallies.items()}
+    counts = Counts(rows, rows - stored.dropped, tables, stored.moments, list(stored.notes))
+    space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
+    done, lost = {int(place) for place in header["done"]}, dict(header["lost"])
+    return Progress(stored.levels, space, look, counts, done, lost, list(header["space"]))
+
+
+def question_of(
+    plan: Plan, parts: Sequence[Part], *, space: Space | None, levels: object, columns: Sequence[object]
+) -> dict[str, Any]:
+    """All that the counts hang on, as plain values."""
+    policies = plan.policies
+    cuts: Any = levels
+    if isinstance(levels, Levels):
+        cuts = [levels.direction, *levels.thresholds.tolist()]
+    asked = {
+        "files": fingerprint(parts),
+        "objective": plan.objective,
+        "direction": plan.direction,
+        "space": None if space is None else space.to_dict(),
+        "where": None if plan.where is None else repr(plan.where),
+        "feasible": None if plan.feasible is None else repr(plan.feasible),
+        "state": plan.state,
+        "nan": policies.nan,
+        "failed": policies.failed,
+        "pruned": policies.pruned,
+        "infeasible": policies.infeasible,
+        "levels": None if cuts is None else [str(cut) for cut in cuts],
+        "params": [str(name) for name in columns],
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(asked))
+    return plain
+
+
+def fingerprint(parts: Sequence[Part]) -> str:
+    """Of the paths, sizes and times of change of all files."""
+    marks = [getattr(part, "mark", None) for part in parts]
+    if None in marks:
+        raise QueryError("checkpoint= is for files: other tables may change between two readings")
+    return hashlib.sha256(repr(marks).encode()).hexdigest()

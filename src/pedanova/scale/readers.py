@@ -1,0 +1,236 @@
+"""Who reads the parts of a scan: threads here, or an executor's workers elsewhere.
+
+Results come in the order of the parts. No more of them are under way than the workers need, so that
+the memory of whoever adds them up does not grow with the number of parts. Where workers can hand
+results to one another, they add them up themselves.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+from pedanova.base.progress import Meter
+from pedanova.data.records import Records
+from pedanova.errors import PartError, PedanovaError, WorkerError
+from pedanova.scale.dask_sums import GROUP, Kept, Tree, client_of, submit_kept
+from pedanova.sources.scans.scan import Part
+
+Result = TypeVar("Result")
+
+MOST_TASKS = 2048  # of an executor; more parts than that are bundled, so that fewer results travel
+SOME_WORKERS = 16  # where an executor does not tell how many it has
+LOST = ("BrokenProcessPool", "BrokenExecutor", "BrokenThreadPool", "KilledWorker", "CancelledError")
+
+
+class StartOverError(Exception):
+    """A part failed that earlier readings had counted on: begin again without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Parts that are read one after the other, as one piece of work."""
+
+    parts: tuple[Part, ...]
+    places: tuple[int, ...]  # among all parts
+
+    @property
+    def name(self) -> str:
+        more = f" and {len(self.parts) - 1} more" if len(self.parts) > 1 else ""
+        return f"{self.parts[0].name}{more}"
+
+    def batches(self, names: Sequence[str]) -> Iterator[Records]:
+        for part in self.parts:
+            yield from part.batches(names)
+
+    def without(self, name: str) -> Bundle | None:
+        left = [(p, i) for p, i in zip(self.parts, self.places, strict=True) if p.name != name]
+        return Bundle(tuple(p for p, _ in left), tuple(i for _, i in left)) if left else None
+
+
+@dataclass(slots=True)
+class Later:
+    """Work that is done when its result is asked for; a future without a worker."""
+
+    work: Callable[[], Any]
+
+    def result(self) -> Any:
+        return self.work()
+
+    def cancel(self) -> None:
+        """Nothing is under way."""
+
+
+@dataclass(slots=True, eq=False)
+class Crew:
+    """Reads all parts, as often as it is asked to."""
+
+    parts: tuple[Part, ...]
+    rows: int | None = None
+    threads: int = 1
+    executor: Any = None
+    skip: bool = False  # parts that cannot be read are left out
+    lost: dict[str, str] = field(default_factory=dict)  # their names, and why
+    readings: int = 0  # of all parts, finished
+
+    def each(
+        self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str
+    ) -> Iterator[Result]:
+        """``function(part, plan, …)`` of every part, in their order."""
+        for _, result in self.each_but((), function, plan, *arguments, what=what):
+            yield result
+
+    def each_but(
+        self, done: Sequence[int], function: Callable[..., Result], plan: Any, *arguments: Any, what: str
+    ) -> Iterator[tuple[tuple[int, ...], Result]]:
+        """The same without the parts at some places; with each result the places it is about."""
+        bundles = self._bundles(set(done))
+        with self._workers(what) as (submit, width):
+            yield from self._run(bundles, partial(submit, function), (plan, *arguments), width)
+        self.readings += 1
+
+    def total(
+        self,
+        function: Callable[..., Result],
+        add: Callable[[Iterable[Result]], Result],
+        plan: Any,
+        *arguments: Any,
+        what: str,
+    ) -> Result:
+        """``function(part, plan, …)`` of every part, added up; by the workers themselves if they can."""
+        if client_of(self.executor) is None:
+            return add(self.each(function, plan, *arguments, what=what))
+        tree = Tree(self.executor, add)
+        try:
+            with Meter(what, len(self.parts), "parts") as meter:
+                width = 4 * workers_of(self.executor) + GROUP  # only word of them comes here
+                submit = partial(self._submit_kept, function)
+                for places, future in self._run(self._bundles(set()), submit, (plan, *arguments), width):
+                    meter.add(len(places))
+                    named(f"the sum of {len(self.parts)} parts", partial(tree.take, future))
+                found: Result = self._fetch(tree)
+        except BaseException:
+            tree.forget()
+            raise
+        self.readings += 1
+        return found
+
+    def _submit_kept(self, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Kept:
+        return Kept(submit_kept(self.executor, function, bundle, *given))
+
+    def _fetch(self, tree: Tree) -> Any:
+        try:
+            return named(f"the sum of {len(self.parts)} parts", tree.total)
+        except PartError as error:  # lost with its worker, read again, and unreadable by now
+            self._lose(error)
+            raise StartOverError from None
+
+    def start_over(self) -> None:
+        self.readings = 0
+
+    def _bundles(self, done: set[int]) -> list[Bundle]:
+        left = [
+            (i, part) for i, part in enumerate(self.parts) if i not in done and part.name not in self.lost
+        ]
+        most = max(MOST_TASKS, 4 * workers_of(self.executor))
+        size = 1 if self.executor is None else -(-len(left) // most)
+        pieces = [left[start : start + size] for start in range(0, len(left), max(1, size))]
+        return [Bundle(tuple(p for _, p in piece), tuple(i for i, _ in piece)) for piece in pieces]
+
+    @contextmanager
+    def _workers(self, what: str) -> Iterator[tuple[Callable[..., Any], int]]:
+        """How to hand in work, and how much of it at a time."""
+        if self.executor is not None:
+            with Meter(what, len(self.parts), "parts") as meter:
+                yield partial(submit_to, self.executor, meter), 2 * workers_of(self.executor) + 2
+            return
+        with Meter(what, self.rows) as meter:
+            if self.threads == 1 or len(self.parts) == 1:
+                yield lambda function, *given: Later(partial(function, *given, meter=meter)), 1
+                return
+            with ThreadPoolExecutor(self.threads) as pool:
+                try:
+                    yield (
+                        lambda function, *given: pool.submit(function, *given, meter=meter),
+                        2 * self.threads,
+                    )
+                except BaseException:
+                    meter.stopped = True  # threads end at their next batch
+                    raise
+
+    def _run(
+        self, bundles: list[Bundle], submit: Callable[..., Any], arguments: tuple[Any, ...], width: int
+    ) -> Iterator[tuple[tuple[int, ...], Any]]:
+        todo, waiting = deque(bundles), deque[tuple[Bundle, Any]]()
+        spoiled = False
+        try:
+            while todo or waiting:
+                while todo and len(waiting) < width:
+                    bundle = todo.popleft()
+                    waiting.append((bundle, named(bundle.name, partial(submit, bundle, *arguments))))
+                bundle, future = waiting.popleft()
+                try:
+                    result = named(bundle.name, future.result)
+                except PartError as error:
+                    self._lose(error)
+                    rest = bundle.without(error.part)
+                    spoiled = spoiled or self.readings > 0  # go on, to find all of them at once
+                    todo.extendleft([rest] if rest else [])
+                    continue
+                if not spoiled:
+                    yield bundle.places, result
+        finally:
+            for _, future in waiting:
+                future.cancel()
+        if spoiled:
+            raise StartOverError
+
+    def _lose(self, error: PartError) -> None:
+        if not self.skip:
+            raise error
+        if len(self.lost) + 1 == len(self.parts):
+            raise PartError(f"no part can be read; the last one: {error}", error.part) from None
+        self.lost[error.part] = str(error)
+
+
+def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Any:
+    meter.add(len(bundle.parts))
+    own = (
+        {} if client_of(executor) is None else {"pure": False}
+    )  # never an earlier call's, nor cancelled with it
+    return executor.submit(function, bundle, *given, **own)
+
+
+def named(name: str, work: Callable[[], Result]) -> Result:
+    """The result; whatever goes wrong names the part and says what to do."""
+    try:
+        return work()
+    except PedanovaError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        first = next(iter(str(error).strip().splitlines()), "")
+        if kind in LOST:
+            raise WorkerError(
+                f"{name}: a worker was lost ({kind}), killed or out of memory; use fewer workers, or Dask's "
+                "client.get_executor(retries=2), which carries on"
+            ) from error
+        if "pickle" in first:
+            raise WorkerError(f"{name} cannot be sent to another process: {first}") from error
+        raise WorkerError(f"{name}: a worker failed with {kind}: {first}") from error
+
+
+def workers_of(executor: Any) -> int:
+    """How many pieces of work an executor does at a time."""
+    if executor is None:
+        return 1
+    client = client_of(executor)
+    if client is not None:
+        return max(1, sum(int(threads) for threads in client.nthreads().values()))
+    many = getattr(executor, "_max_workers", SOME_WORKERS)
+    return many if isinstance(many, int) else SOME_WORKERS

@@ -1,0 +1,201 @@
+"""A first reading of a scan whose space nobody gave: small columns that stand for the large ones.
+
+Such a column has a sample of the rows, the least and the greatest value of all rows, every value if
+they are few, and every category there is, so that `infer` guesses from it what it would guess from
+the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.progress import Meter
+from pedanova.data.column import Column, take
+from pedanova.data.records import Records
+from pedanova.errors import DataError
+from pedanova.scale.parts import Plan, batches_of
+from pedanova.sources.scans.scan import Part
+from pedanova.space.grid import MAX_CELLS
+from pedanova.space.values import Label
+
+SAMPLE = 4096  # rows of each batch
+MOST = 200_000  # rows of all samples
+FEW = 200  # so many different numbers are all remembered
+
+
+@dataclass(slots=True)
+class Sketch:
+    """One column, as far as it has been read."""
+
+    name: str
+    rows: int = 0  # with a value
+    sample: list[NDArray[Any]] = field(default_factory=list)
+    stride: int = 1  # every so many rows of further samples are taken
+    low: Any = None  # finite ones
+    high: Any = None
+    broken: float | None = None  # a number that is not whole
+    values: dict[Any, None] | None = field(default_factory=dict)  # all numbers; None if they are many
+    labels: dict[Label, None] = field(default_factory=dict)
+    kind: str = ""  # of the first batch that has a value: labels, time or numbers
+    gaps: bool = False
+    counts_on: bool = True  # each row is the one before, plus one
+    ends: tuple[Any, Any] | None = None  # the first and the last row
+
+    def add(self, column: Column) -> None:
+        absent = column.absent()
+        self.gaps = self.gaps or bool(absent.any())
+        if absent.all():
+            return
+        kind = "labels" if column.labels is not None else "time" if column.is_time else "numbers"
+        self._be(kind)
+        present = column.values[~absent] if absent.any() else column.values
+        self.rows += len(present)
+        if column.labels is not None:
+            if len(self.labels) <= MAX_CELLS:
+                self.labels |= dict.fromkeys(column.labels[code] for code in np.unique(present))
+            return
+        piece = present[:: max(1, len(present) // SAMPLE)].copy()  # a view would keep the whole batch alive
+        self._take([piece])
+        if kind == "numbers":
+            self._measure(present, piece)
+
+    def _be(self, kind: str) -> None:
+        self.kind = self.kind or kind
+        if kind and kind != self.kind:
+            raise DataError(f"{self.name}: some rows hold {self.kind} and others {kind}; give it one type")
+
+    def _take(self, pieces: Sequence[NDArray[Any]], stride: int = 1) -> None:
+        """Rows that were thinned out by `stride` (a power of two, as all strides are); all shall be alike."""
+        while self.stride < stride:
+            self._halve()
+        step = self.stride // stride
+        self.sample += [piece if step == 1 else piece[::step].copy() for piece in pieces]
+        if sum(map(len, self.sample)) > 2 * MOST:
+            self._halve()
+
+    def _halve(self) -> None:
+        self.sample = [np.concatenate(self.sample)[::2].copy()] if self.sample else []
+        self.stride *= 2
+
+    def _measure(self, present: NDArray[Any], piece: NDArray[Any]) -> None:
+        whole = present.dtype.kind in "iub"
+        finite = present if whole else present[np.isfinite(present)]
+        self._count_on(present, (present[0].item(), present[-1].item()))
+        if not len(finite):
+            return
+        self._widen(finite.min().item(), finite.max().item())
+        if not whole and self.broken is None:
+            odd = finite != np.floor(finite)
+            self.broken = finite[np.argmax(odd)].item() if odd.any() else None
+        if self.values is not None:
+            few = len(np.unique(piece)) <= FEW
+            self._remember(dict.fromkeys(np.unique(finite).tolist()) if few else None)
+
+    def _count_on(self, present: NDArray[Any], ends: tuple[Any, Any]) -> None:
+        inside = present.dtype.kind in "iu" and bool(np.all(present[1:] == present[:-1] + 1))
+        follows = self.ends is None or ends[0] == self.ends[1] + 1
+        self.counts_on = self.counts_on and inside and follows
+        self.ends = ends if self.ends is None else (self.ends[0], ends[1])
+
+    def _widen(self, low: Any, high: Any) -> None:
+        self.low = low if self.low is None else min(self.low, low)
+        self.high = high if self.high is None else max(self.high, high)
+
+    def _remember(self, values: dict[Any, None] | None) -> None:
+        if self.values is not None:
+            self.values = None if values is None else self.values | values
+        if self.values is not None and len(self.values) > FEW:
+            self.values = None
+
+    def join(self, other: Sketch) -> None:
+        """Take in what was read of further rows."""
+        self.gaps = self.gaps or other.gaps
+        if not other.kind:
+            return
+        self._be(other.kind)
+        self.rows += other.rows
+        self._take(other.sample, other.stride)
+        if other.low is not None:
+            self._widen(other.low, other.high)
+        self.broken = other.broken if self.broken is None else self.broken
+        self._remember(other.values)
+        if len(self.labels) <= MAX_CELLS:
+            self.labels |= other.labels
+        if other.ends is not None:
+            follows = self.ends is None or other.ends[0] == self.ends[1] + 1
+            self.counts_on = self.counts_on and other.counts_on and follows
+            self.ends = other.ends if self.ends is None else (self.ends[0], other.ends[1])
+
+    def column(self) -> Column:
+        """A column that stands for all rows."""
+        if self.kind == "labels":
+            labels = tuple(sorted(self.labels, key=str))
+            codes = np.resize(
+                np.arange(len(labels), dtype=np.int32), min(max(self.rows, len(labels)), 20 * len(labels))
+            )
+            return Column(self.name, np.append(codes, np.int32(-1)) if self.gaps else codes, labels)
+        if not self.sample:
+            return Column(self.name, np.full(2, np.nan))
+        if self.kind == "numbers" and self.counts_on and self.rows >= SAMPLE and not self.gaps:
+            return Column(self.name, np.arange(self.ends[0], self.ends[0] + 20))  # type: ignore[index]
+        values = self._completed(np.concatenate(self.sample))
+        missing = None
+        if self.gaps:
+            values = np.append(values, values[-1:])
+            missing = np.arange(len(values)) == len(values) - 1
+        return Column(self.name, values, None, missing)
+
+    def _completed(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The sample, with what it must not lack; the least value first, the greatest last."""
+        if self.low is None:
+            return values
+        known = set(np.unique(values).tolist())
+        extra = [v for v in (*(self.values or ()), self.broken) if v is not None and v not in known]
+        extra = [v for v in extra if v not in (self.low, self.high)]
+        first, last = ([v] if v not in known else [] for v in (self.low, self.high))
+        pieces = [np.array(piece, dtype=values.dtype) for piece in (first, extra, last)]
+        return np.concatenate([pieces[0], pieces[1], values, pieces[2]])
+
+
+def survey_part(
+    part: Part, plan: Plan, names: Sequence[str], every: bool, meter: Meter | None = None
+) -> list[Sketch]:
+    """Sketches of some columns, from `every` row or only from those that count."""
+    sketches = [Sketch(name) for name in names]
+    for columns in _read(part, plan, every, meter):
+        for sketch in sketches:
+            sketch.add(columns[sketch.name])
+    return sketches
+
+
+def joined_sketches(found: Iterable[list[Sketch]]) -> list[Sketch]:
+    """Sketches of several parts, in their order, as sketches of all."""
+    total: list[Sketch] = []
+    for sketches in found:
+        total = total or [Sketch(sketch.name) for sketch in sketches]  # those found stay as they are
+        for sketch, more in zip(total, sketches, strict=True):
+            sketch.join(more)
+    return total
+
+
+def _read(part: Part, plan: Plan, every: bool, meter: Meter | None) -> Any:
+    if every:
+        for records in part.batches(plan.needs):
+            yield from _counted(records, meter)
+        return
+    for observed in batches_of(part, plan, meter):
+        if observed.keep is None or observed.keep.any():
+            kept = observed.keep
+            yield observed.table if kept is None else take(observed.table, np.flatnonzero(kept))
+
+
+def _counted(records: Records, meter: Meter | None) -> Any:
+    columns: Mapping[str, Column] = records.columns
+    yield columns
+    if meter is not None:
+        meter.add(records.rows)

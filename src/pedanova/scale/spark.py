@@ -1,0 +1,86 @@
+"""The steps of a scan on Spark: each is run on the partitions where they lie, and small results come back."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pedanova.base.progress import Meter
+from pedanova.errors import PedanovaError, WorkerError
+from pedanova.sources.scans.spark import Partition, run_on_partitions
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What went wrong on a worker, as far as it is about the data."""
+
+    error: PedanovaError
+
+
+def packed(work: Callable[[], Any]) -> bytes:
+    """A result, or what went wrong, as it travels."""
+    try:
+        found = work()
+    except PedanovaError as error:
+        found = Failed(error)
+    return zlib.compress(pickle.dumps(found), 1)
+
+
+def unpacked(content: bytes) -> Any:
+    """The result again; it fails as the work did."""
+    found = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
+    if isinstance(found, Failed):
+        raise found.error
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparkCrew:
+    """Reads a data frame as often as it is asked to; Spark runs lost work again by itself."""
+
+    part: Any
+    lost: dict[str, str] = field(default_factory=dict)
+
+    def total(
+        self,
+        function: Callable[..., Result],
+        add: Callable[[Iterable[Result]], Result],
+        plan: Any,
+        *arguments: Any,
+        what: str,
+    ) -> Result:
+        """``function(partition, plan, …)`` of every partition, added up by the workers as far as it goes."""
+
+        def work(partition: Partition) -> bytes:
+            return packed(lambda: function(partition, plan, *arguments))
+
+        def put_together(found: list[bytes]) -> bytes:
+            return packed(lambda: add(map(unpacked, found)))
+
+        with Meter(what):
+            found = self._run(plan.needs, work, put_together)
+        return add(map(unpacked, found))
+
+    def _run(
+        self,
+        names: tuple[str, ...],
+        work: Callable[[Partition], bytes],
+        add: Callable[[list[bytes]], bytes],
+    ) -> list[bytes]:
+        try:
+            return run_on_partitions(self.part.frame, names, work, add)
+        except Exception as error:
+            told = [line.strip() for line in str(error).splitlines() if line.strip()]
+            lines = [line for line in told if "Error:" in line or "Exception:" in line] or told or [""]
+            raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
+
+    def each_but(self, *_: Any, **__: Any) -> Iterator[Any]:
+        raise WorkerError("checkpoint= is for files; Spark keeps its own")
+
+    def start_over(self) -> None:
+        """Nothing is ever skipped."""

@@ -1,0 +1,204 @@
+"""Runs of DeepCAVE: its own folder, and its tables configspace.csv and trials.csv."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pedanova.base.progress import watched
+from pedanova.data.column import shorten
+from pedanova.data.records import Records, Told
+from pedanova.data.regions import Direction
+from pedanova.errors import FormatError
+from pedanova.sources.kind import Kind, has, read_json, read_json_rows
+from pedanova.sources.logs.budgets import number_or_nan, tell, whole_or_none
+from pedanova.sources.logs.metric_columns import metrics_among, rows_of
+from pedanova.sources.logs.trials import Trial
+from pedanova.sources.spaces.configspace import describe, read_space
+from pedanova.sources.spaces.described import Described
+from pedanova.sources.tables.files import read_file
+
+HISTORIES = ("history.jsonl", "history.json")
+STATUS = ("FAIL", "SUCCESS", "TIMEOUT", "MEMORYOUT", "CRASHED", "ABORTED", "PENDING")
+ROWS = {
+    7: ("config_id", "budget", "costs", "start", "end", "status", "additional"),
+    8: ("config_id", "budget", "seed", "costs", "start", "end", "status", "additional"),
+}
+TABLES = ("configspace.csv", "trials.csv")
+MADE_UP = -1  # the seed that DeepCAVE writes where there was none
+
+
+def fits(place: Path) -> bool:
+    folder = place.parent if place.name in HISTORIES else place
+    return has(folder, "meta.json", "configs.json") and _history(folder) is not None
+
+
+def read(place: Path, _: str | None) -> Records:
+    folder = place if place.is_dir() else place.parent
+    goals = _objectives(folder / "meta.json")
+    configs = read_json(folder / "configs.json")
+    if not isinstance(configs, dict):
+        raise FormatError(f"{folder / 'configs.json'} must hold configurations by number; was it damaged?")
+    file = _history(folder) or folder / HISTORIES[0]
+    rows, notes = read_json_rows(file)
+    trials, lost = [], 0
+    for number, row in enumerate(watched(rows, "trials", len(rows)), start=1):
+        run = _run(file, number, row)
+        params = configs.get(str(run["config_id"]))
+        if isinstance(params, dict):
+            trials.append(_trial(file, number, run, params, [name for name, _ in goals]))
+        else:
+            lost += 1
+    if lost:
+        notes.append(f"{lost} trials have no configuration in configs.json; left out")
+    chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
+    if len(chosen) < len(goals):
+        notes.append("the time that DeepCAVE keeps beside every objective is not taken as one")
+    told = Told(
+        source=f"DeepCAVE run {folder.name!r}",
+        objectives=tuple(name for name, _ in chosen),
+        directions=tuple(direction for _, direction in chosen),
+    )
+    return tell(trials, told, read_space(folder), notes=notes)
+
+
+def _history(folder: Path) -> Path | None:
+    return next((folder / name for name in HISTORIES if (folder / name).is_file()), None)
+
+
+def _objectives(file: Path) -> list[tuple[str, Direction]]:
+    meta = read_json(file)
+    listed = meta.get("objectives") if isinstance(meta, dict) else None
+    goals: list[tuple[str, Direction]] = []
+    for item in listed if isinstance(listed, list) else []:
+        if not isinstance(item, dict) or not isinstance(item.get("name"), str):
+            raise FormatError(f"{file}: the objective {shorten(item)} needs a name; mend it")
+        goals.append((item["name"], "maximize" if item.get("optimize") == "upper" else "minimize"))
+    if not goals or len({name for name, _ in goals}) < len(goals):
+        raise FormatError(f"{file}: objectives is {shorten(listed)}; it must list them, each by its own name")
+    return goals
+
+
+def _run(file: Path, number: int, row: object) -> Mapping[str, Any]:
+    if isinstance(row, list) and len(row) in ROWS:
+        return dict(zip(ROWS[len(row)], row, strict=True))
+    if isinstance(row, dict) and "config_id" in row and "costs" in row:
+        return row
+    raise FormatError(f"{file}: line {number}, {shorten(row)}, is no trial of DeepCAVE; was it damaged?")
+
+
+def _trial(
+    file: Path, number: int, run: Mapping[str, Any], params: Mapping[str, object], names: list[str]
+) -> Trial:
+    costs = run["costs"] if isinstance(run["costs"], list) else [run["costs"]]
+    if len(costs) != len(names):
+        raise FormatError(
+            f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; mend it"
+        )
+    start, end = (number_or_nan(run.get(key, run.get(f"{key}_time"))) for key in ("start", "end"))
+    other: dict[str, object] = {
+        "config_id": whole_or_none(run["config_id"]),
+        "budget": number_or_nan(run.get("budget")),
+        "duration": end - start,
+    }
+    if run.get("seed") not in (None, MADE_UP):
+        other["seed"] = whole_or_none(run["seed"])
+    results = {name: number_or_nan(cost) for name, cost in zip(names, costs, strict=True)}
+    return Trial(params, results, state_of(run.get("status")), other)
+
+
+def state_of(status: object) -> str:
+    if isinstance(status, int) and not isinstance(status, bool):
+        return STATUS[status] if 0 < status < len(STATUS) else "FAIL"
+    word = str(status).rpartition(".")[2].strip().upper()
+    return "PENDING" if word.replace(" ", "_") == "NOT_EVALUATED" else word
+
+
+def fits_tables(place: Path) -> bool:
+    folder = place.parent if place.name == TABLES[1] else place
+    return has(folder, *TABLES)
+
+
+def read_tables(place: Path, _: str | None) -> Records:
+    folder = place if place.is_dir() else place.parent
+    described = _described(folder / TABLES[0])
+    file = folder / TABLES[1]
+    table = read_file(str(file))
+    metrics = metrics_among(table.columns)
+    if not metrics or len({metric.name for metric in metrics}) < len(metrics):
+        raise FormatError(f"{file} needs columns such as 'metric:accuracy [0; 1] (maximize)', each once")
+    settings = {*described.domains, *described.fixed}
+    trials = []
+    for row in rows_of(table.columns):
+        seed = row.get("seed")
+        trials.append(
+            Trial(
+                {name: value for name, value in row.items() if name in settings},
+                {metric.name: number_or_nan(row.get(metric.column)) for metric in metrics},
+                state_of(row.get("status", "SUCCESS")),
+                {key: row.get(key) for key in ("config_id", "budget") if key in row and key not in settings}
+                | ({} if seed in (None, MADE_UP) or "seed" in settings else {"seed": seed}),
+            )
+        )
+    told = Told(
+        source=f"DeepCAVE table {folder.name!r}",
+        objectives=tuple(metric.name for metric in metrics),
+        directions=tuple(metric.direction for metric in metrics),
+    )
+    return tell(trials, told, described)
+
+
+def _described(file: Path) -> Described:
+    """configspace.csv, put into the words of a ConfigSpace document."""
+    items = [_item(file, row) for row in rows_of(read_file(str(file)).columns)]
+    try:
+        return describe({"hyperparameters": items})
+    except FormatError as error:
+        raise FormatError(f"{file}: {error}") from None
+
+
+def _item(file: Path, row: Mapping[str, object]) -> dict[str, object]:
+    name, kind = str(row.get("name", "")), row.get("type")
+    if kind in ("float", "integer"):
+        law = row.get("distribution", "uniform")
+        return {
+            "name": name,
+            "type": f"{law}_{'int' if kind == 'integer' else 'float'}",
+            "lower": row.get("lower"),
+            "upper": row.get("upper"),
+            "log": str(row.get("log")).lower() in ("true", "1", "1.0"),
+        }
+    if kind in ("categorical", "ordinal"):
+        items = [row[key] for key in sorted(row, key=_place) if re.fullmatch(r"item_\d+", key)]
+        ordered = kind == "ordinal" or str(row.get("ordered")).lower() in ("true", "1", "1.0")
+        return {"name": name, "type": "ordinal", "sequence": items} if ordered else {
+            "name": name, "type": "categorical", "choices": items
+        }  # fmt: skip
+    if kind == "constant":
+        return {"name": name, "type": "constant", "value": row.get("default")}
+    raise FormatError(f"{file}: {name!r} is of type {shorten(kind)}; use float, integer or categorical")
+
+
+def _place(key: str) -> int:
+    number = key.rpartition("_")[2]
+    return int(number) if number.isdigit() else -1
+
+
+KIND = Kind(
+    "DeepCAVE run",
+    "a folder with meta.json, configs.json and history.jsonl",
+    "pedanova analyze deepcave_run/",
+    "path",
+    fits,
+    read,
+)
+TABLE_KIND = Kind(
+    "DeepCAVE table",
+    "a folder with configspace.csv and trials.csv",
+    "pedanova analyze run_1/",
+    "path",
+    fits_tables,
+    read_tables,
+)

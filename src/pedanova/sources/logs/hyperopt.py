@@ -1,0 +1,120 @@
+"""Hyperopt: a `Trials` object, the list of its trials, or a JSON dump of that list. Never a pickle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pedanova.data.column import plain_value, shorten
+from pedanova.data.records import Records, Told
+from pedanova.errors import DataError, FormatError
+from pedanova.sources.kind import Kind, read_json
+from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
+
+PEEK = 65_536  # letters of a file in which the first trial ends
+ENDED = {"ok": "COMPLETE", "fail": "FAIL"}
+ERROR, CANCELLED = 3, 4  # states of a job
+
+
+def fits_object(data: object) -> bool:
+    try:
+        if isinstance(getattr(data, "_dynamic_trials", None), list):
+            return True
+        return isinstance(data, list) and bool(data) and _is_trial(data[0])
+    except Exception:  # whatever a foreign object does when it is asked
+        return False
+
+
+def _is_trial(entry: object) -> bool:
+    return isinstance(entry, Mapping) and "result" in entry and isinstance(entry.get("misc"), Mapping)
+
+
+def read_object(data: Any, study: str | None) -> Records:
+    if isinstance(data, list):
+        return _read(data, study, "Hyperopt trials")
+    return _read(list(data.trials), study, f"Hyperopt {type(data).__name__}")
+
+
+def fits_path(path: Path) -> bool:
+    try:
+        if path.suffix.lower() != ".json" or not path.is_file():
+            return False
+        with path.open(encoding="utf-8", errors="replace") as file:
+            start = file.read(PEEK)
+    except OSError:
+        return False
+    return all(mark in start for mark in ('"misc"', '"vals"', '"tid"'))
+
+
+def read_path(path: Path, study: str | None) -> Records:
+    plain = read_json(path)
+    entries = plain.get("trials") if isinstance(plain, dict) else plain
+    if not isinstance(entries, list):
+        raise FormatError(f"{path}: {shorten(plain)} must be a list of trials; dump `trials.trials`")
+    return _read(entries, study, f"Hyperopt trials {path.name!r}")
+
+
+def _read(entries: list[Any], study: str | None, source: str) -> Records:
+    if study is not None:
+        entries = [entry for entry in entries if _is_trial(entry) and entry.get("exp_key") == study]
+        if not entries:
+            raise DataError(f"study={study!r} is no exp_key of these trials; leave it out to take them all")
+    trials = [_trial(number, entry) for number, entry in enumerate(entries)]
+    whole = any(isinstance(value, int) for trial in trials for value in trial.params.values())
+    notes = ["Hyperopt logs hp.choice as the index of the choice, from 0"] if whole else []
+    told = Told(source=source, objectives=("loss",), directions=("minimize",))
+    return tabulate(trials, told, notes=notes)
+
+
+def _trial(number: int, entry: Any) -> Trial:
+    if not _is_trial(entry) or not isinstance(entry["misc"].get("vals"), Mapping):
+        raise FormatError(f"trial {number}, {shorten(entry)}, must be an object with misc.vals and result")
+    result = entry["result"] if isinstance(entry["result"], Mapping) else {}
+    found = {
+        str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)
+    }
+    numbers = only_numbers(found)
+    # Every trial has a loss, so that a search without any success still has that column.
+    return Trial(
+        {str(name): _value(number, name, values) for name, values in entry["misc"]["vals"].items()},
+        {"loss": math.nan} | numbers,
+        _state(entry, str(result.get("status", ""))),
+        {"tid": plain_value(entry.get("tid"))},
+    )
+
+
+def _value(number: int, name: object, values: object) -> object:
+    """A list of one value, or of none where the setting does not exist."""
+    many = values if isinstance(values, list | tuple) else [values]
+    if len(many) > 1:
+        raise FormatError(
+            f"trial {number}: {name!r} has {len(many)} values, {shorten(values)}; it must have one"
+        )
+    return plain_value(many[0]) if many else None
+
+
+def _state(entry: Mapping[str, Any], status: str) -> str:
+    if status in ENDED:
+        return ENDED[status]
+    return "FAIL" if entry.get("state") in (ERROR, CANCELLED) else "RUNNING"
+
+
+OBJECT = Kind(
+    "Hyperopt Trials",
+    "a hyperopt.Trials object, or the list of its trials",
+    "pedanova.analyze(trials)",
+    "object",
+    fits_object,
+    read_object,
+)
+FILE = Kind(
+    "Hyperopt JSON",
+    "a .json file of trials with tid, misc.vals and result",
+    "pedanova analyze trials.json",
+    "path",
+    fits_path,
+    read_path,
+)
+KINDS = (OBJECT, FILE)

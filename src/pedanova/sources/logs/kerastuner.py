@@ -1,0 +1,255 @@
+"""Keras Tuner: the folder of a project, with oracle.json and one trial.json a trial."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pedanova.base.progress import watched
+from pedanova.data.records import Records, Told
+from pedanova.data.regions import Direction
+from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, listed
+from pedanova.sources.kind import Kind, read_json
+from pedanova.sources.logs.trials import Trial, budget_rule, tabulate
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
+from pedanova.space.values import Condition, as_conditions
+
+LOOK_AT = 100
+STATES = {"COMPLETED": "COMPLETE", "STOPPED": "PRUNED", "INVALID": "FAIL", "FAILED": "FAIL"}
+DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
+EPOCHS = "tuner/epochs"  # what Hyperband gave a trial
+Dict = Mapping[str, Any]
+
+
+def fits(path: Path) -> bool:
+    try:
+        return path.is_dir() and (_is_project(path) or any(map(_is_project, islice(_folders(path), LOOK_AT))))
+    except OSError:
+        return False
+
+
+def read(path: Path, study: str | None) -> Records:
+    projects = (
+        {path.name: path} if _is_project(path) else {p.name: p for p in _folders(path) if _is_project(p)}
+    )
+    if study is not None and study not in projects:
+        raise DataError(f"study={study!r} is no project in {path}; there are: {listed(sorted(projects))}")
+    if study is None and len(projects) > 1:
+        raise DataError(
+            f"{path} holds {len(projects)} projects of Keras Tuner; name one in study=: {listed(sorted(projects))}"
+        )
+    return _read_project(projects[study] if study is not None else next(iter(projects.values())))
+
+
+def _is_project(folder: Path) -> bool:
+    """oracle.json alone may be another tool's; one of the two names a trial."""
+    oracle = (folder / "oracle.json").is_file()
+    return oracle and ((folder / "tuner0.json").is_file() or next(_trial_files(folder), None) is not None)
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    return (place for place in folder.iterdir() if place.is_dir())
+
+
+def _trial_files(folder: Path) -> Iterator[Path]:
+    return folder.glob("trial_*/trial.json")
+
+
+def _read_project(folder: Path) -> Records:
+    entries, notes = _read_entries(folder)
+    source = f"Keras Tuner project {folder.name!r}"
+    if not entries:
+        raise DataError(f"{source} holds no trial that can be read; run the search, or give another folder")
+    fields = _fields(folder, entries, notes)
+    space = _space(fields, notes)
+    values = [_values(entry) for entry in entries]
+    trials = [_trial(entry, row, space) for entry, row in zip(entries, values, strict=True)]
+    objective, direction = _objective(entries)
+    told = Told(
+        source=source,
+        space=space,
+        conditions=space is not None,
+        objectives=(objective,),
+        directions=(direction,) if direction else (),
+        where=budget_rule(EPOCHS, [trial.other.get(EPOCHS) for trial in trials]),
+    )
+    return tabulate(trials, told, notes=notes)
+
+
+def _read_entries(folder: Path) -> tuple[list[Dict], list[str]]:
+    """The trials, less those whose file is half-written."""
+    entries: list[Dict] = []
+    bad: list[str] = []
+    for file in watched(sorted(_trial_files(folder)), "trials"):
+        try:
+            plain = read_json(file)
+        except FormatError:
+            plain = None
+        if isinstance(plain, dict) and isinstance(plain.get("hyperparameters"), dict):
+            entries.append(plain)
+        else:
+            bad.append(file.parent.name)
+    notes = [f"{len(bad):,} trials cannot be read and are left out: {listed(bad)}"] if bad else []
+    return entries, notes
+
+
+def _values(entry: Dict) -> dict[str, Any]:
+    values = entry["hyperparameters"].get("values")
+    return {str(name): value for name, value in values.items()} if isinstance(values, dict) else {}
+
+
+def _trial(entry: Dict, values: Dict, space: Space | None) -> Trial:
+    own = {name: value for name, value in values.items() if not name.startswith("tuner/")}
+    params = own if space is None else {name: value for name, value in own.items() if name in space}
+    results: dict[str, object] = {
+        name: best for name, metric in _metrics(entry).items() if (best := _best(metric)) is not None
+    }
+    score = entry.get("score")
+    results["score"] = score if _is_number(score) else math.nan
+    epochs = {EPOCHS: values[EPOCHS]} if EPOCHS in values else {}
+    state = STATES.get(str(entry.get("status")), "RUNNING")
+    return Trial(params, results, state, {"trial": str(entry.get("trial_id", ""))} | epochs)
+
+
+def _metrics(entry: Dict) -> dict[str, Dict]:
+    tracked = entry.get("metrics")
+    found = tracked.get("metrics") if isinstance(tracked, dict) else None
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {str(name): metric for name, metric in pairs if isinstance(metric, dict)}
+
+
+def _best(metric: Dict) -> float | None:
+    """The best step's mean over executions, as Keras Tuner scores a trial."""
+    seen = metric.get("observations")
+    means = []
+    for step in seen if isinstance(seen, list) else ():
+        values = step.get("value") if isinstance(step, dict) else None
+        numbers = [value for value in values if _is_number(value)] if isinstance(values, list) else []
+        if numbers:
+            means.append(
+                math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else sum(numbers)
+            )
+    known = [mean for mean in means if not math.isnan(mean)]
+    if not known:
+        return None
+    return max(known) if metric.get("direction") == "max" else min(known)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
+    """The metric that is the score in every trial, and its direction; or else the score itself."""
+    scored = [entry for entry in entries if _is_number(entry.get("score"))]
+    for name, metric in _metrics(scored[0]).items() if scored else ():
+        if all(_is_score(entry, name) for entry in scored):
+            return name, DIRECTIONS.get(str(metric.get("direction")))
+    return "score", None
+
+
+def _is_score(entry: Dict, name: str) -> bool:
+    metric = _metrics(entry).get(name)
+    best = None if metric is None else _best(metric)
+    return best is not None and math.isclose(best, entry["score"], rel_tol=1e-9, abs_tol=1e-300)
+
+
+# ── the space ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _fields(folder: Path, entries: list[Dict], notes: list[str]) -> list[Any]:
+    """Descriptions of the settings: the oracle's, which saw them all, or else every trial's."""
+    try:
+        oracle = read_json(folder / "oracle.json")
+        found = oracle["hyperparameters"]["space"]
+        if isinstance(found, list) and found:
+            return found
+    except (PedanovaError, KeyError, TypeError):
+        notes.append("oracle.json cannot be read; the space is put together from the trials")
+    several = (entry["hyperparameters"].get("space") for entry in entries)
+    every = [field for fields in several if isinstance(fields, list) for field in fields]
+    return [field for i, field in enumerate(every) if field not in every[:i]]
+
+
+def _space(fields: list[Any], notes: list[str]) -> Space | None:
+    """All settings with their bounds and conditions; None, with a note, where one makes no sense."""
+    try:
+        domains: dict[str, tuple[Domain, tuple[Condition, ...]]] = {}
+        for field in fields:
+            kind, config = field["class_name"], field["config"]
+            if kind == "Fixed" or str(config["name"]).startswith("tuner/"):
+                continue
+            name, domain = str(config["name"]), _domain(kind, config)
+            when = _conditions(config.get("conditions") or ())
+            known = domains.get(name)
+            domains[name] = (domain, when if known is None else _either(name, known, (domain, when)))
+        settings = {name: _with(domain, when, domains) for name, (domain, when) in domains.items()}
+        return Space(settings) if settings else None
+    except (SpaceError, KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = " ".join(str(error).split())[:100]
+        notes.append(f"the space in oracle.json is not understood ({reason}); it is guessed from the trials")
+        return None
+
+
+def _domain(kind: str, config: Dict) -> Domain:
+    match kind:
+        case "Boolean":
+            return Categorical((False, True))
+        case "Choice":
+            values = tuple(config["values"])
+            ordered = config.get("ordered") and all(map(_is_number, values))
+            return Ordinal(values) if ordered else Categorical(values)
+        case "Int" | "Float":
+            low, high, log = config["min_value"], config["max_value"], config.get("sampling") == "log"
+            if low == high:
+                return Ordinal((low,))
+            if kind == "Float":
+                return Float(low, high, log=log)
+            return Int(low, high, step=1 if log else config.get("step") or 1, log=log)
+    raise SpaceError(f"{config['name']}: {kind!r} is no kind of setting")
+
+
+def _conditions(conditions: Any) -> tuple[Condition, ...]:
+    found: dict[str, list[Any]] = {}
+    for condition in conditions:
+        config = condition["config"]
+        if condition["class_name"] != "Parent":
+            raise SpaceError(f"{condition['class_name']!r} is no kind of condition")
+        values = list(config["values"])
+        name = str(config["name"])
+        found[name] = [value for value in found[name] if value in values] if name in found else values
+    return as_conditions(found)
+
+
+def _either(
+    name: str, one: tuple[Domain, tuple[Condition, ...]], two: tuple[Domain, tuple[Condition, ...]]
+) -> tuple[Condition, ...]:
+    """A setting that stands in two scopes: it exists where either says so."""
+    if one[0] != two[0]:
+        raise SpaceError(f"{name} has two domains, {one[0]!r} and {two[0]!r}")
+    if not one[1] or not two[1]:
+        return ()
+    if len(one[1]) == len(two[1]) == 1 and one[1][0][0] == two[1][0][0]:
+        return ((one[1][0][0], tuple(dict.fromkeys((*one[1][0][1], *two[1][0][1])))),)
+    raise SpaceError(f"{name} stands in scopes of different settings")
+
+
+def _with(domain: Domain, when: tuple[Condition, ...], domains: Mapping[str, object]) -> Domain:
+    """Conditions on settings that never change always hold or never matter."""
+    known = tuple(condition for condition in when if condition[0] in domains)
+    return type(domain)(
+        **{name: getattr(domain, name) for name in domain.__slots__ if name != "when"}, when=known
+    )
+
+
+KIND = Kind(
+    "Keras Tuner project",
+    "a folder with oracle.json and trial_*/trial.json",
+    "pedanova analyze my_dir/my_project",
+    "path",
+    fits,
+    read,
+)

@@ -1,0 +1,373 @@
+"""MLflow: a folder of files (mlruns) or a SQLite store. Both are only ever read."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from pedanova.base.progress import watched
+from pedanova.data.records import Records, Told
+from pedanova.errors import DataError, PedanovaError, listed
+from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
+from pedanova.sources.kind import Kind, read_text
+from pedanova.sources.logs.trials import Trial, tabulate
+
+LOOK_AT = 100  # folders to look into before deciding that a place is something else
+STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}  # in files
+PARENT = "mlflow.parentRunId"
+MAGIC = b"SQLite format 3\0"
+TABLES = {"experiments", "runs", "params", "tags", "metrics"}
+LARGEST = sys.float_info.max  # how SQLite stores spell infinity
+
+
+@dataclass(slots=True)
+class Run:
+    """One run, as either store keeps it."""
+
+    key: str
+    state: str
+    name: str
+    parent: str | None = None
+    params: dict[str, object] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One experiment of a store: `runs` reads it."""
+
+    key: str
+    name: str
+    count: int
+    runs: Callable[[], list[Run]]
+
+
+# ── either store ────────────────────────────────────────────────────────────────────────────────
+
+
+def _records(experiments: list[Experiment], study: str | None, where: object) -> Records:
+    experiment = _choose(experiments, study, where)
+    runs, notes = _leaves(experiment.runs())
+    bare = sum(not run.params for run in runs)
+    runs = [run for run in runs if run.params]
+    if not runs:
+        raise DataError(
+            f"MLflow experiment {experiment.name!r} in {where} has {bare:,} runs, none with parameters; "
+            "log them with mlflow.log_params, or name another experiment in study="
+        )
+    if bare:
+        notes.append(f"{bare:,} runs have no parameters; left out")
+    told = Told(source=f"MLflow experiment {experiment.name!r}")
+    return tabulate([_trial(run) for run in runs], told, notes=notes, texts=True)
+
+
+def _choose(experiments: list[Experiment], study: str | None, where: object) -> Experiment:
+    known = [f"{one.name} ({one.count:,} runs)" for one in experiments]
+    if study is not None:
+        for one in experiments:
+            if study in (one.name, one.key):
+                return one
+        raise DataError(f"study={study!r} is no experiment in {where}; there are: {listed(known, most=20)}")
+    used = [one for one in experiments if one.count]
+    if not used:
+        raise DataError(
+            f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted"
+        )
+    if len(used) > 1:
+        shown = [f"{one.name} ({one.count:,} runs)" for one in used]
+        raise DataError(
+            f"{where} holds {len(used)} experiments; name one in study=: {listed(shown, most=20)}"
+        )
+    return used[0]
+
+
+def _leaves(runs: list[Run]) -> tuple[list[Run], list[str]]:
+    """Runs that are trials: a parent whose children have settings only gathers them.
+
+    Children without any settings are steps of their parent.
+    """
+    keys = {run.key for run in runs}
+    gathering = {run.parent for run in runs if run.parent in keys and run.params}
+    left = [run for run in runs if run.key not in gathering]
+    gone = len(runs) - len(left)
+    return left, [
+        f"{gone:,} parent {'run only gathers' if gone == 1 else 'runs only gather'} others; left out"
+    ] if gone else []
+
+
+def _trial(run: Run) -> Trial:
+    system = {key: value for key, value in run.metrics.items() if key.startswith("system/")}
+    results = {key: value for key, value in run.metrics.items() if key not in system}
+    return Trial(run.params, results, run.state, {"run": run.key, "run_name": run.name, **system})
+
+
+# ── files ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def fits_folder(path: Path) -> bool:
+    try:
+        return path.is_dir() and (_is_run(path) or _store_of(path) is not None)
+    except OSError:
+        return False
+
+
+def read_folder(path: Path, study: str | None) -> Records:
+    if _is_run(path):
+        raise DataError(
+            f"{path} is a single MLflow run, and one row compares nothing; "
+            f"give the experiment's folder, {path.parent}"
+        )
+    store = _store_of(path)
+    if store is None:
+        raise DataError(f"{path} holds no MLflow experiment; give the mlruns folder")
+    alone = [store] if _is_experiment(store) else []
+    folders = alone or sorted(place for place in _folders(store) if _may_be_experiment(place))
+    found = [_experiment(folder) for folder in folders]
+    return _records([one for one in found if one is not None], study, path)
+
+
+def _store_of(path: Path) -> Path | None:
+    """The folder itself, or the mlruns inside."""
+    if _is_experiment(path) or any(map(_may_be_experiment, islice(_folders(path), LOOK_AT))):
+        return path
+    inside = path / "mlruns"
+    return _store_of(inside) if inside.is_dir() else None
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    return (place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
+
+
+def _is_run(folder: Path) -> bool:
+    """By what it holds, or by its own description: an experiment has tags and a meta.yaml too."""
+    if not (folder / "meta.yaml").is_file():
+        return False
+    if (folder / "params").is_dir() or (folder / "metrics").is_dir():
+        return True
+    return not {"run_id", "run_uuid"}.isdisjoint(_meta(folder, {}))
+
+
+def _is_experiment(folder: Path) -> bool:
+    return any(map(_is_run, islice(_folders(folder), LOOK_AT)))
+
+
+def _may_be_experiment(folder: Path) -> bool:
+    """Also one without runs, which is known by its own description."""
+    if _is_run(folder):
+        return False
+    return _is_experiment(folder) or "experiment_id" in _meta(folder, {})
+
+
+def _experiment(folder: Path) -> Experiment | None:
+    meta = _meta(folder, {})
+    if meta.get("lifecycle_stage") == "deleted":
+        return None
+    places = sorted(place for place in _folders(folder) if _is_run(place))
+    key = meta.get("experiment_id") or folder.name
+    return Experiment(key, meta.get("name") or key, len(places), lambda: _runs_in(places))
+
+
+def _runs_in(places: list[Path]) -> list[Run]:
+    found = (_read_run(place) for place in watched(places, "runs", len(places)))
+    return [run for run in found if run is not None]
+
+
+def _read_run(place: Path) -> Run | None:
+    meta = _meta(place)
+    if meta.get("lifecycle_stage") == "deleted":
+        return None
+    state = STATUSES.get(meta.get("status", ""), meta.get("status") or "RUNNING")
+    params = {name: read_text(file) for name, file in _values(place / "params")}
+    metrics = {name: _last_metric(file) for name, file in _values(place / "metrics")}
+    parent = place / "tags" / PARENT
+    return Run(
+        place.name,
+        state,
+        meta.get("run_name", ""),
+        read_text(parent).strip() if parent.is_file() else None,
+        dict(params),
+        {name: value for name, value in metrics.items() if value is not None},
+    )
+
+
+def _values(folder: Path) -> list[tuple[str, Path]]:
+    """A name with slashes is a path of folders."""
+    if not folder.is_dir():
+        return []
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return [(file.relative_to(folder).as_posix(), file) for file in files]
+
+
+def _last_metric(file: Path) -> float | None:
+    """The value of the latest step: each line is a time, a value, and mostly a step."""
+    rows: list[tuple[int, int, float]] = []
+    for line in read_text(file).splitlines():
+        with suppress(ValueError, IndexError):  # a line that is still being written
+            time, value, *rest = line.split()
+            rows.append((int(rest[0]) if rest else 0, int(time), float(value)))
+    return max(rows, key=lambda row: row[:2])[2] if rows else None
+
+
+def _meta(folder: Path, default: dict[str, str] | None = None) -> dict[str, str]:
+    """The plain `key: value` lines of meta.yaml; where it cannot be read, the default or an error."""
+    try:
+        return _parse_meta(read_text(folder / "meta.yaml"))
+    except PedanovaError:
+        if default is None:
+            raise
+        return default
+
+
+def _parse_meta(text: str) -> dict[str, str]:
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line[:1] in (" ", "\t") and lines:  # a long text goes on
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    pairs = (line.partition(":") for line in lines)
+    return {key.strip(): _unquoted(value.strip()) for key, colon, value in pairs if colon}
+
+
+def _unquoted(text: str) -> str:
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        with suppress(ValueError):
+            return str(json.loads(text))
+        return text[1:-1]
+    return "" if text == "null" else text
+
+
+# ── SQLite ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def fits_database(path: Path) -> bool:
+    """Whether the tables are MLflow's; other tools keep SQLite files too."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                return False
+        with open_sqlite(path) as database:
+            return database.tables() >= TABLES
+    except (OSError, ValueError, PedanovaError):
+        return False
+
+
+def read_database(path: Path, study: str | None) -> Records:
+    with open_sqlite(path) as database:
+        return _records(_experiments(database), study, path)
+
+
+def _experiments(database: Database) -> list[Experiment]:
+    active = (
+        "SELECT experiment_id, COUNT(*) FROM runs WHERE lifecycle_stage = 'active' GROUP BY experiment_id"
+    )
+    counts = {key: int(count) for key, count in database.rows(active)}
+    rows = database.rows("SELECT experiment_id, name FROM experiments WHERE lifecycle_stage = 'active'")
+
+    def reader(key: object) -> Callable[[], list[Run]]:
+        return lambda: _runs_of(database, key)
+
+    return [Experiment(str(key), str(name), counts.get(key, 0), reader(key)) for key, name in rows]
+
+
+def _runs_of(database: Database, experiment: object) -> list[Run]:
+    mine = "FROM runs WHERE experiment_id = ? AND lifecycle_stage = 'active'"
+    rows = database.rows(f"SELECT run_uuid, status, name {mine} ORDER BY start_time, run_uuid", (experiment,))
+    runs = {key: Run(key, str(status), str(name or "")) for key, status, name in rows}
+    inside, word = f"run_uuid IN (SELECT run_uuid {mine})", database.quote("key")
+
+    def each(columns: str, table: str, rest: str = "") -> Iterator[tuple[Run, list[Any]]]:
+        query = f"SELECT run_uuid, {columns} FROM {table} WHERE {inside} {rest}"
+        for key, *values in watched(database.rows(query, (experiment,)), table):
+            if key in runs:  # a run that began since is for another time
+                yield runs[key], values
+
+    for run, (name, value) in each(f"{word}, value", "params"):
+        run.params[str(name)] = None if value is None else str(value)
+    for run, (value,) in each("value", "tags", f"AND {word} = '{PARENT}'"):
+        run.parent = str(value)
+    # Older stores keep every step alone: in the order of steps, the last one is left standing.
+    table = "latest_metrics" if "latest_metrics" in database.tables() else "metrics"
+    last = f"ORDER BY step, {database.quote('timestamp')}"
+    for run, (name, value, is_nan) in each(f"{word}, value, is_nan", table, last):
+        run.metrics[str(name)] = math.nan if is_nan else _number(value)
+    return list(runs.values())
+
+
+def _number(value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
+    return math.copysign(math.inf, number) if abs(number) >= LARGEST else number
+
+
+# ── URLs ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _place_of(url: str) -> Path | None:
+    """The file or folder behind sqlite:///… or file:///…"""
+    scheme, _, rest = url.partition("://")
+    place = unquote(rest.partition("?")[0])
+    if scheme.partition("+")[0] == "sqlite" and place.startswith("/"):
+        return Path(place[1:])  # sqlite:////tmp/x.db is /tmp/x.db, sqlite:///x.db is x.db
+    return Path(place) if scheme == "file" and place.startswith("/") else None
+
+
+def fits_url(url: str) -> bool:
+    """Whether a store of MLflow is there; a server has to be asked."""
+    place = _place_of(url)
+    try:
+        if family_of(url) in ("postgresql", "mysql"):
+            with open_database(url) as database:
+                return database.tables() >= TABLES
+        return place is not None and (fits_database(place) or fits_folder(place))
+    except (ValueError, PedanovaError):  # a name that no system takes, a server that is not there
+        return False
+
+
+def read_address(url: str, study: str | None) -> Records:
+    if family_of(url) in ("postgresql", "mysql"):
+        with open_database(url) as database:
+            return _records(_experiments(database), study, database.shown)
+    place = _place_of(url) or Path(url)
+    return read_database(place, study) if place.is_file() else read_folder(place, study)
+
+
+FOLDER = Kind(
+    "MLflow folder",
+    "a folder mlruns, or one experiment in it: runs with meta.yaml, params/, metrics/",
+    "pedanova analyze mlruns --study my-experiment --objective rmse",
+    "path",
+    fits_folder,
+    read_folder,
+)
+DATABASE = Kind(
+    "MLflow SQLite store",
+    "a SQLite file with the tables experiments, runs, params, metrics",
+    "pedanova analyze mlflow.db --study my-experiment --objective rmse",
+    "path",
+    fits_database,
+    read_database,
+)
+ADDRESS = Kind(
+    "MLflow URL",
+    "sqlite:///…, postgresql://…, mysql://… or file:///… of such a store",
+    "pedanova analyze sqlite:///mlflow.db --study my-experiment --objective rmse",
+    "url",
+    fits_url,
+    read_address,
+)
+KINDS = (FOLDER, DATABASE, ADDRESS)

@@ -1,0 +1,232 @@
+"""scikit-learn: a fitted search, or its `cv_results_` as a dict, a data frame or a CSV file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pedanova.data.column import plain_value, shorten
+from pedanova.data.records import Records, Told
+from pedanova.data.regions import Direction
+from pedanova.errors import DataError, SpaceError
+from pedanova.sources.kind import Kind
+from pedanova.sources.logs.nested_cells import as_dict, file_cells, frame_cells, frame_columns
+from pedanova.sources.logs.trials import Trial, budget_rule, free_name, tabulate
+from pedanova.sources.tables.text import peek_header
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
+
+SCORE = "mean_test_"
+UPWARD: Direction = "maximize"  # every score is the better, the higher
+PARAM = "param_"
+GRIDS = ("param_grid", "param_distributions")
+OTHER = ("iter", "n_resources", "mean_fit_time", "mean_score_time")
+LOGARITHMIC = ("loguniform", "reciprocal")
+
+
+# ── recognising ─────────────────────────────────────────────────────────────────────────────────
+
+
+def fits_object(data: object) -> bool:
+    """A search, fitted or not, or its results."""
+    try:
+        if isinstance(data, Mapping):
+            return _are_results(data)
+        if isinstance(getattr(data, "cv_results_", None), Mapping):
+            return True
+        is_search = (
+            hasattr(data, "estimator") and hasattr(data, "fit") and any(hasattr(data, g) for g in GRIDS)
+        )
+        return is_search or _are_results(frame_columns(data))
+    except Exception:  # whatever a foreign object does when it is asked
+        return False
+
+
+def _are_results(names: Iterable[object]) -> bool:
+    known = [name for name in names if isinstance(name, str)]
+    settings = "params" in known or any(name.startswith(PARAM) for name in known)
+    return settings and any(name.startswith(SCORE) for name in known)
+
+
+def fits_path(path: Path) -> bool:
+    return _are_results(peek_header(path))
+
+
+# ── reading ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_object(data: Any, study: str | None) -> Records:
+    _no_study(study)
+    if isinstance(data, Mapping):
+        return _records(data, "scikit-learn cv_results_")
+    if frame_columns(data):
+        return _records(frame_cells(data), "scikit-learn cv_results_")
+    name = type(data).__name__
+    results = getattr(data, "cv_results_", None)
+    if not isinstance(results, Mapping):
+        raise DataError(f"this {name} is not fitted, so there is nothing to count; call its fit(X, y) first")
+    refit = getattr(data, "refit", None)
+    grid = next((getattr(data, grid) for grid in GRIDS if hasattr(data, grid)), None)
+    return _records(results, f"scikit-learn {name}", _space(grid), refit if isinstance(refit, str) else None)
+
+
+def read_path(path: Path, study: str | None) -> Records:
+    _no_study(study)
+    return _records(file_cells(path), f"scikit-learn results {path.name!r}")
+
+
+def _no_study(study: str | None) -> None:
+    if study is not None:
+        raise DataError(f"study={study!r} is for stores of several studies; this is one search; leave it out")
+
+
+def _records(
+    results: Mapping[str, Any], source: str, space: Space | None = None, refit: str | None = None
+) -> Records:
+    cells = {str(name): _listed(str(name), values) for name, values in results.items()}
+    scores = [name for name in cells if name.startswith(SCORE)]
+    rows = len(cells[scores[0]])
+    short = next((name for name, values in cells.items() if len(values) != rows), None)
+    if short is not None:
+        raise DataError(
+            f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}; they must match"
+        )
+    chosen = [f"{SCORE}{refit}"] if f"{SCORE}{refit}" in scores else scores
+    settings = _settings(cells, rows)
+    if space is not None and any(name not in space for row in settings for name in row):
+        space = None
+    trials = [_trial(cells, row, settings[row], scores, chosen) for row in range(rows)]
+    step = free_name("iter", [*(name for row in settings for name in row), *scores])
+    told = Told(
+        source=source,
+        space=space,
+        objectives=tuple(chosen),
+        directions=(UPWARD,) * len(scores),
+        metrics=tuple(scores),
+        where=budget_rule(step, cells["iter"]) if "iter" in cells else None,
+    )
+    return tabulate(trials, told)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        return [
+            None if gone else v
+            for v, gone in zip(values.data.tolist(), np.ma.getmaskarray(values), strict=True)
+        ]
+    if isinstance(values, np.ndarray) or hasattr(values, "tolist"):
+        values = values.tolist()
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise DataError(
+            f"cv_results_: {name!r} is {shorten(values)}; it must have one value for each candidate"
+        )
+    return list(values)
+
+
+def _trial(
+    cells: Mapping[str, list[Any]], row: int, settings: dict[str, Any], scores: list[str], chosen: list[str]
+) -> Trial:
+    found = {name: _score(cells[name][row]) for name in scores}
+    failed = any(math.isnan(found[name]) for name in chosen)
+    other = {name: plain_value(cells[name][row]) for name in OTHER if name in cells}
+    return Trial(settings, found, "FAIL" if failed else "COMPLETE", other)
+
+
+def _score(value: object) -> float:
+    plain = plain_value(value)
+    return float(plain) if isinstance(plain, int | float) else math.nan
+
+
+def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
+    """From `params`, where each candidate has its own; or else from `param_*`, where blanks are absent."""
+    own = [as_dict(cell) for cell in cells.get("params", ())]
+    if own and all(row is not None for row in own):
+        return [{name: _plain(value) for name, value in (row or {}).items()} for row in own]
+    names = [name for name in cells if name.startswith(PARAM)]
+    return [
+        {
+            name.removeprefix(PARAM): _plain(value)
+            for name in names
+            if not _is_blank(value := cells[name][row])
+        }
+        for row in range(rows)
+    ]
+
+
+def _is_blank(value: object) -> bool:
+    return value is None or plain_value(value) is None
+
+
+def _plain(value: object) -> object:
+    """Numbers, flags and text as they are; None is a choice like others; objects by their class."""
+    if value is None:
+        return "None"
+    if isinstance(value, str | bool | int | float | np.generic):
+        return plain_value(value)
+    if hasattr(value, "get_params"):
+        return type(value).__name__
+    if callable(value) and hasattr(value, "__name__"):
+        return str(value.__name__)
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", str(value))
+
+
+# ── the space ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _space(grid: object) -> Space | None:
+    """Domains of all settings, where the search tells every one; several grids may contradict."""
+    if isinstance(grid, list | tuple) and len(grid) == 1:
+        grid = grid[0]
+    if not isinstance(grid, Mapping):
+        return None
+    found = {str(name): _domain(values) for name, values in grid.items()}
+    domains = {name: domain for name, domain in found.items() if domain is not None}
+    return Space(domains) if domains and len(domains) == len(found) else None
+
+
+def _domain(values: Any) -> Domain | None:
+    try:
+        if hasattr(values, "rvs"):
+            return _drawn(values)
+        listed = dict.fromkeys(_plain(value) for value in _listed("grid", values))
+        choices: list[Any] = [value for value in listed if value is not None]
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in choices):
+            return Ordinal(tuple(sorted(choices)))
+        return Categorical(tuple(choices))
+    except (SpaceError, DataError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _drawn(law: Any) -> Domain | None:
+    """The bounds of a frozen SciPy distribution that has any."""
+    name = str(getattr(law.dist, "name", ""))
+    support: Callable[[], tuple[Any, Any]] = law.support
+    low, high = (bound.item() if hasattr(bound, "item") else bound for bound in support())
+    if name == "randint":
+        return Int(low, high) if low < high else Ordinal((int(low),))
+    if name in LOGARITHMIC or name == "uniform":
+        return Float(low, high, log=name in LOGARITHMIC)
+    return None
+
+
+OBJECT = Kind(
+    "scikit-learn search",
+    "a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_",
+    "pedanova.analyze(search)",
+    "object",
+    fits_object,
+    read_object,
+)
+FILE = Kind(
+    "scikit-learn cv_results_ as CSV",
+    "a .csv file with params or param_* and mean_test_*",
+    "pedanova analyze cv_results.csv",
+    "path",
+    fits_path,
+    read_path,
+)
+KINDS = (OBJECT, FILE)

@@ -1,0 +1,154 @@
+"""Trials, as most tools log them one by one, put into columns."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pedanova.data.column import Column, as_column
+from pedanova.data.guess import STATES, word_of
+from pedanova.data.records import Records, Told
+from pedanova.errors import DataError, listed
+from pedanova.sources.tables.text import flatten, parse_text
+from pedanova.space.parameters import Space
+
+ENOUGH = 10  # rows of a budget; fewer tell too little to be compared
+
+
+@dataclass(slots=True)
+class Trial:
+    """One run of one configuration."""
+
+    params: Mapping[str, object]
+    results: Mapping[str, object] = field(default_factory=dict)  # numbers that came out
+    state: str = "COMPLETE"  # a word of `infer.STATES`
+    other: Mapping[str, object] = field(default_factory=dict)  # seed, budget, duration …
+
+
+def tabulate(
+    trials: Sequence[Trial], told: Told, *, notes: Iterable[str] = (), texts: bool = False
+) -> Records:
+    """Columns for settings, results, states and the rest, and what they are.
+
+    Nested settings are flattened with dots. Settings keep their names; a result or other column
+    whose name is taken gets an underscore behind it. `texts`: the tool keeps settings as text, so
+    those that all read as numbers are numbers. Where `told` names no settings, they are all those
+    that vary; where it has no objective, a single result is it.
+    """
+    if not trials:
+        raise DataError(f"{told.source or 'the log'} holds no trials; nothing can be counted")
+    settings = [_flat(trial.params) for trial in trials]
+    columns = {name: _column(name, [row.get(name) for row in settings], texts) for name in _keys(settings)}
+    params, constant = _varying(columns) if told.space is None else (tuple(columns), ())
+    results, renamed = _rest([_flat(trial.results) for trial in trials], columns)
+    others, _ = _rest([_flat(trial.other) for trial in trials], {**columns, **results})
+    columns |= results | others
+    state = free_name("state", columns)
+    columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
+    missing = {
+        name: Column(name, np.full(len(trials), np.nan)) for name in told.space or () if name not in columns
+    }
+    notes = [
+        *notes,
+        *([f"the same in every trial and left out: {listed(list(constant))}"] if constant else []),
+    ]
+    metrics = told.metrics or tuple(name for name, column in results.items() if column.labels is None)
+    objectives = tuple(renamed.get(name, name) for name in told.objectives)
+    return Records(
+        columns | missing,
+        tuple(notes),
+        replace(
+            told,
+            params=told.params or (tuple(told.space) if told.space is not None else params),
+            objectives=objectives or (metrics if len(metrics) == 1 else ()),
+            metrics=metrics,
+            state=state,
+        ),
+    )
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with underscores behind it until no other column has it."""
+    used = set(taken)
+    while name in used:
+        name += "_"
+    return name
+
+
+def _flat(row: Mapping[str, object]) -> dict[str, object]:
+    return flatten({str(key): value for key, value in row.items()})
+
+
+def _keys(rows: Iterable[Mapping[str, object]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def _column(name: str, values: list[object], texts: bool) -> Column:
+    if texts and all(value is None or isinstance(value, str) for value in values):
+        return parse_text(name, ["" if value is None else str(value) for value in values])
+    return as_column(name, values)
+
+
+def _rest(
+    rows: Sequence[Mapping[str, object]], taken: Mapping[str, Column]
+) -> tuple[dict[str, Column], dict[str, str]]:
+    """Columns beside the settings, and the names that some of them had to take."""
+    columns: dict[str, Column] = {}
+    renamed: dict[str, str] = {}
+    for key in _keys(rows):
+        name = free_name(key, [*taken, *columns])
+        columns[name] = as_column(name, [row.get(key) for row in rows])
+        if name != key:
+            renamed[key] = name
+    return columns, renamed
+
+
+def _varying(columns: Mapping[str, Column]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Settings that differ between trials, and those that do not."""
+    constant = [name for name, column in columns.items() if _is_constant(column)]
+    if len(constant) == len(columns):
+        return tuple(columns), ()
+    return tuple(name for name in columns if name not in constant), tuple(constant)
+
+
+def _is_constant(column: Column) -> bool:
+    absent = column.absent()
+    if absent.any():
+        return bool(absent.all())
+    return bool((column.values == column.values[0]).all())
+
+
+def known_state(word: str) -> str:
+    """A word that `fates` knows; what nobody knows has not ended well."""
+    return word if word_of(word) in STATES else "FAIL"
+
+
+def budget_rule(name: str, budgets: Iterable[object]) -> str | None:
+    """Which rows to compare where trials ran on different budgets; None where all ran on one.
+
+    The largest budget that enough rows reached to be counted, or else the one with the most rows.
+    """
+    rows = Counter(one for one in budgets if isinstance(one, int | float) and math.isfinite(one))
+    if len(rows) < 2:
+        return None
+    enough = [budget for budget, count in rows.items() if count >= ENOUGH]
+    chosen = max(enough) if enough else max(rows, key=lambda budget: (rows[budget], budget))
+    return f"{name if name.isidentifier() else f'`{name}`'} == {chosen!r}"
+
+
+def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
+    """What may be an objective: numbers, not flags or text."""
+    return {
+        key: value
+        for key, value in results.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+
+
+def in_space(space: Space, params: Mapping[str, object]) -> dict[str, object]:
+    """Settings of the space alone; a log may keep constants and helpers beside them."""
+    return {name: value for name, value in params.items() if name in space}

@@ -1,0 +1,1 @@
+"""Optuna's studies: as objects, in databases, in journals."""

@@ -1,0 +1,285 @@
+"""Optuna's journal files: operations, one JSON object a line, replayed. Another process may be writing.
+
+A trial's key is its place among all trials of the journal; a trial that has ended takes no more
+operations, nor does one of a study that was deleted. What Optuna refused stands in the journal too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pedanova.base.progress import watched
+from pedanova.data.column import shorten
+from pedanova.data.records import Records
+from pedanova.data.regions import Direction
+from pedanova.errors import DataError, FormatError
+from pedanova.sources.kind import Kind
+from pedanova.sources.optuna.study_log import (
+    STATES,
+    Setting,
+    StudyLog,
+    as_records,
+    constraints_in,
+    is_plain,
+    pick_study,
+    seconds_between,
+)
+from pedanova.sources.spaces.distributions import read_distribution
+
+CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations
+CHANGES = PARAM, STATE, REPORT, USER_ATTRIBUTE, SYSTEM_ATTRIBUTE = 5, 6, 7, 8, 9
+ENDED = (1, 2, 3)  # COMPLETE, PRUNED, FAIL
+RUNNING = 0
+Operation = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Study:
+    name: str
+    directions: list[Direction]
+    trials: list[Trial] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=list)
+    first: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → first trial that has it, how
+
+
+@dataclass(slots=True)
+class Trial:
+    study: Study
+    number: int
+    state: int = RUNNING
+    params: dict[str, tuple[float, str]] = field(default_factory=dict)  # Optuna's number, its distribution
+    values: list[float] | None = None
+    reports: dict[int, float] = field(default_factory=dict)
+    user: dict[str, object] = field(default_factory=dict)
+    system: dict[str, object] = field(default_factory=dict)
+    begin: str | None = None
+    end: str | None = None
+
+
+@dataclass(slots=True)
+class Journal:
+    """All studies of a file, as far as it has been replayed."""
+
+    studies: dict[int, Study] = field(default_factory=dict)
+    made: int = 0  # studies ever created
+    trials: list[Trial] = field(default_factory=list)  # of all studies, in the order they were made
+
+
+def is_journal(path: Path) -> bool:
+    """Whether the first line of a file is an operation."""
+    try:
+        with path.open("rb") as lines:
+            first = json.loads(lines.readline(100_000))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and "op_code" in first and "worker_id" in first
+
+
+def read_journal(path: Path, study: str | None) -> Records:
+    journal, notes = replay(path)
+    found = {one.name: (key, len(one.trials)) for key, one in journal.studies.items()}
+    if not found:
+        raise DataError(f"{path} holds no study yet")
+    key, _ = pick_study(found, study, str(path))
+    return as_records(log_of(journal.studies[key], notes))
+
+
+def replay(path: Path) -> tuple[Journal, list[str]]:
+    journal = Journal()
+    size = path.stat().st_size  # what is written from now on is not ours
+    with path.open("rb") as lines:
+        for number, line in enumerate(watched(lines, "operations"), start=1):
+            size -= len(line)
+            if size < 0 or not line.endswith(b"\n"):
+                return journal, ["the last line of the journal is still being written; left out"]
+            if not line.strip():
+                continue
+            try:
+                apply(journal, json.loads(line))
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+                shown = shorten(line.decode(errors="replace").strip())
+                raise FormatError(
+                    f"{path}: line {number}, {shown}, is no operation that Optuna writes; mend or drop it"
+                ) from None
+    return journal, []
+
+
+def apply(journal: Journal, operation: Operation) -> None:
+    """One operation; what does not apply any more is passed over, as Optuna does."""
+    code = operation["op_code"]
+    if code == CREATE_STUDY:
+        _create_study(journal, operation)
+    elif code == DELETE_STUDY:
+        journal.studies.pop(operation["study_id"], None)
+    elif code == STUDY_ATTRIBUTE:
+        _name_metrics(journal, operation)
+    elif code == CREATE_TRIAL:
+        _create_trial(journal, operation)
+    elif code in CHANGES:
+        _change_trial(journal, operation)
+
+
+def _create_study(journal: Journal, operation: Operation) -> None:
+    name = operation["study_name"]
+    if any(study.name == name for study in journal.studies.values()):
+        return
+    directions: list[Direction] = [
+        "maximize" if code == 2 else "minimize" for code in operation["directions"]
+    ]
+    journal.studies[journal.made] = Study(str(name), directions or ["minimize"])
+    journal.made += 1
+
+
+def _name_metrics(journal: Journal, operation: Operation) -> None:
+    names = operation["system_attr"].get("study:metric_names")
+    study = journal.studies.get(operation["study_id"])
+    if study is not None and isinstance(names, list):
+        study.metrics = [str(name) for name in names]
+
+
+def _create_trial(journal: Journal, operation: Operation) -> None:
+    study = journal.studies.get(operation["study_id"])
+    if study is None:
+        return
+    distributions = operation.get("distributions", {})
+    trial = Trial(
+        study,
+        len(study.trials),
+        state=as_state(operation.get("state", RUNNING)),
+        params={
+            key: (float(value), str(distributions[key])) for key, value in operation.get("params", {}).items()
+        },
+        values=as_values(operation.get("values")),
+        reports={int(step): float(value) for step, value in operation.get("intermediate_values", {}).items()},
+        user=dict(operation.get("user_attrs", {})),
+        system=dict(operation.get("system_attrs", {})),
+        begin=operation.get("datetime_start"),
+        end=operation.get("datetime_complete"),
+    )
+    if trial.values is None and operation.get("value") is not None:
+        trial.values = as_values([operation["value"]])
+    for name, (_, text) in trial.params.items():
+        study.first.setdefault(name, (trial.number, text))
+    study.trials.append(trial)
+    journal.trials.append(trial)
+
+
+def as_state(code: int) -> int:
+    return STATES.index(STATES[code])  # an IndexError or a TypeError if it is none
+
+
+def as_values(given: object) -> list[float] | None:
+    """One number for each objective."""
+    if given is None:
+        return None
+    if not isinstance(given, list):
+        raise TypeError
+    return [float(value) for value in given]
+
+
+def _change_trial(journal: Journal, operation: Operation) -> None:
+    key = operation["trial_id"]
+    trial = journal.trials[key] if 0 <= key < len(journal.trials) else None
+    if trial is None or trial.state in ENDED:
+        return
+    code = operation["op_code"]
+    if code == PARAM:
+        _set_param(trial, str(operation["param_name"]), operation)
+    elif code == STATE:
+        state = as_state(operation["state"])
+        if state == trial.state == RUNNING:  # another worker has taken it before
+            return
+        trial.state = state
+        trial.values = as_values(operation["values"]) or trial.values
+        trial.begin = operation.get("datetime_start") or trial.begin
+        trial.end = operation.get("datetime_complete") or trial.end
+    elif code == REPORT:
+        trial.reports[int(operation["step"])] = float(operation["intermediate_value"])
+    elif code == USER_ATTRIBUTE:
+        trial.user.update(operation["user_attr"])
+    else:
+        trial.system.update(operation["system_attr"])
+
+
+def _set_param(trial: Trial, name: str, operation: Operation) -> None:
+    """Unless Optuna refused it: the kind and the choices of a parameter stay as its first trial has them."""
+    value, text = float(operation["param_value_internal"]), str(operation["distribution"])
+    number, known = trial.study.first.get(name, (trial.number, text))
+    if text != known and not are_alike(known, text):
+        return
+    if trial.number <= number:
+        trial.study.first[name] = trial.number, text
+    trial.params[name] = value, text
+
+
+@lru_cache(maxsize=1000)
+def are_alike(one: str, two: str) -> bool:
+    """Whether Optuna takes both for the same parameter; bounds may differ."""
+    a, b = (read_distribution(text, "a parameter") for text in (one, two))
+    return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)
+
+
+def log_of(study: Study, notes: list[str]) -> StudyLog:
+    values = np.full((len(study.trials), len(study.directions)), np.nan)
+    settings: dict[str, Setting] = {}
+    known: dict[tuple[str, str], int] = {}
+    for row, trial in enumerate(study.trials):
+        if trial.values is not None and len(trial.values) == len(study.directions):
+            values[row] = trial.values
+        for name, (value, text) in trial.params.items():
+            setting = settings.setdefault(name, Setting())
+            if (name, text) not in known:
+                distribution = read_distribution(text, f"parameter {name!r}")
+                if distribution not in setting.distributions:
+                    setting.distributions.append(distribution)
+                known[name, text] = setting.distributions.index(distribution)
+            setting.add(row, value, known[name, text])
+    keys = sorted({key for trial in study.trials for key, value in trial.user.items() if is_plain(value)})
+    constraints = [constraints_in(trial.system) for trial in study.trials]
+    return StudyLog(
+        name=study.name,
+        directions=study.directions,
+        states=[STATES[trial.state] for trial in study.trials],
+        values=values,
+        settings=settings,
+        metrics=study.metrics,
+        constraints=constraints if any(constraints) else [],
+        attributes={key: [_plain(trial.user.get(key)) for trial in study.trials] for key in keys},
+        reports={row: _last(trial.reports) for row, trial in enumerate(study.trials) if trial.reports},
+        seconds=seconds_between([_time(t.begin) for t in study.trials], [_time(t.end) for t in study.trials]),
+        notes=notes,
+    )
+
+
+def _plain(value: object) -> object:
+    return value if is_plain(value) else None
+
+
+def _last(reports: Mapping[int, float]) -> tuple[int, float]:
+    step = max(reports)
+    return step, reports[step]
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+KIND = Kind(
+    name="Optuna journal",
+    mark="a file whose lines are journal operations",
+    example="pedanova analyze journal.log",
+    takes="path",
+    fits=lambda path: path.is_file() and is_journal(path),
+    read=read_journal,
+)

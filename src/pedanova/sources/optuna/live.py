@@ -1,0 +1,119 @@
+"""A live `optuna.Study`: read without importing Optuna, for whoever has one has it imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pedanova.base.progress import watched
+from pedanova.data.records import Records
+from pedanova.errors import DataError
+from pedanova.sources.kind import Kind
+from pedanova.sources.optuna.study_log import (
+    Setting,
+    StudyLog,
+    as_plain,
+    as_records,
+    constraints_in,
+    is_plain,
+    seconds_between,
+)
+from pedanova.sources.spaces.distributions import read_distribution
+
+
+def is_study(data: object) -> bool:
+    return any(
+        base.__module__.startswith("optuna.") and base.__name__ == "Study" for base in type(data).__mro__
+    )
+
+
+def read_study(study: Any, name: str | None = None) -> Records:
+    """All trials of a study, as `analyze` takes them."""
+    if name is not None and name != study.study_name:
+        raise DataError(f"study={name!r} is not the study that was given, {study.study_name!r}; leave it out")
+    return as_records(log_of(study, study.get_trials(deepcopy=False)))
+
+
+def log_of(study: Any, trials: Any) -> StudyLog:
+    directions = tuple(direction.name.lower() for direction in study.directions)
+    if any(direction not in ("minimize", "maximize") for direction in directions):
+        directions = ("minimize",) * len(directions)
+    values = np.full((len(trials), len(directions)), np.nan)
+    settings: dict[str, Setting] = {}
+    known: dict[object, int] = {}  # what marks a distribution → its place
+    for row, trial in enumerate(watched(trials, "trials", len(trials))):
+        if trial.values is not None and len(trial.values) == len(directions):
+            values[row] = trial.values
+        for key, distribution in trial.distributions.items():
+            setting = settings.setdefault(key, Setting())
+            setting.add(
+                row,
+                distribution.to_internal_repr(trial.params[key]),
+                _place(key, distribution, setting, known),
+            )
+    attributes = {
+        key for trial in trials for key, value in trial.user_attrs.items() if is_plain(as_plain(value))
+    }
+    return StudyLog(
+        name=study.study_name,
+        directions=directions,
+        states=[trial.state.name for trial in trials],
+        values=values,
+        settings=settings,
+        metrics=getattr(study, "metric_names", None) or (),
+        constraints=constraints_of(trials),
+        attributes={
+            key: [_plain(trial.user_attrs.get(key)) for trial in trials] for key in sorted(attributes)
+        },
+        reports={row: _last(trial) for row, trial in enumerate(trials) if trial.intermediate_values},
+        seconds=seconds_between(
+            [trial.datetime_start for trial in trials], [trial.datetime_complete for trial in trials]
+        ),
+    )
+
+
+def _place(key: str, distribution: Any, setting: Setting, known: dict[object, int]) -> int:
+    """The place of a distribution; every trial may hold a copy of its own, and parsing each takes long."""
+    choices = getattr(distribution, "choices", None)
+    mark: object = (
+        (key, id(choices)) if choices is not None else (key, type(distribution), *bounds_of(distribution))
+    )
+    place = known.get(mark)
+    if place is None:
+        plain = read_distribution(distribution, f"parameter {key!r}")
+        if plain not in setting.distributions:
+            setting.distributions.append(plain)
+        place = known[mark] = setting.distributions.index(plain)
+    return place
+
+
+def bounds_of(distribution: Any) -> tuple[object, ...]:
+    names = ("low", "high", "log", "step", "q")
+    return tuple([getattr(distribution, name, None) for name in names])
+
+
+def constraints_of(trials: Any) -> list[dict[str, float]]:
+    """By name, in the old form (a list) and the new one (a key for each)."""
+    rows = [constraints_in(trial.system_attrs) for trial in trials]
+    return rows if any(rows) else []
+
+
+def _last(trial: Any) -> tuple[int, float]:
+    step = max(trial.intermediate_values)
+    return step, trial.intermediate_values[step]
+
+
+def _plain(value: object) -> object:
+    plain = as_plain(value)
+    return plain if is_plain(plain) else None
+
+
+KIND = Kind(
+    name="Optuna study",
+    mark="an optuna.Study object",
+    example="pedanova.analyze(study)",
+    takes="object",
+    fits=is_study,
+    read=read_study,
+)

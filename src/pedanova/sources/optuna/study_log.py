@@ -1,0 +1,290 @@
+"""A study of Optuna, wherever it was kept, as columns; what each kind of storage fills in is a `StudyLog`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.column import Column, as_column
+from pedanova.data.records import Records, Told
+from pedanova.data.regions import Direction
+from pedanova.errors import DataError, listed
+from pedanova.sources.logs.trials import free_name
+from pedanova.sources.spaces.distributions import NEAR, Distribution
+from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch
+
+STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")  # by Optuna's numbers
+FEW_RANGES = 5  # so many ranges of one parameter are changes of mind; more are a range that moves
+MOST_REGIMES = 8
+
+Reals = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Setting:
+    """One parameter over the trials, in Optuna's own numbers: a category is its place in the choices."""
+
+    rows: Any = field(default_factory=list)  # whole numbers, as a list or an array
+    values: Any = field(default_factory=list)
+    which: Any = field(default_factory=list)  # of the distributions, for each value
+    distributions: list[Distribution] = field(default_factory=list)
+
+    def add(self, row: int, value: float, which: int) -> None:
+        self.rows.append(row)
+        self.values.append(value)
+        self.which.append(which)
+
+
+@dataclass(slots=True)
+class StudyLog:
+    """Everything that a storage tells of one study; rows are trials in order of their numbers."""
+
+    name: str
+    directions: Sequence[Direction]
+    states: Sequence[str]
+    values: Reals  # (trials, objectives)
+    settings: Mapping[str, Setting]
+    metrics: Sequence[str] = ()  # names of the objectives, where the user gave some
+    constraints: Sequence[Mapping[str, float]] = ()  # for each trial; empty for a study without
+    attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # of the user, by name
+    reports: Mapping[int, tuple[int, float]] = field(default_factory=dict)  # row → last step and its value
+    seconds: Reals | None = None  # what each trial took
+    notes: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Sheet:
+    """Columns on their way to become records."""
+
+    rows: int
+    columns: dict[str, Column] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, name: str, values: object) -> str:
+        name = free_name(name, self.columns)
+        self.columns[name] = as_column(name, values)
+        return name
+
+    def add_words(self, name: str, words: Sequence[str]) -> str:
+        """Many rows of few words."""
+        name = free_name(name, self.columns)
+        labels = tuple(sorted(set(words)))
+        code = {label: i for i, label in enumerate(labels)}
+        self.columns[name] = Column(name, np.array([code[word] for word in words], dtype=np.int32), labels)
+        return name
+
+
+def as_records(log: StudyLog) -> Records:
+    """Settings under their own names; `value`, `state`, `user_attrs_…` as in Optuna's data frames."""
+    source = f"Optuna study {log.name!r}"
+    if not len(log.states):
+        raise DataError(f"{source} has no trials yet")
+    if not log.settings:
+        raise DataError(f"{source} has {len(log.states):,} trials, but none has a parameter")
+    # Storages keep parameters in different orders; the same study must give the same table.
+    ordered = sorted(log.settings, key=lambda name: (int(np.min(log.settings[name].rows)), name))
+    log = replace(log, settings={name: log.settings[name] for name in ordered})
+    sheet = Sheet(len(log.states), notes=list(log.notes))
+    sheet.columns.update(
+        {name: coded_or_plain(name, setting, sheet.rows) for name, setting in log.settings.items()}
+    )
+    space = {name: parameter_of(name, setting, log, sheet) for name, setting in log.settings.items()}
+    goals = add_objectives(log, sheet)
+    state = sheet.add_words("state", log.states)
+    feasible = add_constraints(log, sheet)
+    if log.seconds is not None and not np.isnan(log.seconds).all():
+        sheet.add("duration", log.seconds)
+    for key, values in log.attributes.items():
+        sheet.add(f"user_attrs_{key}", values)
+    told = Told(
+        source=source,
+        params=tuple(space),
+        space=Space(space),
+        objectives=goals,
+        directions=tuple(log.directions),
+        metrics=goals,
+        state=state,
+        feasible=feasible,
+    )
+    return Records(sheet.columns, tuple(sheet.notes), told)
+
+
+def add_objectives(log: StudyLog, sheet: Sheet) -> tuple[str, ...]:
+    """One column for each objective; a pruned trial without a value has its last report as one."""
+    values, count = log.values, len(log.directions)
+    if log.reports:
+        steps, last = np.full(sheet.rows, np.nan), np.full(sheet.rows, np.nan)
+        rows = np.fromiter(log.reports, dtype=np.int64, count=len(log.reports))
+        steps[rows], last[rows] = np.array(list(log.reports.values()), dtype=np.float64).T
+        pruned = np.array([state == "PRUNED" for state in log.states])
+        if count == 1:
+            gone = pruned & np.isnan(values[:, 0])
+            values = np.where(gone[:, None], last[:, None], values)
+        sheet.add("last_step", steps)
+    names = log.metrics if len(log.metrics) == count else ()
+    names = names or (["value"] if count == 1 else [f"values_{i}" for i in range(count)])
+    return tuple(sheet.add(name, values[:, i]) for i, name in enumerate(names))
+
+
+def add_constraints(log: StudyLog, sheet: Sheet) -> str | None:
+    """A column for each constraint and one that says whether all hold; a trial without any is feasible."""
+    keys = list(dict.fromkeys(key for row in log.constraints for key in row))
+    if not keys:
+        return None
+    for key in keys:
+        sheet.add(f"constraint_{key}", [row.get(key) for row in log.constraints])
+    return sheet.add(
+        "feasible", np.array([all(value <= 0 for value in row.values()) for row in log.constraints])
+    )
+
+
+def coded_or_plain(name: str, setting: Setting, rows: int) -> Column:
+    """The values as a user knows them."""
+    where, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
+    values = np.array(setting.values, dtype=np.float64)
+    kinds = {distribution.kind for distribution in setting.distributions}
+    if "categorical" in kinds:
+        return _coded(name, setting, rows) if kinds == {"categorical"} else _mixed(name, setting, rows)
+    for i, distribution in enumerate(setting.distributions):
+        if distribution.steps:  # onto the lattice, where rounding had left it beside
+            values[which == i] = _snapped(values[which == i], distribution)
+    full = np.full(rows, np.nan)
+    full[where] = values
+    whole = kinds == {"int"} and len(where) == rows
+    return Column(name, full.astype(np.int64) if whole else full)
+
+
+def _snapped(values: Reals, distribution: Distribution) -> Reals:
+    """Onto the points that they stand for; what was enqueued outside or in between stays as it is."""
+    points, step = np.array(distribution.lattice), distribution.step or 1.0
+    places = np.clip(np.rint((values - distribution.low) / step), 0, len(points) - 1).astype(np.int64)
+    near = np.maximum(NEAR * step, 4 * np.spacing(np.abs(points[places])))
+    return np.where(np.abs(values - points[places]) <= near, points[places], values)
+
+
+def _coded(name: str, setting: Setting, rows: int) -> Column:
+    labels = tuple(dict.fromkeys(label for d in setting.distributions for label in d.choices))
+    place = {label: i for i, label in enumerate(labels)}
+    tables = [np.array([place[label] for label in d.choices]) for d in setting.distributions]
+    codes = np.full(rows, -1, dtype=np.int32)
+    for i, table in enumerate(tables):
+        mine = np.array(setting.which) == i
+        inside = np.array(setting.values, dtype=np.float64)[mine]
+        if len(inside) and not (inside.min() >= 0 and inside.max() < len(table)):
+            raise DataError(
+                f"{name}: category {inside.max():g} of {len(table)} choices; the storage is damaged"
+            )
+        codes[np.array(setting.rows, dtype=np.int64)[mine]] = table[inside.astype(np.int64)]
+    return Column(name, codes, labels)
+
+
+def _mixed(name: str, setting: Setting, rows: int) -> Column:
+    """Numbers in some trials and categories in others: all of them are names."""
+    values: list[object] = [None] * rows
+    for row, value, which in zip(setting.rows, setting.values, setting.which, strict=True):
+        choices = setting.distributions[which].choices
+        number = int(value) if float(value).is_integer() else float(value)
+        values[row] = str(choices[int(value)] if choices else number)
+    return as_column(name, values)
+
+
+def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Parameter:
+    """The domain; where it differs between trials: by a category, by changes of mind, or by trial."""
+    kinds = {(d.kind, d.log) for d in setting.distributions}
+    if len(setting.distributions) == 1:
+        return setting.distributions[0].domain
+    column = sheet.columns[name]
+    if column.labels is not None:
+        sheet.notes.append(f"{name}: its choices changed between trials; all {len(column.labels)} are used")
+        return Categorical(column.labels)
+    if len(kinds) == 1:
+        switch = _switch(name, setting, log, sheet)
+        if switch is not None:
+            return switch
+    if len(setting.distributions) > FEW_RANGES:
+        return _moving(name, setting, sheet)
+    low, high = min(d.low for d in setting.distributions), max(d.high for d in setting.distributions)
+    ranges = listed([f"{d.low:g} to {d.high:g}" for d in setting.distributions])
+    sheet.notes.append(f"{name}: its range changed between trials ({ranges}); {low:g} to {high:g} is used")
+    whole = all(d.kind == "int" for d in setting.distributions)
+    log_scale = all(d.log for d in setting.distributions)
+    return Distribution("int" if whole else "float", low, high, None, log_scale).domain
+
+
+def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch | None:
+    """Another setting whose category decides which range there is."""
+    rows, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
+    if len(setting.distributions) > MOST_REGIMES:
+        return None
+    for parent in log.settings:
+        labels = sheet.columns[parent].labels
+        if parent == name or labels is None or not 1 < len(labels) <= MOST_REGIMES:
+            continue
+        codes = sheet.columns[parent].values[rows]
+        pairs = {(int(code), int(one)) for code, one in zip(codes, which, strict=True)}
+        if min(codes) < 0 or len(pairs) > len({code for code, _ in pairs}):
+            continue
+        domains = {labels[code]: setting.distributions[one].domain for code, one in sorted(pairs)}
+        sheet.notes.append(f"{name}: its range depends on {parent}; each is counted as a regime of its own")
+        return Switch(parent, tuple(domains.items()))
+    return None
+
+
+def _moving(name: str, setting: Setting, sheet: Sheet) -> Parameter:
+    """Bounds that go with the trial, kept in columns of their own."""
+    rows, which = np.array(setting.rows, dtype=np.int64), np.array(setting.which, dtype=np.int64)
+    ends = []
+    for end in ("low", "high"):
+        bounds = np.full(sheet.rows, np.nan)
+        bounds[rows] = np.array([getattr(d, end) for d in setting.distributions])[which]
+        ends.append(sheet.add(f"{name} {end}", bounds))
+    return Moving(ends[0], ends[1], all(d.log for d in setting.distributions))
+
+
+def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
+    """Among the system's attributes of a trial: in the old form (a list) and the new one (a key for each)."""
+    given = attributes.get("constraints")
+    listed_ = given.tolist() if isinstance(given, np.ndarray) else given
+    found = {str(i): value for i, value in enumerate(listed_ if isinstance(listed_, Sequence) else ())}
+    for key, value in attributes.items():
+        if key.startswith("constraints:"):
+            found[key.partition(":")[2]] = value
+    plain = {key: as_plain(value) for key, value in found.items()}
+    return {key: float(value) for key, value in plain.items() if isinstance(value, int | float)}
+
+
+def seconds_between(begin: Iterable[Any], end: Iterable[Any]) -> Reals:
+    """Durations; NaN where one of the times is not known."""
+    return np.array(
+        [
+            np.nan if a is None or b is None else (b - a).total_seconds()
+            for a, b in zip(begin, end, strict=True)
+        ]
+    )
+
+
+def as_plain(value: Any) -> Any:
+    """Scalars of NumPy and tensors of one number, which studies in memory keep, as Python's own."""
+    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+
+
+def is_plain(value: object) -> bool:
+    """What can be a column of attributes: numbers, text, booleans, nothing."""
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def pick_study(found: dict[str, tuple[int, int]], wanted: str | None, shown: str) -> tuple[int, str]:
+    """The study of a name, or the only one there is."""
+    names = [f"{name} ({count:,} trials)" for name, (_, count) in found.items()]
+    counted = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    if wanted is not None and wanted not in found:
+        raise DataError(f"{shown} holds no study called {wanted!r}; there are: {counted}")
+    if wanted is None and len(found) > 1:
+        raise DataError(f"{shown} holds {len(found)} studies; choose one by study=: {counted}")
+    name = wanted if wanted is not None else next(iter(found))
+    return found[name][0], name

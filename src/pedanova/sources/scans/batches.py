@@ -1,0 +1,233 @@
+"""Batches of rows by pyarrow, Polars and DuckDB: what `scans` is made of."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pedanova.data.column import Column
+from pedanova.data.records import Records
+from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.sources.tables.binary import check_errno, is_stream
+from pedanova.sources.tables.frames import read_frame
+from pedanova.sources.tables.text import MISSING, arrow_conversion, parse_text, read_header
+
+ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
+CSV_BLOCK = 1 << 25  # bytes
+HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
+
+
+def describe_file(file: Path, kind: str) -> tuple[tuple[str, ...], list[int]]:
+    """The columns of a file, and the rows of its groups where it tells them."""
+    with complaints(file, kind):
+        if kind == "Parquet":
+            with open_parquet(file) as parquet:
+                meta = parquet.metadata
+                rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+                return tuple(parquet.schema_arrow.names), rows
+        if kind == "Arrow IPC":
+            return tuple(open_ipc(file).schema.names), []
+        return tuple(read_header(file, delimiter_of(kind))), []
+
+
+def group_ranges(file: Path, name: str) -> list[tuple[float, float] | None]:
+    """For each row group of a Parquet file, what its numbers in a column lie between, where it tells."""
+    with open_parquet(file) as parquet:
+        meta = parquet.metadata
+        groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+        places = [i for i in range(meta.num_columns) if meta.schema.column(i).path == name]
+        return [_range_of(group.column(places[0])) if places else None for group in groups]
+
+
+def _range_of(chunk: Any) -> tuple[float, float] | None:
+    told = chunk.statistics if chunk.is_stats_set else None
+    if told is None or not told.has_min_max:
+        return None
+    ends = told.min, told.max
+    plain = all(isinstance(end, int | float) and not isinstance(end, bool) and end == end for end in ends)
+    return (float(ends[0]), float(ends[1])) if plain else None
+
+
+def read_batches(
+    file: Path, kind: str, names: Sequence[str], groups: Sequence[int] | None
+) -> Iterator[Records]:
+    """These columns of a file, some rows at a time; errors name the file."""
+    with complaints(file, kind):
+        for batch in _batches(file, kind, list(names), groups):
+            if batch.num_rows:
+                yield read_frame(batch)
+
+
+def _batches(file: Path, kind: str, names: list[str], groups: Sequence[int] | None) -> Iterator[Any]:
+    if kind == "Parquet":
+        with open_parquet(file, coded=names) as parquet:
+            yield from parquet.iter_batches(ROWS, row_groups=groups, columns=names)
+    elif kind == "Arrow IPC":
+        reader = open_ipc(file)
+        counted = hasattr(reader, "num_record_batches")
+        every = (reader.get_batch(i) for i in range(reader.num_record_batches)) if counted else iter(reader)
+        yield from (batch.select(names) for batch in every)
+    else:
+        yield from _csv_batches(file, delimiter_of(kind), names)
+
+
+def delimiter_of(kind: str) -> str:
+    return "\t" if kind == "TSV" else ","
+
+
+def open_parquet(file: Path, *, coded: Sequence[str] = ()) -> Any:
+    """The file; text among the `coded` columns comes as codes, which is how it mostly lies there."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(file) if coded else pa.schema([])
+    texts = [
+        name
+        for name in coded
+        if name in schema.names
+        and schema.types[schema.get_field_index(name)] in (pa.string(), pa.large_string())
+    ]
+    # With pre_buffer all of the file would be held in memory.
+    return parquet.ParquetFile(file, pre_buffer=False, read_dictionary=texts)
+
+
+def open_ipc(file: Path) -> Any:
+    import pyarrow as pa
+
+    source = pa.memory_map(str(file))
+    return pa.ipc.open_stream(source) if is_stream(file) else pa.ipc.open_file(source)
+
+
+def _csv_batches(file: Path, delimiter: str, names: list[str]) -> Iterator[Any]:
+    from pyarrow import csv
+
+    reader = csv.open_csv(
+        file,
+        read_options=csv.ReadOptions(
+            column_names=read_header(file, delimiter), skip_rows_after_names=1, block_size=CSV_BLOCK
+        ),
+        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=arrow_conversion(include_columns=names),
+    )
+    yield from reader
+
+
+def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
+    """A column with one value, as numbers if it reads as one and is not to be `text`."""
+    if value in HIVE_NULL:
+        return Column(name, np.full(rows, -1, dtype=np.int32), ())
+    if text:
+        return Column(name, np.zeros(rows, dtype=np.int32), (value,))
+    one = parse_text(name, [value])
+    return Column(name, np.full(rows, one.values[0]), one.labels)
+
+
+def is_text(value: str) -> bool:
+    """Whether a value in a path is no number, nor a word for one."""
+    return value not in HIVE_NULL and parse_text("key", [value]).labels is not None
+
+
+def join(parts: Sequence[Records], names: Sequence[str]) -> Records:
+    """Batches put one behind the other; text and numbers in one column do not go together."""
+    if not parts:
+        raise DataError("the files hold no rows; nothing can be counted")
+    return Records({name: join_columns(name, [part.columns[name] for part in parts]) for name in names})
+
+
+def join_columns(name: str, columns: Sequence[Column]) -> Column:
+    full = [column for column in columns if not (column.labels is not None and not column.labels)]
+    if not full:  # nothing but missing values
+        return Column(name, np.full(sum(map(len, columns)), -1, dtype=np.int32), ())
+    if any(column.labels is not None for column in full) and any(column.labels is None for column in full):
+        raise DataError(f"{name}: some files hold text and others numbers; give it one type in all of them")
+    absent = np.concatenate([column.absent() for column in columns])
+    if full[0].labels is None:
+        values = np.concatenate(
+            [c.values if c.labels is None else np.zeros(len(c), dtype=full[0].values.dtype) for c in columns]
+        )
+        return Column(name, values, None, absent if absent.any() else None)
+    labels = tuple(dict.fromkeys(label for column in full for label in column.labels or ()))
+    place = {label: i for i, label in enumerate(labels)}
+    codes = [
+        np.array([*(place[label] for label in column.labels or ()), -1], dtype=np.int32)[column.values]
+        for column in columns
+    ]
+    return Column(name, np.concatenate(codes), labels)
+
+
+def is_plan(data: object) -> bool:
+    """A lazy frame of Polars, a relation of DuckDB or a table of ibis."""
+    polars, duckdb = sys.modules.get("polars"), sys.modules.get("duckdb")
+    lazy = polars is not None and isinstance(data, polars.LazyFrame)
+    return lazy or is_ibis(data) or (duckdb is not None and isinstance(data, duckdb.DuckDBPyRelation))
+
+
+def is_ibis(data: object) -> bool:
+    return type(data).__module__.startswith("ibis.expr.types") and hasattr(data, "to_pyarrow_batches")
+
+
+def plan_columns(plan: Any) -> list[str]:
+    with plan_complaints(plan):
+        return list(plan.collect_schema().names() if hasattr(plan, "collect_schema") else plan.columns)
+
+
+def plan_rows(plan: Any) -> int:
+    """Counted by whoever runs the plan, who mostly need not read for it."""
+    with plan_complaints(plan):
+        if hasattr(plan, "collect_schema"):
+            return int(plan.select(sys.modules["polars"].len()).collect().item())
+        if is_ibis(plan):
+            return int(plan.count().execute())
+        return int(plan.count("*").fetchone()[0])
+
+
+def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
+    with plan_complaints(plan):
+        if hasattr(plan, "collect_schema"):
+            for frame in plan.select(list(names)).collect_batches(chunk_size=ROWS):
+                if len(frame):
+                    yield read_frame(frame)
+        elif is_ibis(plan):
+            for batch in plan.select(*names).to_pyarrow_batches(chunk_size=ROWS):
+                if batch.num_rows:
+                    yield read_frame(batch)
+        else:
+            columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+            for batch in plan.project(columns).fetch_record_batch(ROWS):
+                if batch.num_rows:
+                    yield read_frame(batch)
+
+
+@contextmanager
+def complaints(file: Path, kind: str) -> Iterator[None]:
+    """What pyarrow says of a file, in one line that names it."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except PedanovaError:
+        raise
+    except (pa.ArrowException, OSError, KeyError) as error:
+        check_errno(error)
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise FormatError(
+            f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again"
+        ) from None
+
+
+@contextmanager
+def plan_complaints(plan: Any) -> Iterator[None]:
+    try:
+        yield
+    except PedanovaError:
+        raise
+    except Exception as error:
+        if not type(error).__module__.startswith(("polars", "duckdb", "_duckdb", "ibis", "builtins")):
+            raise
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise DataError(f"the {type(plan).__name__} cannot be run: {first}") from error

@@ -1,0 +1,294 @@
+"""Tables that need not fit into memory: files and plans of data frame libraries, read batch by batch.
+
+A scan is cut into parts (a file, or some row groups of one); every part can be read on its own, again
+and again, here or on another machine.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+from pedanova.data.column import Column
+from pedanova.data.records import Records
+from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
+from pedanova.sources.scans import batches
+from pedanova.sources.scans.spark import SparkPart, is_spark
+from pedanova.sources.tables.files import SUFFIXES
+
+LARGE = 5_000_000  # rows; smaller tables are read at once, and then answer every kind of question
+LARGE_BYTES = 400_000_000
+SMALL_BYTES = 20_000_000  # of a file that cannot be large
+ROWS_A_PART = 8_000_000  # a file with more rows is cut between its row groups
+LISTED = ("Parquet", "CSV", "TSV", "Arrow IPC")
+
+
+class Part(Protocol):
+    """Some rows of a scan."""
+
+    @property
+    def name(self) -> str: ...
+    def batches(self, names: Sequence[str]) -> Iterator[Records]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A file, or some row groups of it; plain values, so that it can be sent to another process."""
+
+    path: str
+    kind: str
+    groups: tuple[int, ...] | None = None  # of a Parquet file; None for all
+    keys: tuple[tuple[str, str], ...] = ()  # columns that stand in the path, as in year=2024/
+    texts: tuple[str, ...] = ()  # keys that are text in some file, hence in all
+
+    @property
+    def name(self) -> str:
+        return (
+            self.path
+            if self.groups is None
+            else f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
+        )
+
+    def batches(self, names: Sequence[str]) -> Iterator[Records]:
+        inside = [name for name in names if name not in dict(self.keys)]
+        try:
+            for records in batches.read_batches(Path(self.path), self.kind, inside, self.groups):
+                yield self._with_keys(records, names)
+        except FormatError as error:
+            raise PartError(str(error), self.name) from None
+        except OSError as error:
+            raise PartError(f"{self.path} cannot be read: {error.strerror or error}", self.name) from None
+
+    def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
+        """The row groups whose numbers may lie between ends of which that holds; None where there is none.
+
+        A group that does not tell its ends stays.
+        """
+        if self.kind != "Parquet" or name in dict(self.keys):
+            return self
+        try:
+            ranges = batches.group_ranges(Path(self.path), name)
+        except (OSError, ValueError):  # reading the rows will say why
+            return self
+        own = range(len(ranges)) if self.groups is None else self.groups
+        kept = tuple(i for i in own if (ends := ranges[i]) is None or holds(*ends))
+        return replace(self, groups=kept) if kept else None
+
+    @property
+    def mark(self) -> tuple[object, ...]:
+        """What tells this part from others, and from itself after a change."""
+        state = Path(self.path).stat()
+        return (str(Path(self.path).resolve()), self.groups, state.st_size, state.st_mtime_ns)
+
+    def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
+        if not self.keys:
+            return records
+        constant = {
+            key: batches.constant(key, value, records.rows, text=key in self.texts)
+            for key, value in self.keys
+            if key in names
+        }
+        columns: dict[str, Column] = {**records.columns, **constant}
+        return Records({name: columns[name] for name in names}, records.notes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FramePart:
+    """A lazy frame or a relation: it is run anew for every reading."""
+
+    plan: Any = field(repr=False)
+    name: str
+
+    def batches(self, names: Sequence[str]) -> Iterator[Records]:
+        yield from batches.run_plan(self.plan, names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """A table in parts."""
+
+    name: str
+    columns: tuple[str, ...]
+    parts: tuple[Part, ...]
+    rows: int | None = None  # where the files tell
+    size: int = 0  # bytes on disk
+    lost: tuple[tuple[str, str], ...] = ()  # files that were skipped, and why
+
+    @property
+    def is_large(self) -> bool:
+        return self.size > LARGE_BYTES if self.rows is None else self.rows > LARGE
+
+    @property
+    def is_spark(self) -> bool:
+        return isinstance(self.parts[0], SparkPart)
+
+    def check(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name not in self.columns:
+                raise DataError(unknown_name(name, self.columns, what="column"))
+
+    def load(self, *, skip: bool = False) -> Records:
+        """All of it in memory; with `skip`, without the parts that cannot be read."""
+        found: list[Records] = []
+        lost = dict(self.lost)
+        for part in self.parts:
+            try:
+                found += list(part.batches(self.columns))
+            except PartError as error:
+                if not skip:
+                    raise
+                lost[error.part] = str(error)
+        records = batches.join(found, self.columns)
+        return Records(records.columns, tuple(f"skipped, and not counted: {why}" for why in lost.values()))
+
+
+def scan_of(data: object, *, skip: bool = False) -> Scan | None:
+    """A scan of files, globs, folders of them, lazy frames and relations; None for anything else.
+
+    With `skip`, files that cannot be opened are left out.
+    """
+    if isinstance(data, str | os.PathLike):
+        return scan_place(os.fspath(data), skip=skip)
+    if is_spark(data):
+        frame: Any = data
+        return Scan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
+    if batches.is_plan(data):
+        return scan_plan(data)
+    return None
+
+
+def scan_plan(plan: Any) -> Scan:
+    name = f"a {type(plan).__module__.partition('.')[0]} {type(plan).__name__}"
+    return Scan(
+        name, tuple(batches.plan_columns(plan)), (FramePart(plan, name),), rows=batches.plan_rows(plan)
+    )
+
+
+def scan_place(place: str, *, skip: bool = False) -> Scan | None:
+    files = find_files(place)
+    if not files:
+        return None
+    kinds = {SUFFIXES[file.suffix.lower()] for file in files}
+    if len(kinds) > 1:
+        raise DataError(
+            f"{place} holds files of several kinds ({listed(sorted(kinds))}); name one by its suffix"
+        )
+    kind = kinds.pop()
+    if kind not in LISTED:
+        return None
+    if importlib.util.find_spec("pyarrow") is None:
+        if len(files) == 1 and not is_pattern(place):
+            return None  # read at once, by whatever is there
+        raise MissingLibraryError(f"{place}: several files need pyarrow; pip install 'pedanova[arrow]'")
+    return scan_files(place, files, kind, skip=skip)
+
+
+def is_pattern(place: str) -> bool:
+    return any(sign in place for sign in "*?[") and not Path(place).exists()
+
+
+def find_files(place: str) -> list[Path]:
+    """Files of a table: one, those of a pattern, or those anywhere in a folder; hidden ones left out."""
+    path = Path(place)
+    if is_pattern(place):
+        found = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207
+        if not found:
+            raise DataError(f"{place} matches no file; check the pattern")
+        return [file for file in found if file.suffix.lower() in SUFFIXES]
+    try:
+        if path.is_dir():
+            inside = sorted(path.rglob("*.parquet"))
+            return [
+                file
+                for file in inside
+                if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+            ]
+        return [path] if path.is_file() and path.suffix.lower() in SUFFIXES else []
+    except (OSError, ValueError):
+        return []
+
+
+def is_small_file(place: str) -> bool:
+    """One file that is read at once, or none at all: whoever reads it says what is wrong with it."""
+    path = Path(place)
+    try:
+        return (
+            not is_pattern(place)
+            and not path.is_dir()
+            and (not path.is_file() or path.stat().st_size < SMALL_BYTES)
+        )
+    except (OSError, ValueError):
+        return True
+
+
+def is_hidden(file: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in file.parts)
+
+
+def scan_files(place: str, files: Sequence[Path], kind: str, *, skip: bool = False) -> Scan:
+    parts: list[FilePart] = []
+    rows = size = 0
+    columns: tuple[str, ...] = ()
+    lost: list[tuple[str, str]] = []
+    texts = text_keys(files)
+    for file in files:
+        try:
+            names, groups = describe(file, kind, columns)
+        except (FormatError, OSError) as error:
+            if not skip:
+                raise
+            lost.append((str(file), str(error)))
+            continue
+        columns = columns or names
+        rows += sum(groups)
+        size += file.stat().st_size
+        parts += [FilePart(str(file), kind, group, keys_in(file), texts) for group in group_rows(groups)]
+    if not parts:
+        raise DataError(f"{place}: none of {len(files)} files can be read ({lost[0][1]})")
+    known = rows if kind == "Parquet" else None
+    return Scan(place, columns, tuple(parts), known, size, tuple(lost))
+
+
+def describe(file: Path, kind: str, columns: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+    """Columns and rows by group of a file, which must have these columns."""
+    names, groups = batches.describe_file(file, kind)
+    names = (*names, *(key for key, _ in keys_in(file) if key not in names))
+    lacking = [name for name in columns if name not in names]
+    if lacking:
+        raise FormatError(
+            f"{file} has no column {lacking[0]!r}, which others have; every file needs the same"
+        )
+    return names, groups
+
+
+def text_keys(files: Sequence[Path]) -> tuple[str, ...]:
+    """Keys in the paths that are text in one file at least."""
+    values = {pair for file in files for pair in keys_in(file)}
+    return tuple(sorted({name for name, value in values if batches.is_text(value)}))
+
+
+def keys_in(file: Path) -> tuple[tuple[str, str], ...]:
+    """Columns that a path tells, as in year=2024/month=3/part.parquet."""
+    pairs = [part.partition("=") for part in file.parts[:-1] if "=" in part]
+    return tuple((name, unquote(value)) for name, _, value in pairs if name)
+
+
+def group_rows(groups: Sequence[int]) -> list[tuple[int, ...] | None]:
+    """Row groups by part; a file of moderate size is one part."""
+    if sum(groups) <= ROWS_A_PART:
+        return [None]
+    parts: list[tuple[int, ...]] = []
+    held = 0
+    for number, rows in enumerate(groups):
+        if not parts or held + rows > ROWS_A_PART:
+            parts.append(())
+            held = 0
+        parts[-1] = (*parts[-1], number)
+        held += rows
+    return list(parts)

@@ -1,0 +1,1 @@
+"""Search spaces as other tools write them."""

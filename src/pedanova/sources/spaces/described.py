@@ -1,0 +1,203 @@
+"""A search space as a tool wrote it down, and the settings of its trials put onto it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TypeAlias
+
+from pedanova.data.column import as_column
+from pedanova.data.guess import guess
+from pedanova.errors import SpaceError, listed
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
+from pedanova.space.values import LARGEST_INT, Condition, Label
+
+NEAR = 1e-4  # of a step: as far as rounding may move a value off its lattice
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A setting whose bounds are not told: the data's are taken."""
+
+    whole: bool | None = None  # None: not even the kind is known
+    log: bool = False
+    when: tuple[Condition, ...] = ()
+
+
+Domain: TypeAlias = Float | Int | Ordinal | Categorical | Open
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a description of a space says, before any trial is seen."""
+
+    domains: Mapping[str, Domain]
+    notes: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()  # constants, and settings that can never exist
+    conditions: bool = True  # `when` says all there is to say about who exists when
+    ranges: Mapping[str, Float] = field(default_factory=dict)  # of settings taken as steps
+
+    @property
+    def space(self) -> Space:
+        """The settings whose domains are told."""
+        return Space({name: d for name, d in self.domains.items() if not isinstance(d, Open)})
+
+
+class Labels:
+    """The values of a setting, found again however a log writes them: 1, 1.0 or '1'."""
+
+    __slots__ = ("_exact", "_numbers", "_texts")
+
+    def __init__(self, labels: Iterable[Label]) -> None:
+        known = tuple(labels)
+        self._exact = {(type(label), label): label for label in known}
+        self._texts = {str(label): label for label in known}
+        self._numbers = {number: label for label in known if (number := as_number(label)) is not None}
+
+    def find(self, value: object) -> Label | None:
+        """The value as the space writes it; None if it is not there."""
+        own = as_plain(value)
+        if (type(own), own) in self._exact:
+            return own
+        for text in (str(own), str(own).lower()) if isinstance(own, bool) else (str(own),):
+            if text in self._texts:
+                return self._texts[text]
+        number = as_number(own)
+        return None if number is None else self._numbers.get(number)
+
+
+def as_number(value: object) -> float | None:
+    """The finite number that a value or its text stands for."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def as_plain(value: object) -> Label:
+    """A value that a space can hold: lists and objects become JSON, null the text None."""
+    plain = value.item() if hasattr(value, "item") and not isinstance(value, str) else value
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return str(plain)
+    if isinstance(plain, int) and not isinstance(plain, bool) and abs(plain) > LARGEST_INT:
+        return str(plain)
+    if isinstance(plain, str | int | float):
+        return plain
+    if isinstance(plain, list | tuple | dict):
+        return json.dumps(plain, default=str)
+    return str(plain)
+
+
+def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
+    """Values told apart; where two of them are equal, such as 1 and True, all become text."""
+    plain = [as_plain(value) for value in values]
+    if len(set(plain)) < len(plain):
+        plain = [json.dumps(value) for value in plain]
+    return tuple(dict.fromkeys(plain))
+
+
+Settings: TypeAlias = list[dict[str, object]]
+
+
+def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[str]]:
+    """The space with nothing left open, the settings as it writes them, and what was noticed."""
+    domains, notes = dict(described.domains), list(described.notes)
+    strange = _strangers(described, rows)
+    if strange:
+        notes.append(f"not in the configuration space and left out: {listed(strange)}")
+    for name, whole in described.ranges.items():
+        if not _all_on(domains[name], rows, name):
+            domains[name] = replace(whole, when=domains[name].when)
+            notes.append(f"{name}: values lie between its steps; taken as a range")
+    settings: Settings = [
+        {name: value for name, value in row.items() if name in domains and _is_given(value, domains[name])}
+        for row in rows
+    ]
+    for name, domain in domains.items():
+        if isinstance(domain, Categorical | Ordinal):
+            _write_labels(settings, name, domain)
+    closed: dict[str, Float | Int | Ordinal | Categorical] = {}
+    for name, domain in domains.items():
+        if not isinstance(domain, Open):
+            closed[name] = domain
+            continue
+        found, note = _from_data(name, domain, [row.get(name) for row in settings])
+        notes.append(note)
+        if found is not None:
+            closed[name] = found
+    return Space(closed), [{n: v for n, v in row.items() if n in closed} for row in settings], notes
+
+
+def _strangers(described: Described, rows: Sequence[Mapping[str, object]]) -> list[str]:
+    known = {*described.domains, *described.fixed}
+    return list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))
+
+
+def _is_given(value: object, domain: Domain) -> bool:
+    """Null is a value only where it is one of the choices."""
+    if value is not None:
+        return True
+    return isinstance(domain, Categorical | Ordinal) and "None" in _values(domain)
+
+
+def _values(domain: Categorical | Ordinal) -> tuple[Label, ...]:
+    return domain.choices if isinstance(domain, Categorical) else domain.values
+
+
+def _write_labels(settings: Settings, name: str, domain: Categorical | Ordinal) -> None:
+    labels = Labels(_values(domain))
+    points = _points(domain)
+    for row in settings:
+        if name in row:
+            found = labels.find(row[name])
+            near = found if found is not None else _nearest(row[name], points)
+            row[name] = near if near is not None else as_plain(row[name])
+
+
+def _points(domain: Domain) -> list[float]:
+    """The values of an ordinal of numbers in rising order; none for any other domain."""
+    values = domain.values if isinstance(domain, Ordinal) else ()
+    numbers = [float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    return sorted(numbers) if len(numbers) == len(values) else []
+
+
+def _nearest(value: object, points: Sequence[float]) -> float | None:
+    """The point that rounding moved a value away from."""
+    number = as_number(value)
+    if number is None or len(points) < 2:
+        return None
+    step = min(b - a for a, b in pairwise(points))
+    nearest = min(points, key=lambda point: abs(point - number))
+    return nearest if abs(nearest - number) <= NEAR * step else None
+
+
+def _all_on(domain: Domain, rows: Sequence[Mapping[str, object]], name: str) -> bool:
+    points = _points(domain)
+    seen = {value for row in rows if isinstance(value := row.get(name), int | float)}
+    return all(_nearest(value, points) is not None for value in seen)
+
+
+def _from_data(name: str, domain: Open, values: list[object]) -> tuple[Float | Int | None, str]:
+    """A range from the smallest to the largest value seen, or a reason why there is none."""
+    numbers = [number for value in values if (number := as_number(value)) is not None]
+    low, high = min(numbers, default=0.0), max(numbers, default=0.0)
+    if domain.whole is None:
+        guessed = guess(as_column(name, [value for value in values if value is not None]), keep=True)
+        if guessed.parameter is None or not domain.when:
+            return guessed.parameter, f"{name}: {guessed.note or 'taken from the data'}"  # type: ignore[return-value]
+        return replace(guessed.parameter, when=domain.when), f"{name}: {guessed.note}"  # type: ignore[return-value, arg-type]
+    if low == high:
+        return None, f"{name}: has no bounds, and no two values in the trials; left out"
+    note = f"{name}: has no bounds; those of the trials, {low:g} to {high:g}, are taken"
+    try:
+        if domain.whole:
+            return Int(int(low), int(high), log=domain.log and low > 0, when=domain.when), note
+        return Float(low, high, log=domain.log and low > 0, when=domain.when), note
+    except SpaceError as error:
+        return None, f"{name}: {error}; left out"

@@ -1,0 +1,1 @@
+"""Tables as people keep them: arrays, frames, text and binary files."""

@@ -1,0 +1,131 @@
+"""Data frames of any library, through narwhals; numbers are taken without a copy where possible."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from pedanova.data.column import Column, as_column, encode, some
+from pedanova.data.records import Records
+from pedanova.errors import DataError
+from pedanova.sources.tables.names import as_names
+
+Series = nw.Series[Any]
+
+
+def is_frame(data: object) -> bool:
+    return isinstance(_native(data), nw.DataFrame | nw.LazyFrame)
+
+
+def _native(data: object) -> object:
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(data, arrow.RecordBatch):
+        data = arrow.Table.from_batches([data])
+    elif arrow is not None and isinstance(data, arrow.Array):
+        data = arrow.chunked_array([data])
+    try:
+        return nw.from_native(data, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError:
+        as_names(_names(data))  # names the one that repeats
+        raise
+
+
+def as_series(values: object) -> Series | None:
+    """A narwhals series if `values` is a column of some data frame library."""
+    native = _native(values)
+    return native if isinstance(native, nw.Series) else None
+
+
+def read_frame(data: object) -> Records:
+    frame = _native(data)
+    notes: tuple[str, ...] = ()
+    if isinstance(frame, nw.LazyFrame):
+        notes = ("a lazy table was collected into memory",)
+        frame = _collect(frame)
+    if not isinstance(frame, nw.DataFrame):
+        raise DataError(f"a {type(data).__name__} is no data frame")
+    names = as_names(_names(frame.to_native()))
+    columns = zip(names, frame.iter_columns(), strict=True)
+    return Records({name: read_series(name, series) for name, series in columns}, notes)
+
+
+def _names(native: Any) -> list[Any]:
+    """The names as the library has them, be they repeated, numbers or tuples."""
+    return list(native.column_names if hasattr(native, "column_names") else native.columns)
+
+
+def _collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    try:
+        return frame.collect()
+    except Exception as error:  # the plan's own: a file that is gone, a column that is not there
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise DataError(f"the lazy table cannot be collected: {first}") from error
+
+
+def read_series(name: str, series: Series) -> Column:
+    """Numbers and booleans as they are, text and categories as codes, dates marked as such."""
+    dtype = series.dtype
+    if dtype in (nw.Int128, nw.UInt128):  # NumPy has no such numbers
+        return as_column(name, series.to_list())
+    if dtype.is_float():
+        return as_column(name, series.to_numpy())
+    if dtype.is_integer() or dtype == nw.Boolean:
+        return _read_whole(name, series)
+    if dtype == nw.Decimal:
+        return as_column(name, series.cast(nw.Float64).to_numpy())
+    if dtype.is_temporal():
+        return Column(name, np.full(len(series), np.datetime64("NaT", "s")))
+    if dtype in (nw.String, nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum | nw.Categorical):
+        return _read_labels(name, series)
+    if dtype.is_nested():
+        return encode(name, (None if value is None else str(value) for value in series.to_list()))
+    return as_column(name, series.to_list())
+
+
+def _read_whole(name: str, series: Series) -> Column:
+    """Integers and booleans keep their type; nulls become a mask."""
+    if series.null_count() == 0:
+        values = series.to_numpy()
+        return as_column(name, values.astype(bool) if series.dtype == nw.Boolean else values)
+    missing = series.is_null().to_numpy().astype(bool)
+    filled = series.fill_null(False if series.dtype == nw.Boolean else 0).to_numpy()
+    column = as_column(name, filled)
+    return Column(name, column.values, column.labels, some(missing))
+
+
+def _read_labels(name: str, series: Series) -> Column:
+    """Codes from the library that holds the text: far quicker than a loop over Python strings."""
+    native, module = series.to_native(), nw.get_native_namespace(series).__name__
+    if module == "polars":
+        polars = sys.modules["polars"]
+        texts = native.cast(polars.String)
+        labels = texts.drop_nulls().unique().sort()
+        codes = texts.cast(polars.Enum(labels)).to_physical().cast(polars.Int32).fill_null(-1)
+        return Column(name, codes.to_numpy(), tuple(labels.to_list()))
+    if module == "pandas":
+        return _encode(name, *sys.modules["pandas"].factorize(native))
+    if module == "pyarrow":
+        array = native.combine_chunks() if hasattr(native, "combine_chunks") else native
+        if not hasattr(array, "dictionary"):
+            array = array.dictionary_encode()
+        if hasattr(array, "num_chunks"):
+            array = array.unify_dictionaries().combine_chunks()
+        indices = array.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
+        return _encode(name, indices, array.dictionary.to_pylist())
+    return encode(name, series.to_list())
+
+
+def _encode(name: str, codes: Any, labels: Any) -> Column:
+    """Labels put in order and cleaned; a label that means "no value" becomes a missing code."""
+    tidy = encode(name, as_plain(labels))
+    table = np.concatenate([tidy.values, [-1]]).astype(np.int32)
+    return Column(name, table[np.asarray(codes)], tidy.labels)
+
+
+def as_plain(labels: Any) -> list[object]:
+    from pedanova.data.column import plain_value
+
+    return [plain_value(label) for label in labels]

@@ -1,0 +1,286 @@
+"""A search space in the forms that tools take: objects where a tool wants them, text everywhere else.
+
+The only file that opens Optuna's distributions, ConfigSpace and Ray Tune. What a form cannot say is
+told by `left_out`: conditions in Ray Tune, W&B sweeps and Optuna's distributions (its code has them).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pedanova.errors import MissingLibraryError, SpaceError, listed
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, parents_first
+from pedanova.space.values import Label
+
+FORMS = ("optuna", "configspace", "raytune", "wandb", "smac", "json", "yaml", "code")
+CONDITIONAL = ("configspace", "smac", "json", "yaml", "code")  # forms that can say when a parameter exists
+PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+YAML_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+
+
+def export(space: Space, form: str) -> str:
+    """The space as text."""
+    match form:
+        case "json":
+            return as_json(space.to_dict())
+        case "yaml":
+            return as_yaml(space.to_dict())
+        case "code":
+            return optuna_code(space)
+        case "optuna":
+            return as_json(optuna_plain(space))
+        case "configspace" | "smac":
+            return as_json(configspace_plain(space))
+        case "raytune":
+            return raytune_code(space)
+        case "wandb":
+            return as_yaml(wandb_plain(space))
+        case _:
+            raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(FORMS)}")
+
+
+def left_out(space: Space, form: str) -> list[str]:
+    """What a form cannot say, in words."""
+    names = [name for name, parameter in space.items() if parameter.when]
+    if form in CONDITIONAL or not names:
+        return []
+    return [f"{form} has no conditions: {listed(names)} will always be drawn; use code, configspace or json"]
+
+
+def plain_domains(space: Space, form: str) -> dict[str, Domain]:
+    """Domains by name, parents before their children."""
+    found: dict[str, Domain] = {}
+    for name in parents_first(space):
+        domain = space[name]
+        if not isinstance(domain, Float | Int | Ordinal | Categorical):
+            raise SpaceError(f"{name}: its bounds change from row to row, which {form} cannot say; use json")
+        found[name] = domain
+    return {name: found[name] for name in (found if form == "code" else space)}
+
+
+def labels_of(domain: Domain) -> list[Label]:
+    """The values of a domain that lists them; those of whole numbers too."""
+    match domain:
+        case Categorical(values) | Ordinal(values):
+            return list(values)
+        case Int(low, high, step):
+            return list(range(low, high + 1, step))
+        case _:
+            return []
+
+
+# ── Optuna ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def optuna_plain(space: Space) -> dict[str, Any]:
+    """Distributions in the JSON form that Optuna stores them in."""
+    plain: dict[str, Any] = {}
+    fields: dict[str, Any]
+    for name, domain in plain_domains(space, "optuna").items():
+        match domain:
+            case Float(low, high, log):
+                kind, fields = "Float", {"step": None, "low": low, "high": high, "log": log}
+            case Int(low, high, step, log):
+                kind, fields = "Int", {"log": log, "step": step, "low": low, "high": high}
+            case Categorical(values) | Ordinal(values):
+                kind, fields = "Categorical", {"choices": list(values)}
+        plain[name] = {"name": f"{kind}Distribution", "attributes": fields}
+    return plain
+
+
+def to_optuna(space: Space) -> dict[str, Any]:
+    """Optuna's distributions by name."""
+    try:
+        from optuna.distributions import json_to_distribution
+    except ImportError:
+        raise missing("to_optuna()", "Optuna", "optuna") from None
+    return {name: json_to_distribution(json.dumps(one)) for name, one in optuna_plain(space).items()}
+
+
+def optuna_code(space: Space) -> str:
+    """Lines to paste into an objective; conditions become ``if``."""
+    lines = ["params = {}"]
+    for name, domain in plain_domains(space, "code").items():
+        line = f"params[{name!r}] = trial.{_suggest(name, domain)}"
+        tests = [f"params.get({parent!r}) in {_tuple(values)}" for parent, values in domain.when]
+        lines += [f"if {' and '.join(tests)}:", f"    {line}"] if tests else [line]
+    return "\n".join(lines) + "\n"
+
+
+def _suggest(name: str, domain: Domain) -> str:
+    match domain:
+        case Float(low, high, log):
+            return f"suggest_float({name!r}, {low!r}, {high!r}{', log=True' if log else ''})"
+        case Int(low, high, step, log):
+            more = f", step={step}" if step > 1 else ", log=True" if log else ""
+            return f"suggest_int({name!r}, {low}, {high}{more})"
+        case Categorical(values) | Ordinal(values):
+            return f"suggest_categorical({name!r}, {list(values)!r})"
+
+
+def _tuple(values: tuple[Label, ...]) -> str:
+    return repr(tuple(values))
+
+
+# ── ConfigSpace and SMAC ────────────────────────────────────────────────────────────────────────
+
+
+def configspace_plain(space: Space) -> dict[str, Any]:
+    """The JSON document that ConfigSpace reads (format 0.4); a single value is a constant."""
+    domains = plain_domains(space, "configspace")
+    items = [_item(name, domain) for name, domain in domains.items()]
+    conditions = [_condition(name, domain) for name, domain in domains.items() if domain.when]
+    return {
+        "name": None,
+        "hyperparameters": items,
+        "conditions": conditions,
+        "forbiddens": [],
+        "python_module_version": "1.2.0",
+        "format_version": 0.4,
+    }
+
+
+def _item(name: str, domain: Domain) -> dict[str, Any]:
+    common = {"name": name, "meta": None}
+    match domain:
+        case Float(low, high, log):
+            start = math.sqrt(low) * math.sqrt(high) if log else low + (high - low) / 2
+            fields = {"lower": low, "upper": high, "log": log, "default_value": start}
+            return {"type": "uniform_float", **common, **fields}
+        case Int(low, high, step, log) if step == 1:
+            start = round(math.sqrt(low * high)) if log else (low + high) // 2
+            fields = {"lower": low, "upper": high, "log": log, "default_value": start}
+            return {"type": "uniform_int", **common, **fields}
+    values = labels_of(domain)
+    if len(values) == 1:
+        return {"type": "constant", **common, "value": values[0]}
+    if isinstance(domain, Categorical):
+        return {
+            "type": "categorical",
+            **common,
+            "choices": values,
+            "weights": None,
+            "default_value": values[0],
+        }
+    return {"type": "ordinal", **common, "sequence": values, "default_value": values[0]}
+
+
+def _condition(name: str, domain: Domain) -> dict[str, Any]:
+    parts = [
+        {"type": "IN", "child": name, "parent": parent, "values": list(values)}
+        for parent, values in domain.when
+    ]
+    return parts[0] if len(parts) == 1 else {"type": "AND", "child": name, "conditions": parts}
+
+
+def to_configspace(space: Space) -> Any:
+    """A `ConfigurationSpace`, as SMAC's `Scenario` takes it."""
+    try:
+        from ConfigSpace import ConfigurationSpace
+    except ImportError:
+        raise missing("to_configspace()", "ConfigSpace", "configspace") from None
+    return ConfigurationSpace.from_serialized_dict(configspace_plain(space))
+
+
+# ── Ray Tune ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tune(domain: Domain) -> tuple[str, list[Any]]:
+    """The function of ``ray.tune`` and its arguments; upper ends of whole numbers are not drawn there."""
+    match domain:
+        case Float(low, high, log):
+            return "loguniform" if log else "uniform", [low, high]
+        case Int(low, high, step, log) if step == 1:
+            return "lograndint" if log else "randint", [low, high + 1]
+    return "choice", [labels_of(domain)]
+
+
+def to_raytune(space: Space) -> dict[str, Any]:
+    """A search space for ``tune.Tuner(param_space=…)``."""
+    try:
+        from ray import tune
+    except ImportError:
+        raise missing("to_raytune()", "Ray Tune", "raytune") from None
+    calls = {name: _tune(domain) for name, domain in plain_domains(space, "raytune").items()}
+    return {name: getattr(tune, function)(*arguments) for name, (function, arguments) in calls.items()}
+
+
+def raytune_code(space: Space) -> str:
+    """The same as lines of Python."""
+    lines = []
+    for name, domain in plain_domains(space, "raytune").items():
+        function, arguments = _tune(domain)
+        lines.append(f"    {name!r}: tune.{function}({', '.join(map(repr, arguments))}),")
+    return "\n".join(["from ray import tune", "", "param_space = {", *lines, "}"]) + "\n"
+
+
+# ── W&B sweeps ──────────────────────────────────────────────────────────────────────────────────
+
+
+def wandb_plain(space: Space) -> dict[str, Any]:
+    """A sweep's configuration but for the program and the metric."""
+    domains = plain_domains(space, "wandb")
+    return {"method": "random", "parameters": {name: _sweep(domain) for name, domain in domains.items()}}
+
+
+def _sweep(domain: Domain) -> dict[str, Any]:
+    match domain:
+        case Float(low, high, log):
+            return {"distribution": "log_uniform_values" if log else "uniform", "min": low, "max": high}
+        case Int(low, high, 1, True):
+            return {"distribution": "q_log_uniform_values", "q": 1, "min": low, "max": high}
+        case Int(low, high, 1):
+            return {"distribution": "int_uniform", "min": low, "max": high}
+    values = labels_of(domain)
+    return {"value": values[0]} if len(values) == 1 else {"values": values}
+
+
+# ── text ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def missing(what: str, library: str, extra: str) -> MissingLibraryError:
+    return MissingLibraryError(f"{what} needs {library}; pip install 'pedanova[{extra}]'")
+
+
+def as_json(plain: Mapping[str, Any]) -> str:
+    """One line for each entry."""
+    lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in plain.items())
+    return f"{{\n{lines}\n}}\n"
+
+
+def as_yaml(plain: Mapping[str, Any], depth: int = 0) -> str:
+    """Objects line by line, lists and scalars as JSON writes them, which is YAML too."""
+    lines = []
+    for key, value in plain.items():
+        known = PLAIN_KEY.fullmatch(key) and key.lower() not in YAML_WORDS
+        head = f"{'  ' * depth}{key if known else _scalar(key)}:"
+        if isinstance(value, Mapping):
+            lines.append(f"{head}\n{as_yaml(value, depth + 1)}" if value else f"{head} {{}}\n")
+        else:
+            lines.append(f"{head} {_scalar(value)}\n")
+    return "".join(lines)
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_scalar(key)}: {_scalar(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_scalar(one) for one in value)}]"
+    if isinstance(value, float):  # YAML 1.1 takes 1e-05 for text, but not 1.0e-05
+        text = repr(value)
+        return text.replace("e", ".0e") if "e" in text and "." not in text else text
+    if isinstance(value, str):
+        return "".join(_escaped(letter) for letter in json.dumps(value, ensure_ascii=False))
+    return json.dumps(value)
+
+
+def _escaped(letter: str) -> str:
+    """Letters that YAML refuses as they are."""
+    if letter == " " or letter.isprintable():
+        return letter
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"

@@ -1,0 +1,319 @@
+"""A parameter's cells: where they begin and end, what they are called, how likely a draw hits them.
+
+Behind the grid's own cells come two more: `missing` (no value) and `outside` (not in the space).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.errors import SpaceError
+from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch
+from pedanova.space.values import Label
+
+MAX_CELLS = 1001
+FEW_CELLS = 12  # at most so many levels are never smoothed
+EXTRA_CELLS = 2  # missing, outside
+ROUNDING = 2.0**-23  # a bound kept as float32 may come back this far off, relatively
+
+Reals: TypeAlias = NDArray[np.float64]
+Cells: TypeAlias = NDArray[np.int32]  # (rows,) 0 … cells + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Neighbouring cells that share one domain; smoothing never leaves a block."""
+
+    start: int
+    stop: int
+    ordered: bool
+
+    @property
+    def smoothable(self) -> bool:
+        return self.ordered and self.stop - self.start > FEW_CELLS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """The cells of one parameter.
+
+    Numeric values lie in cell ``number of inner boundaries <= value``, provided that
+    ``accept_low <= value <= accept_high`` for that cell; `cell_of` then gives its place in the
+    tally. Text is matched against `labels`.
+    """
+
+    parameter: Parameter
+    cells: int
+    prior: Reals  # (cells,) mass of each cell under a uniform draw from the space
+    blocks: tuple[Block, ...]  # the cells of each regime
+    even: bool  # inner boundaries equally spaced
+    labels: tuple[Label, ...] | None  # None for ranges; cells are then named by centres
+    edges: Reals | None  # (cells + 1,) for ranges
+    inner: Reals | None  # (cells - 1,) ascending; None if values are not numbers
+    accept_low: Reals | None  # (cells,)
+    accept_high: Reals | None  # (cells,)
+    cell_of: Cells | None  # (cells,) sorted position → cell, None = the same
+    lattice: tuple[int, int] | None = None  # low, step of integers that share cells
+
+    @property
+    def width(self) -> int:
+        return self.cells + EXTRA_CELLS
+
+    @property
+    def missing(self) -> int:
+        return self.cells
+
+    @property
+    def outside(self) -> int:
+        return self.cells + 1
+
+    def centres(self) -> list[Label]:
+        """A name or a middle value for each cell."""
+        if self.labels is not None:
+            return list(self.labels)
+        edges = self.edges if self.edges is not None else np.empty(0)
+        if isinstance(self.parameter, Float | Int) and self.parameter.log:
+            return [float(x) for x in np.sqrt(edges[:-1] * edges[1:])]
+        return [float(x) for x in (edges[:-1] + edges[1:]) / 2]
+
+    def locate(self, values: NDArray[Any]) -> Cells:
+        """Cells of plain numbers; NaN is missing."""
+        if self.inner is None or self.accept_low is None or self.accept_high is None:
+            raise SpaceError(f"{self.parameter!r} has no numbers among its values")
+        numbers = values.astype(np.float64, copy=False)
+        position = np.searchsorted(self.inner, numbers, side="right")
+        absent = np.isnan(numbers)
+        position[absent] = 0
+        inside = (self.accept_low[position] <= numbers) & (numbers <= self.accept_high[position])
+        if self.lattice is not None:
+            low, step = self.lattice
+            with np.errstate(invalid="ignore"):
+                inside &= (numbers - low) % step == 0
+        cells = position if self.cell_of is None else self.cell_of[position]
+        return np.where(absent, self.missing, np.where(inside, cells, self.outside)).astype(np.int32)
+
+    def match(self, labels: tuple[Label, ...]) -> Cells:
+        """Cells of labels: by equality, then by the same text, then as numbers."""
+        if self.labels is None:
+            numbers = np.array([_number(label) for label in labels], dtype=np.float64)
+            cells = self.locate(numbers)
+            cells[np.isnan(numbers)] = self.outside  # text where numbers belong
+            return cells
+        exact = {(type(label).__name__, label): cell for cell, label in enumerate(self.labels)}
+        equal = {label: cell for cell, label in enumerate(self.labels)}
+        text = {str(label): cell for cell, label in enumerate(self.labels)}
+        found = [
+            exact.get((type(x).__name__, x), equal.get(x, text.get(str(x), self.outside))) for x in labels
+        ]
+        cells = np.array(found, dtype=np.int32)
+        if self.inner is not None:  # text such as "0.10" for the number 0.1
+            unknown = np.flatnonzero(cells == self.outside)
+            numbers = np.array([_number(labels[i]) for i in unknown], dtype=np.float64)
+            readable = ~np.isnan(numbers)
+            cells[unknown[readable]] = self.locate(numbers[readable])
+        return cells
+
+
+def _number(label: Label) -> float:
+    try:
+        return float(label)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def grid_of(parameter: Parameter) -> Grid:
+    """The grid of a parameter; the same parameter always gives the same grid."""
+    return _grid_of(parameter, _types_in(parameter))
+
+
+def _types_in(parameter: Parameter) -> tuple[type, ...]:
+    """Types of the labels: Python takes 1 and True for equal, a table must not."""
+    match parameter:
+        case Ordinal(labels) | Categorical(labels):
+            return tuple(type(label) for label in labels)
+        case Switch():
+            return tuple(kind for domain in parameter.regimes for kind in _types_in(domain))
+        case _:
+            return ()
+
+
+@lru_cache(maxsize=1024)
+def _grid_of(parameter: Parameter, _: tuple[type, ...]) -> Grid:
+    match parameter:
+        case Float():
+            return _float_grid(parameter)
+        case Int():
+            return _log_int_grid(parameter) if _is_log_range(parameter) else _int_grid(parameter)
+        case Ordinal(values):
+            return _label_grid(parameter, values, ordered=True)
+        case Categorical(choices):
+            return _label_grid(parameter, choices, ordered=False)
+        case Moving():
+            return replace(grid_of(Float(0.0, 1.0)), parameter=parameter)
+        case Switch():
+            return _union_grid(parameter)
+
+
+def _float_grid(parameter: Float) -> Grid:
+    edges = _spaced(parameter.low, parameter.high, MAX_CELLS, log=parameter.log)
+    return _range_grid(
+        parameter,
+        edges,
+        prior=np.full(MAX_CELLS, 1.0 / MAX_CELLS),
+        low=parameter.low - abs(parameter.low) * ROUNDING,
+        high=parameter.high + abs(parameter.high) * ROUNDING,
+        even=not parameter.log,
+    )
+
+
+def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
+    with np.errstate(over="ignore"):  # the last edge is set below
+        edges = np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)
+    edges[0], edges[-1] = low, high
+    if np.any(np.diff(edges) <= 0):
+        raise SpaceError(f"low={low!r} and high={high!r} are too close for {cells} cells; subtract an offset")
+    return edges.astype(np.float64)
+
+
+def _range_grid(
+    parameter: Float | Int, edges: Reals, *, prior: Reals, low: float, high: float, even: bool
+) -> Grid:
+    """Cells that touch each other: only the two outermost can refuse a value."""
+    cells = len(prior)
+    accept_low, accept_high = np.full(cells, -np.inf), np.full(cells, np.inf)
+    accept_low[0], accept_high[-1] = low, high
+    return Grid(
+        parameter=parameter,
+        cells=cells,
+        prior=prior,
+        blocks=(Block(0, cells, ordered=True),),
+        even=even,
+        labels=None,
+        edges=edges,
+        inner=np.ascontiguousarray(edges[1:-1]),
+        accept_low=accept_low,
+        accept_high=accept_high,
+        cell_of=None,
+        lattice=(parameter.low, parameter.step) if isinstance(parameter, Int) else None,
+    )
+
+
+def _int_count(parameter: Int) -> int:
+    return (parameter.high - parameter.low) // parameter.step + 1
+
+
+def _is_log_range(parameter: Int) -> bool:
+    """Whole numbers on a log scale that may be smoothed need cells that are even in log."""
+    return parameter.log and _int_count(parameter) > FEW_CELLS
+
+
+def _int_grid(parameter: Int) -> Grid:
+    """Each number its own cell, or the same quantity of numbers in every cell."""
+    count = _int_count(parameter)
+    together = -(-count // MAX_CELLS)
+    cells = -(-count // together)
+    half = parameter.step / 2
+    edges = parameter.low - half + np.arange(cells + 1, dtype=np.float64) * together * parameter.step
+    edges[-1] = parameter.high + half
+    widths = np.log(edges[1:] / edges[:-1]) if parameter.log else np.diff(edges)
+    prior = widths / widths.sum()
+    if together > 1:
+        return _range_grid(parameter, edges, prior=prior, low=parameter.low, high=parameter.high, even=True)
+    values = tuple(range(parameter.low, parameter.high + 1, parameter.step))
+    return _point_grid(parameter, values, prior, ordered=True, edges=edges)
+
+
+def _log_int_grid(parameter: Int) -> Grid:
+    """Equal steps in log; a cell's prior is that of the whole numbers inside it."""
+    edges = _spaced(parameter.low - 0.5, parameter.high + 0.5, MAX_CELLS, log=True)
+    first = np.ceil(edges[:-1])  # smallest whole number in the cell
+    last = np.ceil(edges[1:]) - 1
+    mass = np.where(last >= first, np.log((last + 0.5) / (first - 0.5)), 0.0)
+    return _range_grid(
+        parameter,
+        edges,
+        prior=mass / mass.sum(),
+        low=parameter.low,
+        high=parameter.high,
+        even=False,
+    )
+
+
+def _label_grid(parameter: Parameter, labels: tuple[Label, ...], *, ordered: bool) -> Grid:
+    if len(labels) > MAX_CELLS:
+        raise SpaceError(f"{len(labels)} values are more than {MAX_CELLS}; group the rare ones")
+    return _point_grid(parameter, labels, np.full(len(labels), 1.0 / len(labels)), ordered=ordered)
+
+
+def _point_grid(
+    parameter: Parameter,
+    labels: tuple[Label, ...],
+    prior: Reals,
+    *,
+    ordered: bool,
+    edges: Reals | None = None,
+) -> Grid:
+    """Single values: a number must hit one of them, up to the rounding of float32."""
+    numeric = all(isinstance(label, int | float) for label in labels)
+    numbers = np.array(labels, dtype=np.float64) if numeric else np.empty(0)
+    order = np.argsort(numbers, kind="stable").astype(np.int32)
+    points = numbers[order]
+    with np.errstate(over="ignore"):
+        gaps = np.diff(points)
+    slack = np.abs(points) * (0.0 if isinstance(parameter, Int) else ROUNDING)
+    if len(gaps):
+        slack = np.minimum(slack, np.minimum(np.r_[gaps, np.inf], np.r_[np.inf, gaps]) / 4)
+    with np.errstate(over="ignore"):  # beyond the largest double every number is accepted
+        low, high = points - slack, points + slack
+    return Grid(
+        parameter=parameter,
+        cells=len(labels),
+        prior=prior,
+        blocks=(Block(0, len(labels), ordered),),
+        even=edges is not None,
+        labels=labels,
+        edges=edges,
+        inner=points[:-1] + gaps / 2 if numeric else None,
+        accept_low=low if numeric else None,
+        accept_high=high if numeric else None,
+        cell_of=None if np.array_equal(order, np.arange(len(order))) else order,
+    )
+
+
+def _union_grid(parameter: Switch) -> Grid:
+    """The cells of every domain, one block after the other; rows are placed by `conditions`."""
+    grids = [grid_of(domain) for domain in parameter.regimes]
+    ends = np.cumsum([0, *(grid.cells for grid in grids)]).tolist()
+    names = [
+        str(centre) if len(grids) == 1 else f"{centre} [{i + 1}]"
+        for i, grid in enumerate(grids)
+        for centre in grid.centres()
+    ]
+    return Grid(
+        parameter=parameter,
+        cells=ends[-1],
+        prior=np.concatenate([grid.prior for grid in grids]) / len(grids),
+        blocks=tuple(
+            Block(start, stop, grid.blocks[0].ordered)
+            for grid, start, stop in zip(grids, ends[:-1], ends[1:], strict=True)
+        ),
+        even=False,
+        labels=tuple(names),
+        edges=None,
+        inner=None,
+        accept_low=None,
+        accept_high=None,
+        cell_of=None,
+    )
+
+
+def blocks_of(grid: Grid) -> list[Block]:
+    """Every regime: the domains, then the rows without a value, then those outside the space."""
+    apart = [Block(cell, cell + 1, ordered=False) for cell in (grid.missing, grid.outside)]
+    return [*grid.blocks, *apart]

@@ -1,0 +1,381 @@
+"""What a hyperparameter may be: `Float`, `Int`, `Ordinal`, `Categorical`, and a `Space` of them.
+
+Two more kinds say that the domain is not the same in every row: `Switch` (another column decides
+between several domains) and `Moving` (other columns are the bounds). Any parameter may exist only
+under others: ``when={"optimizer": ["sgd"]}``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+from pedanova.errors import SpaceError, UnknownParameterError, unknown_name
+from pedanova.space.values import (
+    LARGEST_INT,
+    Condition,
+    Label,
+    as_conditions,
+    as_labels,
+    as_number,
+    as_whole,
+    check_bounds,
+    shown,
+)
+
+
+class Shown:
+    """A short text form: conditions appear only where there are any."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        pairs = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+        inside = ", ".join(f"{name}={value!r}" for name, value in pairs if name != "when" or value)
+        return f"{type(self).__name__}({inside})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Float(Shown):
+    """A real number between two bounds, both included.
+
+    Examples
+    --------
+    >>> Float(1e-5, 1e-1, log=True)
+    Float(low=1e-05, high=0.1, log=True)
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    when: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", as_number(self.low, "low"))
+        object.__setattr__(self, "high", as_number(self.high, "high"))
+        object.__setattr__(self, "when", as_conditions(self.when))
+        check_bounds(self.low, self.high, log=self.log)
+        if not math.isfinite(self.high - self.low):
+            raise SpaceError(f"high - low of {self.high:g} and {self.low:g} overflows; rescale the parameter")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Int(Shown):
+    """A whole number ``low, low + step, …`` up to ``high``.
+
+    Examples
+    --------
+    >>> Int(1, 1024, log=True)
+    Int(low=1, high=1024, step=1, log=True)
+    """
+
+    low: int
+    high: int
+    step: int = 1
+    log: bool = False
+    when: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "step"):
+            object.__setattr__(self, name, as_whole(getattr(self, name), name))
+        object.__setattr__(self, "when", as_conditions(self.when))
+        check_bounds(self.low, self.high, log=self.log)
+        if self.step < 1:
+            raise SpaceError(f"step={self.step} must be at least 1")
+        if self.log and self.step != 1:
+            raise SpaceError(f"step={self.step} and log=True exclude each other; use step=1 or Ordinal")
+        if max(abs(self.low), abs(self.high)) > LARGEST_INT:
+            raise SpaceError(
+                f"bounds {shown(self.low)} and {shown(self.high)} exceed ±2^53; rescale the parameter"
+            )
+        # The last value on the lattice is the true upper bound.
+        object.__setattr__(self, "high", self.low + (self.high - self.low) // self.step * self.step)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ordinal(Shown):
+    """One of a few values that have an order: the order in which they are given.
+
+    Examples
+    --------
+    >>> Ordinal([16, 32, 64])
+    Ordinal(values=(16, 32, 64))
+    """
+
+    values: tuple[Label, ...]
+    when: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", as_labels(self.values, "Ordinal values"))
+        object.__setattr__(self, "when", as_conditions(self.when))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Categorical(Shown):
+    """One of a few values without an order.
+
+    Examples
+    --------
+    >>> Categorical(["adam", "sgd"])
+    Categorical(choices=('adam', 'sgd'))
+    """
+
+    choices: tuple[Label, ...]
+    when: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "choices", as_labels(self.choices, "Categorical choices"))
+        object.__setattr__(self, "when", as_conditions(self.when))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Moving(Shown):
+    """A real number whose bounds are numbers or the names of columns, row by row.
+
+    Each value is taken as its position between its own bounds, 0 to 1.
+
+    Examples
+    --------
+    >>> Moving("min_lr", 1.0, log=True)
+    Moving(low='min_lr', high=1.0, log=True)
+    """
+
+    low: float | str
+    high: float | str
+    log: bool = False
+    when: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            if not isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, as_number(getattr(self, name), name))
+        object.__setattr__(self, "when", as_conditions(self.when))
+        if not isinstance(self.low, str) and not isinstance(self.high, str):
+            raise SpaceError(
+                f"bounds {self.low!r} and {self.high!r} name no column; use Float for fixed bounds"
+            )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Switch(Shown):
+    """A parameter whose domain is decided by another column; values not listed make it inactive.
+
+    Examples
+    --------
+    >>> Switch("phase", {"early": Float(1e-4, 1.0), "late": Float(1e-5, 1e-2)}).by
+    'phase'
+    """
+
+    by: str
+    domains: tuple[tuple[Label, Domain], ...]
+
+    def __post_init__(self) -> None:
+        given = self.domains
+        pairs = tuple(given.items()) if isinstance(given, Mapping) else tuple(given)
+        if not isinstance(self.by, str) or not pairs:
+            raise SpaceError(
+                f"Switch needs the name of a column and a domain by value, not {self.by!r}, {given!r}"
+            )
+        for value, domain in pairs:
+            if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
+                raise SpaceError(f"Switch: the domain of {value!r} must be a plain parameter, not {domain!r}")
+        labels = as_labels([value for value, _ in pairs], "Switch values")
+        object.__setattr__(self, "domains", tuple(zip(labels, [d for _, d in pairs], strict=True)))
+
+    @property
+    def when(self) -> tuple[Condition, ...]:
+        return ()
+
+    @property
+    def regimes(self) -> tuple[Domain, ...]:
+        """The different domains."""
+        return tuple(dict.fromkeys(domain for _, domain in self.domains))
+
+
+Domain: TypeAlias = Float | Int | Ordinal | Categorical
+Parameter: TypeAlias = Domain | Moving | Switch
+
+
+class Space(Mapping[str, Parameter]):
+    """Hyperparameters by name, in order. Read-only.
+
+    Examples
+    --------
+    >>> Space({"lr": Float(1e-5, 1e-1, log=True), "layers": Int(1, 5)})
+    Space({'lr': Float(low=1e-05, high=0.1, log=True), 'layers': Int(low=1, high=5, step=1, log=False)})
+    """
+
+    __slots__ = ("_parameters",)
+
+    def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+        for name, parameter in parameters.items():
+            if not isinstance(name, str) or not name:
+                raise SpaceError(f"{name!r} is no name for a parameter; use a non-empty string")
+            if not isinstance(parameter, Float | Int | Ordinal | Categorical | Moving | Switch):
+                raise SpaceError(
+                    f"{name}: {parameter!r} is no parameter; use Float, Int, Ordinal or Categorical"
+                )
+        self._parameters = dict(parameters)
+        for name in parameters:
+            check_conditions(name, self._parameters)
+
+    def __getitem__(self, name: str) -> Parameter:
+        try:
+            return self._parameters[name]
+        except KeyError:
+            raise UnknownParameterError(unknown_name(name, tuple(self))) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parameters
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __repr__(self) -> str:
+        return f"Space({self._parameters!r})"
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._parameters.items()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Space):
+            return NotImplemented
+        return self._parameters == other._parameters
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Plain values, fit for JSON; `Space.from_dict` reads them back."""
+        return {name: parameter_to_dict(parameter) for name, parameter in self.items()}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Mapping[str, Any]]) -> Space:
+        """The inverse of `to_dict`."""
+        return cls(parameters_from_dict(plain))
+
+
+def as_space(space: Space | Mapping[str, Parameter]) -> Space:
+    if isinstance(space, Space):
+        return space
+    if isinstance(space, Mapping):
+        return Space(space)
+    raise SpaceError(f"space={shown(space)} must be a Space or a dict of Float, Int, Ordinal, Categorical")
+
+
+def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
+    """A parent must be another parameter's, its values must exist, and nobody is their own ancestor."""
+    for parent, values in parameters[name].when:
+        known = parameters.get(parent)
+        choices = (
+            known.choices
+            if isinstance(known, Categorical)
+            else known.values
+            if isinstance(known, Ordinal)
+            else None
+        )
+        stray = [value for value in values if choices is not None and value not in choices]
+        if stray:
+            raise SpaceError(
+                f"{name}: when {parent} is {stray[0]!r} can never be; {parent} is one of {choices}"
+            )
+    ancestors, line = {name}, [name]
+    while line:
+        for parent, _ in parameters[line.pop()].when if line[-1] in parameters else ():
+            if parent == name:
+                raise SpaceError(
+                    f"{name}: its condition depends on itself through {parent!r}; break the circle"
+                )
+            if parent not in ancestors and parent in parameters:
+                ancestors.add(parent)
+                line.append(parent)
+
+
+KINDS: dict[str, type[Any]] = {
+    "float": Float,
+    "int": Int,
+    "ordinal": Ordinal,
+    "categorical": Categorical,
+    "moving": Moving,
+    "switch": Switch,
+}
+
+
+def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
+    plain = _fields(parameter)
+    if parameter.when:
+        plain["when"] = {parent: list(values) for parent, values in parameter.when}
+    return plain
+
+
+def _fields(parameter: Parameter) -> dict[str, Any]:
+    match parameter:
+        case Float(low, high, log):
+            return {"type": "float", "low": low, "high": high, "log": log}
+        case Int(low, high, step, log):
+            return {"type": "int", "low": low, "high": high, "step": step, "log": log}
+        case Ordinal(values):
+            return {"type": "ordinal", "values": list(values)}
+        case Categorical(choices):
+            return {"type": "categorical", "choices": list(choices)}
+        case Moving(low, high, log):
+            return {"type": "moving", "low": low, "high": high, "log": log}
+        case Switch(by, domains):
+            pairs = [[value, parameter_to_dict(domain)] for value, domain in domains]
+            return {"type": "switch", "by": by, "domains": pairs}
+
+
+def parameters_from_dict(plain: Mapping[str, Mapping[str, Any]]) -> dict[str, Parameter]:
+    if not isinstance(plain, Mapping):
+        raise SpaceError(f"{plain!r} must be a dict of parameters by name")
+    return {name: parameter_from_dict(name, fields) for name, fields in plain.items()}
+
+
+def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
+    if (
+        not isinstance(fields, Mapping)
+        or not isinstance(fields.get("type"), str)
+        or fields["type"] not in KINDS
+    ):
+        raise SpaceError(f"{name}: {fields!r} needs a 'type' out of {', '.join(KINDS)}")
+    arguments = {key: value for key, value in fields.items() if key != "type"}
+    known = KINDS[fields["type"]].__match_args__  # the names of its fields
+    strange = [str(key) for key in arguments if key not in known]
+    if strange:
+        raise SpaceError(f"{name}: a {fields['type']} has no {strange[0]!r}; it has {', '.join(known)}")
+    try:
+        if fields["type"] == "switch":
+            arguments["domains"] = [
+                (value, parameter_from_dict(name, domain)) for value, domain in arguments["domains"]
+            ]
+        made: Parameter = KINDS[fields["type"]](**arguments)
+    except (TypeError, KeyError, ValueError) as error:
+        if isinstance(error, SpaceError):
+            raise SpaceError(f"{name}: {error}") from None
+        raise SpaceError(f"{name}: {dict(fields)!r} does not describe a {fields['type']}: {error}") from None
+    return made
+
+
+def parents_first(space: Space) -> list[str]:
+    """Names in an order in which no child comes before a parent; conditions have no circles."""
+    done: dict[str, None] = {}
+
+    def visit(name: str, line: tuple[str, ...]) -> None:
+        if name in line:
+            raise SpaceError(f"{name}: its domain depends on itself through {line[-1]!r}; break the circle")
+        for parent in parents_of(space[name]):
+            if parent in space and parent not in done:
+                visit(parent, (*line, name))
+        done[name] = None
+
+    for name in space:
+        visit(name, ())
+    return list(done)
+
+
+def parents_of(parameter: Parameter) -> list[str]:
+    """Whoever decides whether a parameter has a value, or which domain."""
+    conditions = [parent for parent, _ in parameter.when]
+    return [*conditions, parameter.by] if isinstance(parameter, Switch) else conditions

@@ -1,0 +1,30 @@
+"""Domains in words."""
+
+from __future__ import annotations
+
+from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch
+
+
+def in_words(parameter: Parameter) -> str:
+    """A domain, short enough for a table."""
+    match parameter:
+        case Float(low, high, log):
+            return f"{low:g} … {high:g}{' log' if log else ''}"
+        case Int(low, high, step, log):
+            return f"{low} … {high}{f' by {step}' if step > 1 else ''}{' log' if log else ''}"
+        case Categorical(values) | Ordinal(values):
+            shown = [str(value) for value in values]
+            return ", ".join(shown) if len(shown) <= 6 else f"{', '.join(shown[:5])} … {shown[-1]}"
+        case Moving(low, high):
+            return f"{low} … {high}"
+        case Switch(by):
+            return f"by {by}"
+
+
+def values_of(parameter: Parameter) -> tuple[object, ...]:
+    """The values of a list; nothing for a range."""
+    match parameter:
+        case Categorical(values) | Ordinal(values):
+            return tuple(values)
+        case _:
+            return ()

@@ -1,0 +1,214 @@
+"""The public face, as a user holds it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.common import COUNTS
+from pedanova.errors import OutsideSpaceError, QueryError, UnknownParameterError
+
+
+@pytest.fixture
+def analysis(trials: dict[str, np.ndarray]) -> pa.Analysis:
+    return pa.analyze(trials, objective="loss")
+
+
+def test_what_matters_comes_first(analysis: pa.Analysis) -> None:
+    found = analysis.importance(**COUNTS)
+    assert list(found)[:2] == ["lr", "optimizer"]
+    assert [row.name for row in found.rows] == list(found)
+    assert len(found) == 5
+    assert "lr" in found
+    assert sum(row.ratio for row in found.rows) == pytest.approx(1.0)
+    assert found["lr"].share > 0.2 > found["momentum"].share
+    with pytest.raises(UnknownParameterError, match="did you mean 'lr'"):
+        found["lrr"]
+
+
+def test_numbers_fit_together(analysis: pa.Analysis) -> None:
+    for row in analysis.importance(0.1, 0.5, **COUNTS).rows:
+        m = row.n_target / row.n_region
+        assert (row.n_target, row.n_region) == (40, 200)
+        assert row.variance == pytest.approx(m**2 * row.divergence, rel=1e-12)
+        assert row.raw_share == pytest.approx(m / (1 - m) * row.divergence, rel=1e-12)
+        assert row.share <= row.raw_share + 1e-12
+
+
+def test_forms(analysis: pa.Analysis) -> None:
+    found = analysis.importance(**COUNTS)
+    columns = found.to_dict()
+    assert columns["parameter"] == list(found)
+    assert columns["ratio"] == [row.ratio for row in found.rows]
+    assert found.to_pandas().to_dict(orient="list") == columns
+    assert found.to_polars().to_dict(as_series=False) == columns
+    assert json.loads(json.dumps(columns)) == columns
+    assert found.to_csv().splitlines()[0].startswith("parameter,ratio,share,raw_share")
+    assert found.to_markdown().splitlines()[1].startswith("| ---")
+    assert found.to_latex().startswith("\\begin{tabular}{lrrr}")
+    assert ">lr</td>" in found._repr_html_()
+    assert "What separates the best 10 % from all rows" in str(found)
+    profile = analysis.profile(estimator="counts")
+    assert profile.to_pandas().shape[0] == len(profile) * 5
+
+
+def test_names_are_escaped_everywhere() -> None:
+    random = np.random.default_rng(0)
+    name = "</script><b>&a|b_c%{\\}"
+    found = pa.analyze({name: random.random(100), "y": random.random(100)}, "y").importance(**COUNTS)
+    assert "<b>" not in found._repr_html_()
+    assert "&lt;/script&gt;" in found._repr_html_()
+    assert "a\\|b\\_c" in found.to_markdown()
+    assert "\\&a|b\\_c\\%\\{\\textbackslash{}\\}" in found.to_latex()
+
+
+def test_profile(analysis: pa.Analysis) -> None:
+    profile = analysis.profile(estimator="counts")
+    for step in profile:
+        again = analysis.importance(step.quantile, **COUNTS)  # type: ignore[arg-type]
+        assert step.rows == again.rows
+        assert step.effective == pytest.approx(step.rows[0].n_target / 400)
+    inner = analysis.profile(region=0.5, estimator="counts")
+    assert max(float(step.quantile) for step in inner) < 0.5
+    assert all(row.n_region == 200 for step in inner for row in step.rows)
+    assert profile.of("lr")[0][0] < profile.of("lr")[-1][0]
+
+
+def test_profile_tells_which_quantiles_ties_hide() -> None:
+    y = np.repeat([0.0, 1.0, 2.0], 100)
+    profile = pa.analyze({"x": np.arange(300) % 7}, y, params=["x"]).profile()
+    assert [step.rows[0].n_target for step in profile] == [100, 200]
+    assert "left out" in profile.notes[0]
+
+
+def test_densities(analysis: pa.Analysis) -> None:
+    density = analysis.densities("lr", target=0.1)
+    for masses in (density.target, density.region, density.uniform):
+        assert masses.sum() == pytest.approx(1.0)
+        assert masses.min() >= 0
+    best = density.cells[int(np.argmax(density.target))]
+    assert 1e-4 < best < 1e-2  # type: ignore[operator]
+    assert len(density) == 1001
+    assert density.edges is not None
+    assert density.edges[0] == analysis.space["lr"].low  # type: ignore[union-attr]
+    labels = analysis.densities("optimizer")
+    assert labels.cells == ("adam", "rmsprop", "sgd")
+    assert labels.to_dict()["cell"] == ["adam", "rmsprop", "sgd"]
+    with pytest.raises(UnknownParameterError):
+        analysis.densities("nothing")
+
+
+def test_the_uniform_baseline_sees_the_sampler() -> None:
+    """A pure-noise parameter drawn unevenly: important against uniform, not against the region."""
+    random = np.random.default_rng(0)
+    data = {"noise": random.beta(5, 1, 20_000), "y": random.normal(size=20_000)}
+    a = pa.analyze(data, "y", space={"noise": pa.Float(0, 1)})
+    assert a.importance(baseline="uniform", **COUNTS)["noise"].divergence > 0.5
+    assert abs(a.importance(baseline="region", **COUNTS)["noise"].share) < 0.002
+
+
+def test_corrected_shares_of_noise_are_zero_on_average() -> None:
+    random = np.random.default_rng(1)
+    shares = []
+    for _ in range(200):
+        data = {"x": random.random(200), "c": random.integers(0, 10, 200), "y": random.normal(size=200)}
+        found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "c": pa.Int(0, 9)}).importance(
+            0.1, **COUNTS
+        )
+        shares.append((found["x"].share, found["c"].share, found["c"].raw_share))
+    mean = np.mean(shares, axis=0)
+    assert abs(mean[1]) < 0.005
+    assert mean[2] == pytest.approx(9 / 199, abs=0.005)  # what chance explains, uncorrected
+    assert abs(mean[0]) < 0.01
+
+
+def test_missing_values_are_a_cell_of_their_own() -> None:
+    random = np.random.default_rng(0)
+    present = random.random(1_000) < 0.5
+    x = np.where(present, random.random(1_000), np.nan)
+    loss = np.where(present, 0.0, 1.0) + random.random(1_000) * 0.1
+    a = pa.analyze({"x": x}, loss)
+    assert any(f"x: {np.sum(~present)} of 1,000 rows have no value" in note for note in a.notes)
+    found = a.importance(0.2, smoothing="none", **COUNTS)
+    n, m = 1_000, 200 / 1_000
+    assert found["x"].raw_share >= m / (1 - m) * (n / present.sum() - 1) - 1e-9
+    assert a.tallies["x"].rows == 1_000
+    assert a.densities("x").missing_target == 0
+    assert a.densities("x").missing_region == pytest.approx(np.mean(~present))
+
+
+def test_values_outside_the_space() -> None:
+    data = {"x": [0.1, 0.5, 2.0, 3.0], "y": [1.0, 2.0, 3.0, 4.0]}
+    with pytest.raises(
+        OutsideSpaceError, match=r"x: row 2 has 2.0, above high=1 \(2 rows in all\); widen the space"
+    ):
+        pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
+    a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)}, outside="count")
+    assert any("x: 2 of 4 rows lie outside the space" in note for note in a.notes)
+    assert a.rows == 4
+
+
+def test_a_constant_parameter_explains_nothing() -> None:
+    random = np.random.default_rng(0)
+    a = pa.analyze({"x": random.random(200), "fixed": np.full(200, 3), "y": random.random(200)}, "y")
+    found = a.importance(**COUNTS)
+    assert found["fixed"].divergence == 0.0
+    assert found["fixed"].ratio == 0.0
+    assert any("fixed: is constant (3)" in note for note in a.notes)
+
+
+def test_every_value_different_tells_nothing() -> None:
+    names = [f"n{i}" for i in range(40)]
+    a = pa.analyze({"id": names}, np.arange(40.0), params=["id"])
+    assert a.importance(**COUNTS)["id"].share == 0.0
+
+
+def test_levels_of_another_analysis_must_fit(analysis: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
+    with pytest.raises(QueryError, match="direction="):
+        pa.analyze(trials, "loss", direction="maximize", levels=analysis.levels)
+    with pytest.raises(QueryError, match="nan="):
+        pa.analyze(trials, "loss", nan="worst", levels=analysis.levels)
+
+
+def test_shards_answer_like_the_whole(analysis: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
+    parts = [
+        pa.analyze(
+            {n: c[i::3] for n, c in trials.items()}, "loss", space=analysis.space, levels=analysis.levels
+        )
+        for i in range(3)
+    ]
+    added = parts[0] + parts[1] + parts[2]
+    assert added.importance(0.05, 0.3, **COUNTS) == analysis.importance(0.05, 0.3, **COUNTS)
+    assert added.rows == 400
+    assert added.observations is None
+
+
+def test_a_small_target_is_told(analysis: pa.Analysis) -> None:
+    assert any("only 4 rows" in note for note in analysis.importance(0.01, **COUNTS).notes)
+    assert not analysis.importance(0.1, **COUNTS).notes
+
+
+def test_the_same_call_gives_the_same_bytes(trials: dict[str, np.ndarray]) -> None:
+    one, two = (pa.analyze(trials, "loss", threads=n) for n in (1, 2))
+    assert one.importance(**COUNTS) == two.importance(**COUNTS)
+    assert one.profile(estimator="counts").to_csv() == two.profile(estimator="counts").to_csv()
+
+
+def test_analysis_of_objective_arrays_of_every_kind(trials: dict[str, np.ndarray]) -> None:
+    import pandas as pd
+    import polars as pl
+
+    loss = trials.pop("loss")
+    expected = pa.analyze(trials, loss).importance(**COUNTS)
+    for objective in (loss.tolist(), pd.Series(loss), pl.Series(loss), tuple(loss)):
+        assert pa.analyze(trials, objective).importance(**COUNTS) == expected
+
+
+def test_show_versions(capsys: pytest.CaptureFixture[str]) -> None:
+    pa.show_versions()
+    shown = capsys.readouterr().out
+    assert pa.__version__ in shown
+    assert "kernel    C++" in shown

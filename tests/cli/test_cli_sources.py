@@ -1,0 +1,153 @@
+"""The command line with logs of tools: formats, spaces to edit, studies, and passwords that stay hidden."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import optuna
+import pytest
+
+import pedanova as pa
+from helpers.common import DEMO
+from pedanova.base.progress import watched
+from pedanova.cli.main import main
+
+SECRET = "pass%3Aword%40x"
+optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Path:
+    path = tmp_path / "studies.db"
+    for name in ("one", "it's two"):
+        study = optuna.create_study(storage=f"sqlite:///{path}", study_name=name, direction="maximize")
+        study.add_trials(
+            [
+                optuna.create_trial(
+                    params={"x": i / 60, "z": i % 3},
+                    distributions={
+                        "x": optuna.distributions.FloatDistribution(0, 1),
+                        "z": optuna.distributions.IntDistribution(0, 2),
+                    },
+                    value=i,
+                )
+                for i in range(60)
+            ]
+        )
+    return path
+
+
+def test_formats_lists_every_reader(run: Run) -> None:
+    from pedanova.sources.registry import KINDS
+
+    status, out, _ = run("formats")
+    assert status == 0
+    for kind in KINDS:
+        assert kind.name in out
+        assert kind.example in out
+    for word in (
+        "Optuna",
+        "SMAC3",
+        "Ray Tune",
+        "MLflow",
+        "W&B",
+        "scikit-learn",
+        "Keras",
+        "Hyperopt",
+        "AMLTK",
+    ):
+        assert word in out
+
+
+def test_a_study_is_chosen_by_name(run: Run, storage: Path) -> None:
+    status, _, err = run("analyze", storage)
+    assert status == 2
+    assert "2 studies" in err
+    assert "it's two (60 trials)" in err
+    assert "--study" in err
+    status, out, _ = run("analyze", storage, "--study", "it's two", "--draws", 0)
+    assert status == 0
+    assert "60 rows, 2 parameters, maximize value" in out
+    assert 'Optuna study "it\'s two" tells 2 settings and their space' in " ".join(out.split())
+
+
+def test_a_space_can_be_written_edited_and_used(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "space.json"
+    chosen = ("--objective", "error", "--exclude", "train_seconds")
+    status, out, err = run("space", DEMO, *chosen, "-o", file)
+    assert (status, out) == (0, "")
+    assert f"--space {file}" in err
+    plain = json.loads(file.read_text())
+    assert pa.space_from(file) == pa.analyze(DEMO, "error", exclude=["train_seconds"]).space
+    plain["learning_rate"]["low"] = 1e-7
+    file.write_text(json.dumps(plain))
+    status, out, _ = run(
+        "analyze", DEMO, "--objective", "error", "--space", file, "--draws", 0, "--format", "json"
+    )
+    assert status == 0
+    assert json.loads(out)["space"]["learning_rate"]["low"] == 1e-7
+    status, out, _ = run("space", DEMO, *chosen)
+    assert set(json.loads(out)) == set(plain)
+
+
+def test_a_study_has_its_own_space(run: Run, storage: Path) -> None:
+    _, out, _ = run("space", storage, "--study", "one")
+    assert json.loads(out) == {
+        "x": {"type": "float", "low": 0.0, "high": 1.0, "log": False},
+        "z": {"type": "int", "low": 0, "high": 2, "step": 1, "log": False},
+    }
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql", "postgresql+psycopg2", "redis"])
+def test_passwords_are_never_shown(run: Run, scheme: str) -> None:
+    status, out, err = run("analyze", f"{scheme}://ann:{SECRET}@127.0.0.1:1/trials?password={SECRET}")
+    assert status == 2
+    for form in (SECRET, "pass:word@x", "word@x"):
+        assert form not in out + err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_report_of_a_url_has_no_password(run: Run, storage: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    url = f"sqlite:///{storage}?password={SECRET}"
+    status, out, _ = run("analyze", url, "--study", "one", "--draws", 0, "--report", page)
+    assert status == 0
+    assert SECRET not in out + page.read_text()
+
+
+def test_a_pickle_is_never_loaded(run: Run, tmp_path: Path) -> None:
+    trap, told = tmp_path / "study.pkl", tmp_path / "loaded"
+    trap.write_bytes(b"cbuiltins\nopen\n(S'" + str(told).encode() + b"'\nS'w'\ntR.")
+    status, _, err = run("analyze", trap)
+    assert status == 2
+    assert "pickle" in err
+    assert not told.exists()
+
+
+def test_progress_is_for_terminals_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pedanova.base import progress
+
+    assert list(watched(range(5), "rows")) == [0, 1, 2, 3, 4]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "PAUSE", -1.0)
+    assert list(watched(range(5), "rows", 5)) == [0, 1, 2, 3, 4]
+    said = capsys.readouterr().err
+    assert "reading rows: 3 of 5" in said
+    assert said.endswith("\x1b[K")  # nothing is left standing

@@ -1,0 +1,96 @@
+"""Completion as a shell asks for it: bash itself, with argcomplete's own hook."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pedanova as pa
+from helpers.common import DEMO
+from pedanova.cli.completion import names_in
+
+pytest.importorskip("argcomplete")
+BASH = shutil.which("bash")
+
+
+@pytest.fixture(scope="module")
+def pressed_tab(tmp_path_factory: pytest.TempPathFactory):
+    """What bash offers for a line, through the function that `register-python-argcomplete` gives it."""
+    if BASH is None:
+        pytest.skip("no bash here")
+    folder = tmp_path_factory.mktemp("bin")
+    script = folder / "pedanova"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pedanova "$@"\n')
+    script.chmod(0o755)
+    shutil.copy(DEMO, folder / "trials.csv")
+    pa.analyze(DEMO, "error", params=["units", "layers"]).save(folder / "run.pedanova")
+
+    def offer(line: str) -> list[str]:
+        program = f"""
+            export PATH="{folder}:$PATH"; cd "{folder}"
+            eval "$("{sys.executable}" -c 'import argcomplete; print(argcomplete.shellcode(["pedanova"]))')"
+            complete -p pedanova > /dev/null || exit 9
+            COMP_LINE={line!r}; COMP_POINT=${{#COMP_LINE}}; COMP_TYPE=9
+            read -ra COMP_WORDS <<< "$COMP_LINE"; [[ "$COMP_LINE" == *" " ]] && COMP_WORDS+=("")
+            COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+            _python_argcomplete pedanova
+            printf '%s\\n' "${{COMPREPLY[@]}}"
+        """
+        done = subprocess.run([BASH, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return [text.strip() for text in done.stdout.splitlines() if text.strip()]
+
+    return offer
+
+
+def test_commands(pressed_tab) -> None:
+    assert set(pressed_tab("pedanova ")) >= {
+        "analyze",
+        "profile",
+        "densities",
+        "interactions",
+        "report",
+        "demo",
+    }
+    assert pressed_tab("pedanova int") == ["interactions"]
+
+
+def test_options_and_their_choices(pressed_tab) -> None:
+    assert pressed_tab("pedanova densities --reg") == ["--region", "--region-box"]
+    assert set(pressed_tab("pedanova analyze x.csv --format ")) == {
+        "text",
+        "csv",
+        "json",
+        "markdown",
+        "latex",
+    }
+
+
+def test_files(pressed_tab) -> None:
+    assert pressed_tab("pedanova profile tri") == ["trials.csv"]
+
+
+def test_columns_of_the_table(pressed_tab) -> None:
+    assert pressed_tab("pedanova densities trials.csv lear") == ["learning_rate"]
+    assert set(pressed_tab("pedanova densities trials.csv l")) == {"learning_rate", "layers", "lucky_number"}
+    assert pressed_tab("pedanova analyze trials.csv --objective err") == ["error"]
+    assert pressed_tab("pedanova analyze trials.csv --params units,ep") == ["units,epochs"]
+    assert set(pressed_tab("pedanova densities run.pedanova ")) >= {"units", "layers"}
+
+
+def test_nothing_is_offered_for_what_cannot_be_read(pressed_tab, tmp_path: Path) -> None:
+    assert pressed_tab("pedanova densities absent.csv lear") == []
+    path = tmp_path / "broken.pedanova"
+    path.write_bytes(b"\x00\x01")
+    assert pressed_tab(f"pedanova densities {path} lear") == []
+    assert names_in(tmp_path / "t.parquet") == []
+
+
+def test_nothing_is_loaded_unless_the_shell_asks() -> None:
+    code = "import sys; from pedanova.cli import main; main([]); print('argcomplete' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("False\n")

@@ -1,0 +1,357 @@
+"""The command line, run as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.common import COUNTS, DEMO
+
+PLAIN = ("--estimator", "counts", "--draws", 0, "--force")  # what COUNTS is in Python
+BASE = ("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds", *PLAIN)
+
+
+def test_the_table(run) -> None:
+    status, out, err = run(*BASE)
+    assert (status, err) == (0, "")
+    assert "1,000 rows, 10 parameters, minimize error" in " ".join(out.split())
+    assert "What separates the best 10 % (100) from all rows (1,000):" in out
+    rows = [line.split()[0] for line in out.splitlines() if "%" in line and "█" in line]
+    assert rows[0] == "learning_rate"
+    assert "Notes" in out
+    assert "log scale guessed" in out
+    assert "\x1b" not in out
+
+
+def test_formats_agree_with_python(run, tmp_path: Path) -> None:
+    found = pa.analyze(DEMO, "error", exclude=["train_seconds"]).importance(0.05, 0.5, "uniform", **COUNTS)
+    question = ("--target", "0.05", "--region", "0.5", "--baseline", "uniform")
+    answer = json.loads(run(*BASE, *question, "--format", "json")[1])
+    assert [row["parameter"] for row in answer["importance"]] == list(found)
+    assert [row["ratio"] for row in answer["importance"]] == [row.ratio for row in found.rows]
+    assert answer["space"]["solver"] == {"type": "categorical", "choices": ["adam", "sgd"]}
+    table = list(csv.DictReader(io.StringIO(run(*BASE, *question, "--format", "csv")[1])))
+    assert [float(row["share"]) for row in table] == [row.share for row in found.rows]
+    assert run(*BASE, *question, "--format", "markdown")[1] == found.to_markdown()
+    assert run(*BASE, *question, "--format", "latex")[1] == found.to_latex()
+    status, out, _ = run(*BASE, *question, "--format", "csv", "-o", tmp_path / "x.csv")
+    assert (status, out) == (0, "")
+    assert (tmp_path / "x.csv").read_text() == found.to_csv()
+
+
+def test_save_and_ask_again(run, tmp_path: Path) -> None:
+    saved = tmp_path / "run.pedanova"
+    first = run(*BASE, "--save", saved, "--format", "csv")[1]
+    assert run("analyze", saved, *PLAIN, "--format", "csv") == (0, first, "")
+    assert run("analyze", saved, *PLAIN, "--target", "0.02", "--region", "0.1")[0] == 0
+    status, _, err = run("analyze", saved, *PLAIN, "--target", "0.033")
+    assert status == 2
+    assert "no longer at hand" in err
+
+
+def test_values_bands_and_smoothing(run) -> None:
+    assert "rows with objective ≤ 0.05" in run(*BASE, "--target", "<=0.05")[1]
+    assert "rows with objective ≥ 0.5" in run(*BASE, "--target", ">=0.5")[1]
+    assert "the rows from 10 % to 30 %" in run(*BASE, "--target", "0.1..0.3")[1]
+    assert run(*BASE, "--smoothing", "none")[1] != run(*BASE, "--smoothing", "30")[1]
+    assert "What separates the best 1 % (11)" in run(*BASE, "--target", "0.01")[1]
+    assert "only 11 rows" in run(*BASE, "--target", "0.01")[1]
+
+
+def test_space_and_params(run, tmp_path: Path) -> None:
+    space = tmp_path / "space.json"
+    space.write_text(json.dumps({"learning_rate": {"type": "float", "low": 1e-5, "high": 1, "log": True}}))
+    out = run(*BASE, "--space", space)[1]
+    assert "1 parameter," in out
+    assert "units" not in out.split("Notes")[0]
+    out = run(
+        "analyze", DEMO, "--objective", "train_seconds", "--params", "units,layers", "--params", "epochs"
+    )[1]
+    assert "3 parameters" in out
+    space.write_text(json.dumps({"learning_rate": {"type": "float", "low": 1e-3, "high": 1, "log": True}}))
+    status, _, err = run(*BASE, "--space", space)
+    assert status == 2
+    assert "learning_rate: row 0 has 2.75596e-05, below low=0.001" in err
+    assert run(*BASE, "--space", space, "--outside", "count")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["analyze", "absent.csv", "--objective", "y"], "absent.csv does not exist"),
+        (["analyze", str(DEMO)], "--objective is missing"),
+        (["analyze", str(DEMO), "--objective", "eror"], "did you mean 'error'?"),
+        (["analyze", str(DEMO), "--objective", "solver"], "objective 'solver' holds text"),
+        (
+            ["analyze", str(DEMO), "--objective", "error", "--target", "0"],
+            "--target 0.0 must be a quantile above 0",
+        ),
+        (["analyze", str(DEMO), "--objective", "error", "--target", "2"], "--target 2.0 must be a quantile"),
+        (
+            ["analyze", str(DEMO), "--objective", "error", "--target", "nan"],
+            "--target nan must be a quantile",
+        ),
+        (["analyze", str(DEMO), "--objective", "error", "--target", "x"], "no column is called 'x'"),
+        (
+            ["analyze", str(DEMO), "--objective", "error", "--target", "<=x"],
+            "--target '<=x' must have a number",
+        ),
+        (
+            ["analyze", str(DEMO), "--objective", "error", "--target", "0.5", "--region", "0.1"],
+            "must lie inside",
+        ),
+        (["analyze", str(DEMO), "--objective", "error", "--smoothing", "lots"], "--smoothing 'lots' must be"),
+        (["analyze", str(DEMO), "--objective", "error", "--direction", "up"], "invalid choice: 'up'"),
+        (["analyze", str(DEMO), "--objective", "error", "--threads", "0"], "--threads 0 must be"),
+        (["analyze", str(DEMO), "--objective", "error", "--params", "nope"], "no column is called 'nope'"),
+        (["analyze", str(DEMO), "--objective", "error", "--space", "none.json"], "none.json' is no file"),
+        (["analyze", str(DEMO), "--objective", "error", "-o", "/no/such/folder/x"], "cannot be written"),
+        (
+            ["analyze", str(DEMO), "--objective", "error", "--report", "/no/such/folder/x"],
+            "cannot be written",
+        ),
+        (["analyze", str(DEMO), "--objective", "error", "--save", "/no/such/folder/x"], "cannot be written"),
+        (["explain"], "invalid choice: 'explain'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(run, arguments: list[str], message: str) -> None:
+    status, out, err = run(*arguments)
+    assert status == 2
+    assert out == ""
+    assert message in err
+    assert err.startswith("pedanova")
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_broken_space_file(run, tmp_path: Path) -> None:
+    for text in ("{", "[]", '{"x": 3}', '{"units": {"type": "int", "low": "a", "high": 3}}'):
+        (tmp_path / "space.json").write_text(text)
+        status, _, err = run(*BASE, "--space", tmp_path / "space.json")
+        assert status == 2
+        assert len(err.strip().splitlines()) == 1
+
+
+def test_the_demo(run, tmp_path: Path) -> None:
+    status, out, _ = run("demo", "--report", tmp_path / "report.html")
+    assert status == 0
+    assert "global" in out
+    assert "local" in out
+    assert "learning_rate" in out
+    assert "Once inside the best 30 %" in out
+    last = out.split("\n\n")[-1]
+    assert last.startswith(f"Report: {tmp_path / 'report.html'}\n")
+    assert "lucky_number" in last
+    page = (tmp_path / "report.html").read_text()
+    assert "learning_rate" in page
+    assert "default-src 'none'" in page
+
+
+def test_version_says_what_counts(run) -> None:
+    status, out, _ = run("--version")
+    assert status == 0
+    assert out.startswith(f"pedanova {pa.__version__} (counting: C++")
+    assert out.endswith("\n")
+
+
+def in_a_shell(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    command = [sys.executable, "-m", "pedanova", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, check=False)
+
+
+def test_a_terminal_without_these_letters() -> None:
+    done = in_a_shell(*map(str, BASE), PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert done.returncode == 0, done.stderr
+    assert "learning_rate" in done.stdout
+
+
+def test_a_reader_that_leaves_early() -> None:
+    command = f"{sys.executable} -m pedanova analyze {DEMO} --objective error | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+def test_numpy_can_be_chosen() -> None:
+    done = in_a_shell("--version", PEDANOVA_KERNEL="numpy")
+    assert "NumPy (kernel switched off by PEDANOVA_KERNEL=numpy)" in done.stdout
+    fast, slow = in_a_shell(*map(str, BASE)), in_a_shell(*map(str, BASE), PEDANOVA_KERNEL="numpy")
+    assert fast.stdout == slow.stdout
+    broken = in_a_shell("--version", PEDANOVA_KERNEL=str(DEMO))
+    assert broken.returncode == 0
+    assert "cannot be opened" in broken.stdout
+
+
+def test_colours_only_on_a_terminal() -> None:
+    from pedanova.base.columns import draw_table
+
+    rows = [["a[red]", "1.0%", "██", "2.0%"]]
+    assert "\x1b[" in draw_table(["parameter", "ratio", "", "share"], rows, colour=True)
+    assert "a[red]" in draw_table(["parameter", "ratio", "", "share"], rows, colour=True)
+    assert "\x1b[" not in draw_table(["parameter", "ratio", "", "share"], rows)
+
+
+def test_odd_names_do_not_break_the_table(run, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    random = np.random.default_rng(0)
+    names = ["\x1b[31mred", "a" * 300, "名前"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*names, "y"])
+        writer.writerows(random.random((100, 4)).tolist())
+    status, out, _ = run("analyze", path, "--objective", "y")
+    assert status == 0
+    assert "\x1b" not in out
+    assert "名前" in out
+    assert max(len(line) for line in out.splitlines()) < 130
+
+
+class TestRows:
+    """Every way to choose rows, by option and by Python, with the same answer."""
+
+    @pytest.fixture
+    def table(self, tmp_path: Path) -> Path:
+        random = np.random.default_rng(1)
+        rows = 400
+        data = {
+            "lr": np.exp(random.uniform(-9, 0, rows)),
+            "epochs": random.integers(1, 30, rows),
+            "optimizer": random.choice(["adam", "sgd"], rows),
+            "memory_over": random.normal(size=rows),
+            "state": random.choice(["COMPLETE", "FAIL", "PRUNED"], rows, p=[0.8, 0.1, 0.1]),
+            "seed": random.integers(0, 3, rows),
+        }
+        loss = np.abs(np.log(data["lr"]) + 4) + random.random(rows)
+        data |= {"loss": np.where(data["state"] == "FAIL", np.nan, loss), "latency": data["epochs"] * 1.0}
+        path = tmp_path / "t.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(data)
+            writer.writerows(zip(*(column.tolist() for column in data.values()), strict=True))
+        return path
+
+    PARAMS = ("--params", "lr,epochs,optimizer")
+
+    def ratios(self, out: str) -> dict[str, float]:
+        return {row["parameter"]: row["ratio"] for row in json.loads(out)["importance"]}
+
+    @pytest.mark.parametrize(
+        ("options", "arguments", "question"),
+        [
+            (["--where", "epochs >= 10"], {"where": "epochs >= 10"}, {}),
+            (["--feasible", "memory_over"], {"feasible": "memory_over"}, {}),
+            (
+                ["--feasible", "memory_over", "--infeasible", "worst"],
+                {"feasible": "memory_over", "infeasible": "worst"},
+                {},
+            ),
+            (["--state", "state"], {"state": "state"}, {}),
+            (
+                ["--state", "state", "--failed", "worst", "--pruned", "last"],
+                {"state": "state", "failed": "worst", "pruned": "last"},
+                {},
+            ),
+            (["--nan", "worst"], {"nan": "worst"}, {}),
+            (["--repeats", "mean"], {"repeats": "mean"}, {}),
+            (["--region", "optimizer == 'adam'"], {}, {"region": "optimizer == 'adam'"}),
+            (
+                ["--region-box", "lr=1e-3..1", "--region-box", "optimizer=adam"],
+                {},
+                {"region": {"lr": (1e-3, 1), "optimizer": {"adam"}}},
+            ),
+            (["--target", "epochs < 5"], {}, {"target": "epochs < 5"}),
+            (["--target", "0.1..0.3"], {}, {"target": pa.between(0.1, 0.3)}),
+        ],
+    )
+    def test_options_mean_what_python_means(
+        self, run, table: Path, options: list[str], arguments: dict[str, object], question: dict[str, object]
+    ) -> None:
+        status, out, err = run(
+            "analyze", table, "--objective", "loss", *PLAIN, *self.PARAMS, *options, "--format", "json"
+        )
+        assert status == 0, err
+        a = pa.analyze(table, "loss", params=["lr", "epochs", "optimizer"], **arguments)
+        assert self.ratios(out) == {row.name: row.ratio for row in a.importance(**question, **COUNTS).rows}
+
+    def test_several_objectives(self, run, table: Path) -> None:
+        options = [
+            "--objective",
+            "loss",
+            "--objective",
+            "latency",
+            "--direction",
+            "minimize",
+            "--direction",
+            "maximize",
+        ]
+        status, out, err = run("analyze", table, *options, *PLAIN, *self.PARAMS)
+        assert status == 0, err
+        assert "minimize loss and maximize latency" in " ".join(out.split())
+        out = run("analyze", table, *options, *PLAIN, *self.PARAMS, "--format", "json")[1]
+        a = pa.analyze(
+            table,
+            ["loss", "latency"],
+            direction=["minimize", "maximize"],
+            params=["lr", "epochs", "optimizer"],
+        )
+        assert self.ratios(out) == {row.name: row.ratio for row in a.importance(**COUNTS).rows}
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--where", "import os"], "no condition"),
+            (["--where", "epochs > 100"], "leaves no row"),
+            (["--region-box", "lr"], "must be NAME=LOW..HIGH"),
+            (["--region-box", "lr=a..b"], "'a' is no number"),
+            (["--region-box", "nope=1..2"], "no column is called 'nope'"),
+            (["--feasible", "nope"], "no column is called 'nope'"),
+            (["--state", "optimizer"], "state 'adam' is unknown"),
+            (["--direction", "minimize", "--direction", "maximize"], "one direction for each of 1"),
+        ],
+    )
+    def test_mistakes(self, run, table: Path, options: list[str], message: str) -> None:
+        status, out, err = run("analyze", table, "--objective", "loss", *self.PARAMS, *options)
+        assert (status, out) == (2, "")
+        assert message in err
+        assert len(err.strip().splitlines()) == 1
+
+
+def test_a_saved_analysis_refuses_options_of_the_table(run, tmp_path: Path) -> None:
+    saved = tmp_path / "run.pedanova"
+    run(*BASE, "--save", saved)
+    for option in (
+        ["--direction", "maximize"],
+        ["--objective", "error"],
+        ["--params", "units"],
+        ["--nan", "worst"],
+    ):
+        status, _, err = run("analyze", saved, *option)
+        assert status == 2
+        assert f"{option[0]} has no effect on a saved analysis" in err
+
+
+def test_the_report_answers_the_question_that_was_asked(run, tmp_path: Path) -> None:
+    run(
+        *BASE, "--target", "0.05", "--region", "0.5", "--baseline", "uniform", "--report", tmp_path / "r.html"
+    )
+    page = (tmp_path / "r.html").read_text()
+    data = json.loads(page.partition("id='data'>")[2].partition("</script>")[0])
+    first = data["questions"][data["start"]]
+    assert first["words"] == ["the best 5 %", "the best 50 %"]
+    assert first["sizes"] == [53, 500]
+    assert data["baseline"] == "uniform"
+
+
+def test_notes_go_to_stderr_where_the_form_has_no_place(run) -> None:
+    status, out, err = run(*BASE, "--target", "0.01", "--format", "csv")
+    assert status == 0
+    assert "only 11 rows" in err
+    assert "rows" not in out

@@ -1,0 +1,267 @@
+"""Saved analyses: exact round trips, and no trust in what is read."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pedanova as pa
+from helpers.common import COUNTS, FILES
+from pedanova.counting.moments import Moments
+from pedanova.counting.store import MAGIC, Stored, from_bytes, to_bytes
+from pedanova.errors import DataError, FormatError, LevelsError
+
+OLD = FILES
+
+
+def content_of(a: pa.Analysis) -> bytes:
+    return to_bytes(Stored(a.objective, a.dropped, a.levels, a.tallies, a.notes, a.moments))
+
+
+@pytest.fixture
+def analysis(trials: dict[str, np.ndarray]) -> pa.Analysis:
+    return pa.analyze(trials, "loss")
+
+
+def test_round_trip(analysis: pa.Analysis, tmp_path: Path) -> None:
+    path = tmp_path / "run.pedanova"
+    analysis.save(path)
+    loaded = pa.load(path)
+    assert loaded.tallies == analysis.tallies
+    assert loaded.notes == analysis.notes
+    assert loaded.space == analysis.space
+    assert loaded.levels == analysis.levels
+    assert loaded.importance(**COUNTS) == analysis.importance(**COUNTS)
+    assert loaded.importance(0.02, 0.5, **COUNTS) == analysis.importance(0.02, 0.5, **COUNTS)
+    assert [p.name for p in tmp_path.iterdir()] == ["run.pedanova"]
+    assert content_of(loaded) == path.read_bytes() == content_of(analysis)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e-158])
+def test_objectives_too_small_to_square_come_back(size: float, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    table = {"x": random.random(3000), "loss": random.integers(-100, 1000, 3000) * size}
+    analysis = pa.analyze(table, "loss")
+    analysis.save(tmp_path / "run.pedanova")
+    assert pa.load(tmp_path / "run.pedanova").tallies == analysis.tallies
+
+
+def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis, tmp_path: Path) -> None:
+    analysis.save(tmp_path / "a.pedanova")
+    loaded = pa.load(tmp_path / "a.pedanova")
+    assert analysis.importance(0.033, **COUNTS).rows  # the data is at hand: counted again
+    with pytest.raises(LevelsError, match=r"3.3 %.*no longer at hand.*3 %, 4 %"):
+        loaded.importance(0.033, **COUNTS)
+    with pytest.raises(LevelsError, match=r"not cut at 0.5"):
+        loaded.importance(pa.at_most(0.5), **COUNTS)
+
+
+def test_small_studies_keep_every_quantile(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
+    few = {name: column[:100] for name, column in trials.items()}
+    a = pa.analyze(few, "loss")
+    a.save(tmp_path / "a.pedanova")
+    loaded = pa.load(tmp_path / "a.pedanova")
+    for target in (0.033, 0.111, 0.47):
+        assert loaded.importance(target, **COUNTS) == a.importance(target, **COUNTS)
+    assert loaded.importance(pa.at_most(1.0), **COUNTS) == a.importance(pa.at_most(1.0), **COUNTS)
+
+
+def test_loaded_parts_add_up(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
+    whole = pa.analyze(trials, "loss")
+    for i in range(2):
+        part = {name: column[i::2] for name, column in trials.items()}
+        pa.analyze(part, "loss", space=whole.space, levels=whole.levels).save(tmp_path / f"{i}.pedanova")
+    added = pa.load(tmp_path / "0.pedanova") + pa.load(tmp_path / "1.pedanova")
+    assert added.tallies == whole.tallies
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_of_old_versions_are_still_read(version: int) -> None:
+    a = pa.load(OLD / f"version-{version}.pedanova")
+    expected = json.loads((OLD / f"version-{version}.json").read_text())
+    effects = expected.pop("effects", None)
+    assert {row.name: row.ratio for row in a.importance(**COUNTS).rows} == pytest.approx(expected, rel=1e-12)
+    if effects is not None:
+        assert {row.name: row.variance for row in a.effects().rows} == pytest.approx(effects, rel=1e-12)
+
+
+def test_a_file_without_moments_says_so(tmp_path: Path) -> None:
+    """Version 1 has none; what is written from it again has none either."""
+    a = pa.load(OLD / "version-1.pedanova")
+    a.save(tmp_path / "again.pedanova")
+    for known in (a, pa.load(tmp_path / "again.pedanova"), a + a):
+        with pytest.raises(LevelsError, match=r"not kept.*analyze the data again"):
+            known.effects()
+
+
+def test_no_row_can_be_read_back_from_the_file(tmp_path: Path) -> None:
+    """Of 1,000 rows thresholds, counts and sums remain: no parameter's value is among them."""
+    random = np.random.default_rng(0)
+    data = {"x": random.random(1_000), "y": random.normal(size=1_000)}
+    pa.analyze(data, "y", space={"x": pa.Float(0, 1)}).save(tmp_path / "a.pedanova")
+    content = (tmp_path / "a.pedanova").read_bytes()
+    (length,) = struct.unpack_from("<I", content, 12)
+    header = content[16 : 16 + length]
+    unfolded, rest = [], content[16 + length : -4]
+    for size in json.loads(header)["blocks"]:
+        unfolded.append(zlib.decompress(rest[:size]))
+        rest = rest[size:]
+    found = {
+        name: sum(v.tobytes() in block for v in column for block in unfolded) for name, column in data.items()
+    }
+    assert found["x"] == 0
+    # The thresholds are objectives, and so is the sum of a cell that holds one row of its level.
+    assert sum(v.tobytes() in unfolded[0] for v in data["y"]) <= 34
+    assert not any(repr(float(value)).encode() in header for value in data["x"])
+    assert len(content) < 100_000
+
+
+def test_a_failed_save_leaves_the_old_file(analysis: pa.Analysis, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be written"):
+        analysis.save(tmp_path / "no" / "such" / "folder.pedanova")
+    with pytest.raises(DataError, match="cannot be read"):
+        pa.load(tmp_path / "absent.pedanova")
+
+
+@pytest.fixture(scope="module")
+def content() -> bytes:
+    random = np.random.default_rng(3)
+    a = pa.analyze({"x": random.random(500), "c": random.choice(["a", "b"], 500)}, random.normal(size=500))
+    return content_of(a)
+
+
+class TestHostile:
+    def test_every_truncation(self, content: bytes) -> None:
+        for end in range(0, len(content), 7):
+            with pytest.raises(FormatError):
+                from_bytes(content[:end])
+
+    @given(data=st.data())
+    def test_any_changed_byte(self, content: bytes, data: st.DataObject) -> None:
+        place = data.draw(st.integers(0, len(content) - 1))
+        value = data.draw(st.integers(0, 255))
+        changed = content[:place] + bytes([value]) + content[place + 1 :]
+        if changed != content:
+            with pytest.raises(FormatError):
+                from_bytes(changed)
+
+    @given(st.binary(max_size=300))
+    def test_any_bytes(self, noise: bytes) -> None:
+        for start in (b"", MAGIC, MAGIC + struct.pack("<II", 1, 5), MAGIC + struct.pack("<II", 2, 5)):
+            with pytest.raises(FormatError):
+                from_bytes(start + noise)
+
+    @staticmethod
+    def forge(content: bytes, change: dict[str, object], *, blocks: bytes | None = None) -> bytes:
+        """A file with a right checksum and a wrong header."""
+        (length,) = struct.unpack_from("<I", content, 12)
+        header = json.loads(content[16 : 16 + length]) | change
+        text = json.dumps(header).encode()
+        rest = content[16 + length : -4] if blocks is None else blocks
+        body = MAGIC + struct.pack("<II", 2, len(text)) + text + rest
+        return body + struct.pack("<I", zlib.crc32(body))
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"levels": 60_000},
+            {"levels": -1},
+            {"levels": 2**80},
+            {"levels": "many"},
+            {"blocks": []},
+            {"blocks": [1] * 5},
+            {"blocks": "x"},
+            {"space": {}},
+            {"space": []},
+            {"space": {"x": {"type": "float", "low": 1, "high": 0}}},
+            {"space": {"x": {"type": "exec", "code": "1"}}},
+            {"space": {"x": {"type": "categorical", "choices": ["a"] * 3}}},
+            {"direction": "sideways"},
+            {"nan": None},
+            {"quantiles": ["1/0"]},
+            {"quantiles": ["2"]},
+            {"quantiles": []},
+            {"quantiles": 3},
+            {"index": [0]},
+            {"index": [10**9] * 34},
+            {"dropped": -5},
+            {"dropped": True},
+            {"notes": 7},
+            {"moments": False},
+            {"moments": 1},
+            {"moments": None},
+        ],
+        ids=str,
+    )
+    def test_forged_headers(self, content: bytes, change: dict[str, object]) -> None:
+        with pytest.raises(FormatError):
+            from_bytes(self.forge(content, change))
+
+    def test_a_bomb_is_not_unfolded(self, content: bytes) -> None:
+        """1 GB of zeros in 1 MB claims to be the thresholds."""
+        bomb = zlib.compress(bytes(50_000_000), 9)
+        with pytest.raises(FormatError):
+            from_bytes(self.forge(content, {"blocks": [len(bomb), 0, 0, 0, 0, 0]}, blocks=bomb))
+
+    def test_impossible_counts(self, trials: dict[str, np.ndarray]) -> None:
+        a = pa.analyze(trials, "loss")
+        tally = a.tallies["lr"]
+        wrong = tally.counts.copy()
+        wrong[0, 0] -= 5
+        broken = dict(a.tallies) | {"lr": type(tally)("lr", tally.parameter, tally.levels, wrong, tally.sums)}
+        with pytest.raises(FormatError, match=r"impossible|counts other rows"):
+            from_bytes(to_bytes(Stored(a.objective, 0, a.levels, broken, ())))
+
+    @given(data=st.data())
+    def test_any_moments(self, content: bytes, data: st.DataObject) -> None:
+        """A right checksum around any numbers: refused, or rows could have them."""
+        (length,) = struct.unpack_from("<I", content, 12)
+        header = json.loads(content[16 : 16 + length])
+        levels, sizes = header["levels"], header["blocks"]
+        values = data.draw(st.lists(st.floats(width=64), min_size=2, max_size=4))
+        block = zlib.compress(np.resize(np.array(values), 2 * levels).astype("<f8").tobytes())
+        kept = content[16 + length : 16 + length + sum(sizes[:-1])]
+        forged = self.forge(content, {"blocks": [*sizes[:-1], len(block)]}, blocks=kept + block)
+        try:
+            moments = from_bytes(forged).moments
+        except FormatError:
+            return
+        assert moments is not None
+        for first in range(levels):
+            mean, variance = moments.range(first, first + 1)
+            assert np.isnan(mean) or variance >= 0
+
+    @pytest.mark.parametrize("numbers", [[0.0, -1.0], [5.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]], ids=str)
+    def test_impossible_moments(self, content: bytes, numbers: list[float]) -> None:
+        stored = from_bytes(content)
+        assert stored.moments is not None
+        sums, squares = (np.full(stored.levels.count, number) for number in numbers)
+        wrong = Moments(stored.moments.centres, stored.moments.rows, sums, squares)
+        with pytest.raises(FormatError, match="no rows could have"):
+            from_bytes(to_bytes(replace(stored, moments=wrong)))
+
+    def test_moments_of_a_wrong_length(self, content: bytes) -> None:
+        (length,) = struct.unpack_from("<I", content, 12)
+        sizes = json.loads(content[16 : 16 + length])["blocks"]
+        block = zlib.compress(bytes(8))
+        kept = content[16 + length : 16 + length + sum(sizes[:-1])]
+        with pytest.raises(FormatError, match="bytes it should"):
+            from_bytes(self.forge(content, {"blocks": [*sizes[:-1], len(block)]}, blocks=kept + block))
+
+    def test_a_newer_version(self, content: bytes) -> None:
+        newer = content[:8] + struct.pack("<I", 99) + content[12:]
+        with pytest.raises(FormatError, match=r"version 99.*install"):
+            from_bytes(newer)
+
+    def test_not_a_file_of_ours(self, tmp_path: Path) -> None:
+        (tmp_path / "x.pedanova").write_text("x,y\n1,2\n")
+        with pytest.raises(FormatError, match=r"x\.pedanova: is no file of pedanova"):
+            pa.load(tmp_path / "x.pedanova")

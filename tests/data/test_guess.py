@@ -1,0 +1,287 @@
+"""Every rule by which a space is guessed from data, each with the note that tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pedanova
+from pedanova import Categorical, Float, Int, Ordinal, Space
+from pedanova.data.column import Column, as_column
+from pedanova.data.guess import guess, infer_space
+from pedanova.errors import DataError
+from pedanova.space.parameters import LARGEST_INT, Parameter
+
+EVEN = np.linspace(0.0, 1.0, 200)
+LOG = np.geomspace(1e-5, 1.0, 200)
+SHUFFLED = np.random.default_rng(5).permutation(200)
+EPOCH = 1_700_000_000 + np.arange(0, 40_000, 200)
+WORDS = np.array([f"word{i}" for i in range(200)])
+
+
+def guessed(values: Any, name: str = "x", *, keep: bool = False) -> tuple[Parameter | None, str]:
+    found = guess(as_column(name, values), keep=keep)
+    return found.parameter, found.note or ""
+
+
+USED: dict[str, tuple[Any, Parameter, str]] = {
+    "reals": (EVEN[SHUFFLED], Float(0, 1), "bounds 0 to 1 taken from the data, linear scale"),
+    "negative reals": (
+        EVEN[SHUFFLED] - 5,
+        Float(-5, -4),
+        "bounds -5 to -4 taken from the data, linear scale",
+    ),
+    "float32": (
+        EVEN[SHUFFLED].astype(np.float32),
+        Float(0, 1),
+        "bounds 0 to 1 taken from the data, linear scale",
+    ),
+    "log reals": (
+        LOG[SHUFFLED],
+        Float(1e-5, 1, log=True),
+        "bounds 1e-05 to 1 taken from the data, log scale guessed "
+        "(values span a factor of 1e+05 and fit it better than a linear one)",
+    ),
+    "wide but linear": (np.linspace(1, 1000, 200)[SHUFFLED] + 0.5, Float(1.5, 1000.5), "linear scale"),
+    "log of a narrow span": (np.geomspace(1, 9.9, 200)[SHUFFLED], Float(1, 9.9), "linear scale"),
+    "log from zero": (np.r_[0.0, LOG], Float(0, 1), "linear scale"),
+    "infinite apart": (np.r_[np.inf, EVEN, -np.inf], Float(0, 1), "bounds 0 to 1 taken from the data"),
+    "nan apart": (np.r_[np.nan, EVEN, np.nan], Float(0, 1), "bounds 0 to 1 taken from the data"),
+    "whole": (SHUFFLED * 2, Int(0, 398), "whole numbers, bounds 0 to 398 taken from the data, linear scale"),
+    "whole as floats": (SHUFFLED * 2.0, Int(0, 398), "whole numbers, bounds 0 to 398"),
+    "whole with gaps": ([*SHUFFLED.tolist(), None], Int(0, 199), "whole numbers, bounds 0 to 199"),
+    "whole without holes": (np.tile([3, 1, 2, 4], 50), Int(1, 4), "whole numbers, bounds 1 to 4"),
+    "log whole": (
+        np.unique(np.geomspace(1, 1e6, 300).astype(int))[::-1],
+        Int(1, 10**6, log=True),
+        "whole numbers, bounds 1 to 1e+06 taken from the data, log scale guessed",
+    ),
+    "whole beyond 2^53": (
+        SHUFFLED * 2**50,
+        Float(0, 199 * 2.0**50),
+        "bounds 0 to 2.24054e+17 taken from the data, linear scale",
+    ),
+    "whole up to 2^53": (np.r_[SHUFFLED, LARGEST_INT], Int(0, LARGEST_INT), "whole numbers"),
+    "powers of two": (
+        np.tile([16, 64, 32], 10),
+        Ordinal((16, 32, 64)),
+        "only 3 different numbers, taken as ordinal levels",
+    ),
+    "few reals": (np.tile([0.1, 0.9, 0.5], 10), Ordinal((0.1, 0.5, 0.9)), "only 3 different numbers"),
+    "whole floats with holes": (np.tile([1.0, 5.0], 10), Ordinal((1, 5)), "only 2 different numbers"),
+    "twelve twice": (
+        np.repeat(np.arange(12.0) ** 2, 2),
+        Ordinal(tuple(i * i for i in range(12))),
+        "only 12 different",
+    ),
+    "two hundred ten times": (
+        np.repeat(EVEN, 10),
+        Ordinal(tuple(EVEN.tolist())),
+        "only 200 different numbers",
+    ),
+    "constant": ([7] * 20, Ordinal((7,)), "is constant (7): it can explain nothing"),
+    "constant real": ([0.5] * 20, Ordinal((0.5,)), "is constant (0.5): it can explain nothing"),
+    "constant but for gaps": ([None, 7] * 9, Ordinal((7,)), "is constant (7)"),
+    "one row": ([7], Ordinal((7,)), "is constant (7)"),
+    "booleans": ([True, False] * 9, Categorical((False, True)), "boolean, taken as two categories"),
+    "booleans with gaps": (
+        [True, None, False] * 9,
+        Categorical((False, True)),
+        "boolean, taken as two categories",
+    ),
+    "always true": ([True] * 9, Categorical((True,)), "is constant (True): it can explain nothing"),
+    "always false, with gaps": ([False, None] * 9, Categorical((False,)), "is constant (False)"),
+    "words": (["b", "a"] * 9, Categorical(("a", "b")), "2 categories"),
+    "words with gaps": (["b", "a", None] * 9, Categorical(("a", "b")), "2 categories"),
+    "one word": (["a"] * 9, Categorical(("a",)), "is constant ('a'): it can explain nothing"),
+    "mixed": (["a", 1, 2.5] * 9, Categorical((1, 2.5, "a")), "3 categories of mixed types"),
+    "truth and words": (["a", True] * 9, Categorical((True, "a")), "2 categories of mixed types"),
+    "truth and numbers": ([1, True] * 9, Categorical(("1", "True")), "2 categories"),
+    "infinity and words": (["a", np.inf] * 9, Categorical(("a", "inf")), "2 categories"),
+    "unused category": (
+        Column("x", np.array([0, 2] * 9), ("a", "b", "c")),
+        Categorical(("a", "c")),
+        "2 categories",
+    ),
+    "few different words": (WORDS[:9], Categorical(tuple(WORDS[:9].tolist())), "9 categories"),
+    "half of the words": (
+        np.tile(WORDS[:100], 2),
+        Categorical(tuple(sorted(WORDS[:100].tolist()))),
+        "100 categories",
+    ),
+    "text of numbers": (["10", "2"] * 9, Categorical(("10", "2")), "2 categories"),
+    "bytes": ([b"a", b"b"] * 9, Categorical(("a", "b")), "2 categories"),
+    "lists": ([[1, 2], [3]] * 9, Categorical(("[1, 2]", "[3]")), "2 categories"),
+}
+
+
+@pytest.mark.parametrize("case", list(USED))
+def test_columns_that_are_used(case: str) -> None:
+    values, expected, note = USED[case]
+    parameter, told = guessed(values)
+    assert parameter == expected
+    assert told.startswith(note) or told.endswith(note)
+
+
+# name, values, note; and what params= makes of the column, None where it stays left out
+LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
+    "counting up": ("x", np.arange(5, 205), "counts the rows one by one and looks like an id", Int(5, 204)),
+    "counting up, uint64": ("x", np.arange(200, dtype=np.uint64), "counts the rows one by one", Int(0, 199)),
+    "an index": ("index", SHUFFLED * 3, "is different in every row and named like an id", Int(0, 597)),
+    "pandas' index": ("Unnamed: 0", SHUFFLED * 3, "named like an id", Int(0, 597)),
+    "trial_id": ("trial_id", SHUFFLED * 3, "named like an id", Int(0, 597)),
+    "Run": ("Run", SHUFFLED * 3, "named like an id", Int(0, 597)),
+    "config_number": ("config_number", SHUFFLED * 3, "named like an id", Int(0, 597)),
+    "rising seconds": ("x", EPOCH, "looks like a time stamp", Int(int(EPOCH[0]), int(EPOCH[-1]))),
+    "rising milliseconds": (
+        "x",
+        EPOCH * 1000 + 0.5,
+        "looks like a time stamp",
+        Float(EPOCH[0] * 1000 + 0.5, EPOCH[-1] * 1000 + 0.5),
+    ),
+    "shuffled, named": (
+        "created_at",
+        EPOCH[SHUFFLED],
+        "looks like a time stamp",
+        Int(int(EPOCH[0]), int(EPOCH[-1])),
+    ),
+    "different words": (
+        "x",
+        WORDS,
+        "200 different texts in 200 rows look like an id",
+        Categorical(tuple(sorted(WORDS.tolist()))),
+    ),
+    "mostly different words": (
+        "x",
+        [*WORDS[:60].tolist(), *["same"] * 40],
+        "61 different texts in 100 rows look like an id",
+        Categorical(tuple(sorted([*WORDS[:60].tolist(), "same"]))),
+    ),
+    "days as text": (
+        "x",
+        ["2024-01-01", "2024-01-02"] * 9,
+        "looks like a time stamp ('2024-01-01')",
+        Categorical(("2024-01-01", "2024-01-02")),
+    ),
+    "times as text": (
+        "x",
+        ["2024-01-01T10:00:00.5", "2024-01-02 11:30"] * 9,
+        "looks like a time stamp",
+        Categorical(("2024-01-01T10:00:00.5", "2024-01-02 11:30")),
+    ),
+    "dates": ("x", np.arange(20).astype("M8[D]"), "holds dates or times; left out", None),
+    "durations": ("x", np.arange(20).astype("m8[s]"), "holds dates or times; left out", None),
+    "nothing": ("x", [None] * 20, "holds no value at all; left out", None),
+    "NaN only": ("x", np.full(20, np.nan), "holds no value at all; left out", None),
+    "infinite only": ("x", np.array([np.inf, -np.inf] * 9), "holds no finite number; left out", None),
+    "too many words": (
+        "x",
+        [f"w{i % 1500}" for i in range(4500)],
+        "1500 categories are more than 1001; left out",
+        None,
+    ),
+    "within rounding": (
+        "x",
+        1 + np.arange(300) * 2.0**-52,
+        "all values within rounding of 1; left out",
+        None,
+    ),
+    "too far apart": (
+        "x",
+        np.linspace(-1, 1, 200)[SHUFFLED] * 1.7e308,
+        "cannot be cut into 1001 cells; left out",
+        None,
+    ),
+    "too near zero": ("x", SHUFFLED * 5e-324, "cannot be cut into 1001 cells; left out", None),
+}
+
+
+@pytest.mark.parametrize("case", list(LEFT_OUT))
+def test_columns_that_are_left_out(case: str) -> None:
+    name, values, note, _ = LEFT_OUT[case]
+    parameter, told = guessed(values, name)
+    assert parameter is None
+    assert note in told
+    assert "left out" in told
+
+
+@pytest.mark.parametrize("case", list(LEFT_OUT))
+def test_params_overrides_leaving_out(case: str) -> None:
+    name, values, note, kept = LEFT_OUT[case]
+    other, loss = np.random.default_rng(6).normal(size=(2, len(values)))
+    table = {name: values, "other": other, "loss": loss}
+    found = pedanova.analyze(table, "loss", threads=1)
+    assert name not in found.tallies
+    assert any(told.startswith(f"{name}: ") and note in told for told in found.notes)
+    if kept is None:
+        with pytest.raises(DataError, match="left out"):
+            pedanova.analyze(table, "loss", params=[name], threads=1)
+    else:
+        assert pedanova.analyze(table, "loss", params=[name], threads=1).space == Space({name: kept})
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        pytest.param("x", np.arange(9), id="few rows counting up"),
+        pytest.param("x", np.arange(200)[::-1], id="counting down"),
+        pytest.param("x", [*range(200), None], id="counting up with a gap"),
+        pytest.param("x", np.arange(200.0), id="reals counting up"),
+        pytest.param("grid_index", SHUFFLED // 2, id="an index that repeats"),
+        pytest.param("identity", SHUFFLED * 3, id="a name that only begins like an id"),
+        pytest.param("train_time_budget", SHUFFLED * 3, id="a time that is no time stamp"),
+        pytest.param("seed", EPOCH[SHUFFLED], id="large numbers in no order"),
+        pytest.param("x", np.r_[EPOCH, 5], id="one number outside the epoch"),
+        pytest.param("x", WORDS[:9], id="nine different words"),
+        pytest.param("x", ["2024-01-01", "later"] * 9, id="not only dates"),
+    ],
+)
+def test_columns_that_only_look_like_ids_or_times(name: str, values: Any) -> None:
+    parameter, note = guessed(values, name)
+    assert parameter is not None, note
+
+
+def test_a_space_keeps_the_order_of_the_columns_and_tells_every_guess() -> None:
+    columns = {n: as_column(n, v) for n, v in {"b": EVEN, "id": SHUFFLED * 3, "a": ["x", "y"] * 100}.items()}
+    space, notes = infer_space(columns)
+    assert list(space) == ["b", "a"]
+    assert [note.split(":")[0] for note in notes] == ["b", "id", "a"]
+    kept, _ = infer_space(columns, asked=frozenset({"id"}))
+    assert list(kept) == ["b", "id", "a"]
+
+
+def test_a_long_column_is_judged_like_a_short_one() -> None:
+    """Past 100,000 rows a sample decides whether to look for a lattice."""
+    lattice = np.tile([0.1, 0.2, 0.4], 50_000)
+    assert guessed(lattice)[0] == Ordinal((0.1, 0.2, 0.4))
+    assert guessed(np.linspace(0, 1, 150_000)[::-1])[0] == Float(0, 1)
+
+
+def test_nothing_that_can_serve_is_told_with_the_reasons() -> None:
+    table = {"id": SHUFFLED * 3, "when": EPOCH, "n": [None] * 200, "w": WORDS, "loss": EVEN}
+    with pytest.raises(DataError, match=r"no column can serve .*id: .*when: .*n: .*and 1 more.*params="):
+        pedanova.analyze(table, "loss", threads=1)
+
+
+def test_marked_settings_are_the_parameters() -> None:
+    """Trackers write settings with a prefix; then nothing else is one."""
+    random = np.random.default_rng(0)
+    columns = {
+        "number": np.arange(100),
+        "value": random.random(100),
+        "duration": random.random(100),
+        "params_x": random.random(100),
+        "params_y": random.random(100),
+        "state": random.choice(["COMPLETE", "PRUNED"], 100),
+    }
+    a = pedanova.analyze(columns, "value")
+    assert list(a.space) == ["params_x", "params_y"]
+    assert any(
+        "names such as 'params_x' mark the parameters; left out: number, duration, state" in n
+        for n in a.notes
+    )
+    assert any(n.startswith("state: holds the states of trials (COMPLETE, PRUNED)") for n in a.notes)
+    assert list(pedanova.analyze(columns, "value", params=["duration"]).space) == ["duration"]
+    assert len(pedanova.analyze(columns | {"config.z": random.random(100)}, "value").space) == 2

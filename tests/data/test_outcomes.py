@@ -1,0 +1,384 @@
+"""Rows that ended badly, constraints, and repeated configurations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import pedanova as pa
+from helpers.common import COUNTS
+
+Table = dict[str, np.ndarray]
+SPACE = {"x": pa.Float(0, 1), "z": pa.Float(0, 1)}
+
+
+@pytest.fixture
+def table() -> Table:
+    random = np.random.default_rng(3)
+    x, z = random.random((2, 1_000))
+    return {"x": x, "z": z, "loss": (x - 0.5) ** 2 + 0.01 * random.random(1_000)}
+
+
+def rows_of(table: Table, mask: np.ndarray) -> Table:
+    return {name: values[mask] for name, values in table.items()}
+
+
+def noted(a: pa.Analysis, words: str) -> bool:
+    return any(words in note for note in a.notes)
+
+
+class TestFeasible:
+    @pytest.fixture
+    def limited(self, table: Table) -> Table:
+        return {
+            **table,
+            "ok": table["x"] <= 0.4,
+            "c1": table["x"] - 0.4,
+            "c2": (table["z"] * 100).astype(int) - 50,
+        }
+
+    def test_every_way_to_say_it(self, limited: Table) -> None:
+        ok = limited["ok"]
+        alone = pa.analyze(rows_of(limited, ok), "loss", space=SPACE)
+        for feasible in ("ok", "c1", ["c1"], ("ok",), ok, ok.tolist(), pd.Series(ok), pl.Series(ok)):
+            a = pa.analyze(limited, "loss", space=SPACE, feasible=feasible)
+            assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
+            assert (a.rows, a.dropped) == (ok.sum(), np.sum(~ok))
+            assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; dropped")
+
+    def test_several_constraints(self, limited: Table) -> None:
+        both = limited["ok"] & (limited["c2"] <= 0)
+        alone = pa.analyze(rows_of(limited, both), "loss", space=SPACE)
+        for feasible in (["c1", "c2"], ("ok", "c2"), {"c1", "c2"}, iter(["c1", "c2"])):
+            a = pa.analyze(limited, "loss", space=SPACE, feasible=feasible)
+            assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
+
+    def test_constraints_are_no_parameters(self, limited: Table) -> None:
+        for feasible in (["ok", "c1", "c2"], {"ok", "c1", "c2"}):
+            assert set(pa.analyze(limited, "loss", feasible=feasible).space) == {"x", "z"}
+        assert set(pa.analyze(limited, "loss", feasible="ok", exclude="c1").space) == {"x", "z", "c2"}
+
+    def test_infeasible_as_the_worst(self, limited: Table) -> None:
+        """What separates feasible from infeasible rows can be asked then."""
+        ok = limited["ok"]
+        a = pa.analyze(limited, "loss", space=SPACE, feasible="ok", infeasible="worst")
+        assert a.rows == 1_000
+        assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible; counted as the worst")
+        found = a.importance(round(ok.mean(), 3), smoothing="none", **COUNTS)
+        assert found["x"].n_target == ok.sum()
+        assert found.rows == a.importance("ok", smoothing="none", **COUNTS).rows
+        assert found["x"].raw_share > 0.9 > 0.5 > found["z"].share
+        best = a.importance(0.05, **COUNTS)
+        assert best["x"].n_target == 50
+        assert a.densities("x", 0.05, smoothing="none").target[420:].sum() == 0
+
+    def test_a_missing_constraint(self, limited: Table) -> None:
+        c1 = limited["c1"].copy()
+        c1[17] = np.nan
+        data = {**limited, "c1": c1}
+        for infeasible in ("drop", "worst"):
+            with pytest.raises(
+                pa.PedanovaError, match="feasible: c1 has no value in row 17; fill it or drop the row"
+            ):
+                pa.analyze(data, "loss", feasible=["c2", "c1"], infeasible=infeasible)
+        state = np.where(np.arange(1_000) == 17, "FAIL", "COMPLETE")  # a failed row has no constraints
+        for failed in ("drop", "worst"):
+            a = pa.analyze({**data, "state": state}, "loss", state="state", failed=failed, feasible="c1")
+            assert noted(a, "1 of 1,000 rows failed")
+
+    def test_infeasible_and_without_objective(self, limited: Table) -> None:
+        """An infeasible row is dropped as such, whatever its objective."""
+        data = {**limited, "loss": np.where(limited["x"] > 0.3, np.nan, limited["loss"])}
+        a = pa.analyze(data, "loss", space=SPACE, feasible="ok", nan="worst")
+        assert a.rows == limited["ok"].sum()
+
+    @pytest.mark.parametrize(
+        ("feasible", "words"),
+        [
+            ("nobody", "feasible: no column is called 'nobody'"),
+            (["c1", "nobody"], "feasible: no column is called 'nobody'"),
+            ("name", "feasible: name holds text"),
+            ("day", "feasible: day holds text"),
+            ([True, False], "feasible marks 2 rows of 1000"),
+            (np.ones(1_000), "must be True or False for each row"),
+            ([], "must be True or False for each row"),
+            (3, "feasible: 3 must be one value per row"),
+            (["c1", 3], "must be True or False for each row"),
+            (
+                np.zeros(1_000, dtype=bool),
+                "no row is left to count .1,000 of 1,000 rows are infeasible; dropped",
+            ),
+        ],
+    )
+    def test_refusals(self, limited: Table, feasible: object, words: str) -> None:
+        data = {**limited, "name": np.full(1_000, "a"), "day": np.full(1_000, "2020-01-01", dtype="M8[D]")}
+        with pytest.raises(pa.PedanovaError, match=words) as refused:
+            pa.analyze(data, "loss", feasible=feasible)
+        assert "\n" not in str(refused.value)
+
+
+STATES = {
+    "complete": ["COMPLETE", "TrialState.COMPLETE", "complete", " Complete ", "SUCCESS", "StatusType.SUCCESS",
+                 "TERMINATED", "FINISHED", "ok", "done"],
+    "failed": ["FAIL", "TrialState.FAIL", "failed", "CRASHED", "StatusType.TIMEOUT", "MEMORYOUT", "ERROR", "killed"],
+    "pruned": ["PRUNED", "TrialState.PRUNED", "pruned", "STOPPED"],
+    "unfinished": ["RUNNING", "TrialState.WAITING", "PENDING", "PAUSED"],
+}  # fmt: skip
+
+
+class TestStates:
+    def told(self, table: Table, words: dict[str, str] | None = None) -> tuple[Table, np.ndarray]:
+        """Every seventh row failed (no loss), every fifth pruned, some unfinished."""
+        number = np.arange(1_000)
+        state = np.select(
+            [number % 50 == 0, number % 7 == 0, number % 5 == 0],
+            ["unfinished", "failed", "pruned"],
+            "complete",
+        )
+        loss = np.where(state == "failed", np.nan, table["loss"])
+        loss[state == "unfinished"] = np.nan
+        said = {name: STATES[name][0] for name in STATES} | (words or {})
+        return {**table, "loss": loss, "state": np.array([said[word] for word in state])}, state
+
+    @pytest.mark.parametrize("name", list(STATES))
+    def test_words_of_every_tool(self, table: Table, name: str) -> None:
+        expected = None
+        for word in STATES[name]:
+            data, state = self.told(table, {name: word})
+            a = pa.analyze(data, "loss", space=SPACE, state="state")
+            assert a.rows == np.sum(state == "complete")
+            expected = expected or a.importance(**COUNTS)
+            assert a.importance(**COUNTS) == expected
+
+    def test_dropped(self, table: Table) -> None:
+        data, state = self.told(table)
+        a = pa.analyze(data, "loss", space=SPACE, state="state")
+        alone = pa.analyze(rows_of(data, state == "complete"), "loss", space=SPACE)
+        assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
+        for name, words in (
+            ("unfinished", "are unfinished"),
+            ("failed", "failed"),
+            ("pruned", "were pruned"),
+        ):
+            assert noted(a, f"{np.sum(state == name)} of 1,000 rows {words}; dropped")
+        assert "state" not in pa.analyze(data, "loss", state="state").space
+
+    def test_failed_as_the_worst(self, table: Table) -> None:
+        data, state = self.told(table)
+        a = pa.analyze(data, "loss", space=SPACE, state="state", failed="worst")
+        finished = (state == "complete") | (state == "failed")
+        assert a.rows == finished.sum()
+        assert noted(a, f"{np.sum(state == 'failed')} of 1,000 rows failed; counted as the worst")
+        filled = rows_of({**data, "loss": np.where(state == "failed", 1e9, table["loss"])}, finished)
+        assert (
+            a.importance(0.2, **COUNTS).rows
+            == pa.analyze(filled, "loss", space=SPACE).importance(0.2, **COUNTS).rows
+        )
+
+    @pytest.mark.parametrize("pruned", ["worst", "last"])
+    def test_pruned(self, table: Table, pruned: str) -> None:
+        data, state = self.told(table)
+        a = pa.analyze(data, "loss", space=SPACE, state="state", pruned=pruned)
+        used = (state == "complete") | (state == "pruned")
+        last = table["loss"] if pruned == "last" else np.where(state == "pruned", np.inf, table["loss"])
+        expected = pa.analyze(rows_of({**data, "loss": last}, used), "loss", space=SPACE)
+        assert a.rows == used.sum()
+        assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
+        count = np.sum(state == "pruned")
+        assert noted(a, f"{count} pruned rows count with their last value") == (pruned == "last")
+        assert noted(a, f"{count} of 1,000 rows were pruned; counted as the worst") == (pruned == "worst")
+
+    def test_pruned_without_a_value_are_dropped(self, table: Table) -> None:
+        data, state = self.told(table)
+        data["loss"][state == "pruned"] = np.nan
+        a = pa.analyze(data, "loss", space=SPACE, state="state", pruned="last")
+        assert a.rows == np.sum(state == "complete")
+
+    def test_nothing_but_what_was_asked_is_the_worst(self, table: Table) -> None:
+        """A NaN is dropped although other rows may be the worst."""
+        loss = np.where(table["z"] < 0.1, np.nan, table["loss"])
+        for options in ({"failed": "worst"}, {"pruned": "worst"}, {"infeasible": "worst"}):
+            a = pa.analyze({**table, "loss": loss}, "loss", space=SPACE, **options)  # type: ignore[arg-type]
+            assert (a.rows, a.dropped) == (np.sum(table["z"] >= 0.1), np.sum(table["z"] < 0.1))
+        data, state = self.told({**table, "loss": loss})
+        a = pa.analyze(data, "loss", space=SPACE, state="state", failed="worst")
+        used = (state == "failed") | ((state == "complete") & ~np.isnan(data["loss"]))
+        assert a.rows == used.sum()
+
+    def test_state_as_an_array(self, table: Table) -> None:
+        data, _ = self.told(table)
+        expected = pa.analyze(data, "loss", space=SPACE, state="state").importance(**COUNTS)
+        state = data.pop("state")
+        for given in (state, state.tolist(), pd.Series(state), pl.Series(state)):
+            assert pa.analyze(data, "loss", space=SPACE, state=given).importance(**COUNTS) == expected
+
+    def test_a_missing_state_is_unfinished(self, table: Table) -> None:
+        state = np.array(["COMPLETE", None] * 500, dtype=object)
+        a = pa.analyze({**table, "state": state}, "loss", space=SPACE, state="state")
+        assert a.rows == 500
+        assert noted(a, "500 of 1,000 rows are unfinished; dropped")
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"state": "stat"}, "state: no column is called 'stat'; did you mean 'state'"),
+            ({"state": "x"}, "state 'x' must hold words such as COMPLETE, FAIL, PRUNED"),
+            ({"state": ["COMPLETE"]}, "state has 1 rows but the table has 1000"),
+            ({"state": 3}, "state: 3 must be one value per row"),
+            ({"state": "strange"}, "state 'asleep' is unknown; use COMPLETE, FAIL, PRUNED or RUNNING"),
+            ({"state": "state", "failed": "last"}, "failed='last' must be 'drop' or 'worst'"),
+            ({"state": "state", "pruned": "best"}, "pruned='best' must be 'drop' or 'worst' or 'last'"),
+            ({"infeasible": None}, "infeasible=None must be 'drop' or 'worst'"),
+            ({"nan": "last"}, "nan='last' must be 'drop' or 'worst'"),
+            ({"state": "running"}, "no row is left to count .1,000 of 1,000 rows are unfinished; dropped"),
+            (
+                {"state": "failing", "failed": "worst"},
+                "no row is left to count .1,000 of 1,000 rows failed; counted",
+            ),
+        ],
+    )
+    def test_refusals(self, table: Table, options: dict[str, str], words: str) -> None:
+        data, _ = self.told(table)
+        for name, word in (("strange", "asleep"), ("running", "RUNNING"), ("failing", "FAIL")):
+            data[name] = np.full(1_000, word)
+        with pytest.raises(pa.PedanovaError, match=words) as refused:
+            pa.analyze(data, "loss", **options)  # type: ignore[arg-type]
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("bad", "nan"), [(np.inf, "drop"), (np.inf, "worst"), (np.nan, "worst")])
+def test_diverged_for_large_x(table: Table, bad: float, nan: str) -> None:
+    """Whatever the objective does elsewhere, x decides who diverges."""
+    random = np.random.default_rng(0)
+    loss = np.where(table["x"] > 0.3, bad, random.random(1_000))
+    a = pa.analyze({**table, "loss": loss}, "loss", space=SPACE, nan=nan)
+    found = a.importance(0.1, **COUNTS)
+    assert next(iter(found)) == "x"
+    assert found["x"].ratio > 0.8
+    part = round(float(np.mean(table["x"] <= 0.3)), 3)
+    assert a.importance(part, **COUNTS)["x"].raw_share > 0.85
+    assert abs(a.importance(part, **COUNTS)["z"].share) < 0.05
+    assert a.rows == 1_000
+
+
+class TestRepeats:
+    @pytest.fixture
+    def seeds(self) -> Table:
+        """60 configurations, 1 to 5 seeds each, in mixed order; c has missing values."""
+        random = np.random.default_rng(11)
+        a, b = random.integers(0, 5, 60), random.choice(["u", "v", "w"], 60)
+        c = np.where(random.random(60) < 0.3, np.nan, random.integers(0, 3, 60))
+        which = random.permutation(np.repeat(np.arange(60), random.integers(1, 6, 60)))
+        loss = (a + np.nan_to_num(c))[which] + random.normal(0, 0.5, len(which))
+        return {"a": a[which], "b": b[which], "c": c[which], "seed": np.arange(len(which)), "loss": loss,
+                "time": random.random(len(which))}  # fmt: skip
+
+    PARAMS = ("a", "b", "c")
+
+    def grouped(self, table: Table, how: str, *columns: str) -> pd.DataFrame:
+        frame = pd.DataFrame({name: table[name] for name in (*self.PARAMS, *columns)})
+        return (
+            frame.groupby(list(self.PARAMS), dropna=False, sort=False)[list(columns)].agg(how).reset_index()
+        )
+
+    @pytest.mark.parametrize("how", ["mean", "median"])
+    @pytest.mark.parametrize("direction", ["minimize", "maximize"])
+    def test_like_groupby(self, seeds: Table, how: str, direction: str) -> None:
+        a = pa.analyze(seeds, "loss", params=self.PARAMS, repeats=how, direction=direction)
+        expected = pa.analyze(
+            self.grouped(seeds, how, "loss"), "loss", params=self.PARAMS, direction=direction, space=a.space
+        )
+        assert a.rows == expected.rows
+        for question in ((0.1, 1.0), (0.2, 0.5), (pa.at_most(2.0), 1.0)):
+            assert a.importance(*question, **COUNTS).rows == expected.importance(*question, **COUNTS).rows
+        assert noted(a, f"{len(seeds['loss'])} rows are {a.rows} configurations; objectives are their {how}s")
+
+    def test_all_is_the_default(self, seeds: Table) -> None:
+        one = pa.analyze(seeds, "loss", params=self.PARAMS, repeats="all")
+        assert one.rows == len(seeds["loss"])
+        assert one.importance(**COUNTS) == pa.analyze(seeds, "loss", params=self.PARAMS).importance(**COUNTS)
+
+    def test_several_objectives(self, seeds: Table) -> None:
+        both = {"objective": ["loss", "time"], "params": self.PARAMS}
+        a = pa.analyze(seeds, repeats="mean", **both)  # type: ignore[arg-type]
+        expected = pa.analyze(self.grouped(seeds, "mean", "loss", "time"), space=a.space, **both)  # type: ignore[arg-type]
+        assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
+        assert (
+            a.alone("time").importance(0.2, **COUNTS).rows
+            == expected.alone("time").importance(0.2, **COUNTS).rows
+        )
+
+    @pytest.mark.parametrize("how", ["mean", "median"])
+    @pytest.mark.parametrize("direction", ["minimize", "maximize"])
+    def test_failed_seeds_count_as_the_worst(self, seeds: Table, how: str, direction: str) -> None:
+        random = np.random.default_rng(1)
+        fails = random.random(len(seeds["loss"])) < 0.15
+        data = {
+            **seeds,
+            "loss": np.where(fails, np.nan, seeds["loss"]),
+            "state": np.where(fails, "FAIL", "COMPLETE"),
+        }
+        bad = np.inf if direction == "minimize" else -np.inf
+        filled = {**seeds, "loss": np.where(fails, bad, seeds["loss"])}
+        frame = self.grouped(filled, how, "loss")
+        a = pa.analyze(
+            data, "loss", params=self.PARAMS, repeats=how, direction=direction, state="state", failed="worst"
+        )
+        expected = pa.analyze(frame, "loss", params=self.PARAMS, space=a.space, direction=direction)
+        for target in (0.1, 0.4):
+            assert a.importance(target, **COUNTS).rows == expected.importance(target, **COUNTS).rows
+        assert a.rows == len(frame)
+        dropped = pa.analyze(
+            data, "loss", params=self.PARAMS, repeats=how, direction=direction, state="state"
+        )
+        left = self.grouped(rows_of(data, ~fails), how, "loss")
+        again = pa.analyze(left, "loss", params=self.PARAMS, space=dropped.space, direction=direction)
+        assert dropped.importance(0.4, **COUNTS).rows == again.importance(0.4, **COUNTS).rows
+
+    def test_with_where_and_constraints(self, seeds: Table) -> None:
+        data = {**seeds, "limit": seeds["time"] - 0.8}
+        mask = (seeds["time"] <= 0.8) & (seeds["seed"] >= 30)
+        a = pa.analyze(data, "loss", params=self.PARAMS, repeats="mean", where="seed >= 30", feasible="limit")
+        expected = pa.analyze(
+            self.grouped(rows_of(seeds, mask), "mean", "loss"), "loss", params=self.PARAMS, space=a.space
+        )
+        assert a.importance(0.3, **COUNTS).rows == expected.importance(0.3, **COUNTS).rows
+
+    def test_later_conditions_see_the_averages(self, seeds: Table) -> None:
+        a = pa.analyze(seeds, "loss", params=self.PARAMS, repeats="mean")
+        frame = self.grouped(seeds, "mean", "loss")
+        assert a.importance("loss < 2", **COUNTS)["a"].n_target == np.sum(frame["loss"] < 2)
+        assert (
+            a.importance("loss < 2", **COUNTS).rows
+            == a.importance(pa.at_most(np.nextafter(2.0, 0)), **COUNTS).rows
+        )
+
+    def test_inactive_values_do_not_tell_configurations_apart(self) -> None:
+        random = np.random.default_rng(0)
+        data = {
+            "opt": np.repeat(["sgd", "adam"], 50),
+            "m": random.integers(0, 5, 100),
+            "y": random.random(100),
+        }
+        space = {
+            "opt": pa.Categorical(["sgd", "adam"]),
+            "m": pa.Ordinal([0, 1, 2, 3, 4], when={"opt": "sgd"}),
+        }
+        a = pa.analyze(data, "y", space=space, repeats="mean")
+        assert a.rows == len(set(data["m"][:50])) + 1
+
+    def test_infinities_of_both_signs(self) -> None:
+        """Their mean is no number, and treated like one that is none."""
+        y = [np.inf, -np.inf, 1.0, 3.0, 2.0, 5.0]
+        data = {"a": [0, 0, 1, 1, 2, 2], "y": y, "t": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]}
+        assert pa.analyze(data, "y", params=["a"], repeats="mean").rows == 2
+        assert pa.analyze(data, "y", params=["a"], repeats="mean", nan="worst").rows == 3
+        assert pa.analyze(data, ["y", "t"], params=["a"], repeats="mean").rows == 2
+        assert pa.analyze(data, ["y", "t"], params=["a"], repeats="median", nan="worst").rows == 3
+
+    @pytest.mark.parametrize("bad", ["max", 3, ["mean"]])
+    def test_refusals(self, seeds: Table, bad: object) -> None:
+        with pytest.raises(pa.PedanovaError, match=r"repeats=.* must be 'all' or 'mean' or 'median'"):
+            pa.analyze(seeds, "loss", repeats=bad)  # type: ignore[arg-type]

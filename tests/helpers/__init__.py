@@ -1,0 +1,1 @@
+"""What several tests share: logs, servers, browsers, tables and functions whose importances are known."""

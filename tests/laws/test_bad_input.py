@@ -1,0 +1,311 @@
+"""Input that lies: every case ends in one line that names the value at fault, never in a traceback."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pedanova
+from helpers.common import COUNTS, refuse
+from pedanova import Categorical, Float, Int, Ordinal
+from pedanova.errors import DataError, OutsideSpaceError, PedanovaError, QueryError, SpaceError
+
+ROWS = 60
+TABLE = {
+    "lr": [0.001 * (i + 1) for i in range(ROWS)],
+    "optimizer": ["adam" if i % 3 else "sgd" for i in range(ROWS)],
+    "digits": ["10" if i % 2 == 0 else "x2" for i in range(ROWS)],
+    "loss": [float(i * 37 % ROWS) for i in range(ROWS)],
+}
+
+
+def analyze(data: object = TABLE, objective: object = "loss", **options: Any) -> pedanova.Analysis:
+    return pedanova.analyze(data, objective, **{"threads": 1, **options})
+
+
+# The objective
+
+
+@pytest.mark.parametrize(
+    ("objective", "parts"),
+    [
+        pytest.param("los", ("'los'", "'loss'"), id="typo"),
+        pytest.param("accuracy", ("'accuracy'", "lr"), id="unknown"),
+        pytest.param("", ("''",), id="empty name"),
+        pytest.param("optimizer", ("'optimizer'", "text", "adam"), id="text"),
+        pytest.param([1.0] * ROWS, ("1 in every row",), id="constant"),
+        pytest.param([True] * ROWS, ("1 in every row",), id="constant boolean"),
+        pytest.param([np.inf] * ROWS, ("inf in every row",), id="all infinite"),
+        pytest.param(np.full(ROWS, np.nan), (f"no number in {ROWS} rows",), id="all NaN"),
+        pytest.param([None] * ROWS, (f"no value in {ROWS} rows",), id="all None"),
+        pytest.param([1.0, 2.0], ("2 rows", f"{ROWS}"), id="too short"),
+        pytest.param([], ("0 rows", f"{ROWS}"), id="empty list"),
+        pytest.param(5, ("5",), id="a number"),
+        pytest.param(b"loss", ("b'loss'",), id="bytes"),
+        pytest.param({"loss": 1}, ("{'loss': 1}",), id="a dict"),
+        pytest.param(np.zeros((ROWS, 2)), ("(60, 2)",), id="a matrix"),
+        pytest.param(np.array(3.0), ("()",), id="a scalar array"),
+        pytest.param(pd.DataFrame({"a": [1] * ROWS}), ("DataFrame",), id="a frame"),
+        pytest.param([dt.date(2024, 1, 1 + i % 9) for i in range(ROWS)], ("2024-01-01",), id="dates"),
+        pytest.param(np.arange(ROWS).astype("M8[D]"), ("dates",), id="NumPy dates"),
+        pytest.param(np.full(ROWS, 1j), ("complex128",), id="complex"),
+        pytest.param([[1.0]] * ROWS, ("[1.0]",), id="nested"),
+    ],
+)
+def test_bad_objectives(objective: object, parts: tuple[str, ...]) -> None:
+    refuse(DataError, *parts, of=lambda: analyze(objective=objective))
+
+
+def test_a_missing_objective_lists_the_columns() -> None:
+    refuse(QueryError, "objective=", "lr", "loss", of=lambda: analyze(objective=None))
+
+
+# Tables
+
+
+@pytest.mark.parametrize(
+    ("data", "parts"),
+    [
+        pytest.param(None, ("NoneType",), id="None"),
+        pytest.param(5, ("int",), id="a number"),
+        pytest.param([1, 2], ("list",), id="a list"),
+        pytest.param(b"t.csv", ("bytes",), id="bytes"),
+        pytest.param(pd.Series([1, 2]), ("Series",), id="a series"),
+        pytest.param({}, ("'loss'",), id="no columns"),
+        pytest.param({"loss": [1, 2]}, ("'loss'", "no column beside"), id="only the objective"),
+        pytest.param({"x": [], "loss": []}, ("no rows",), id="no rows"),
+        pytest.param({"x": [1], "loss": [1, 2]}, ("x has 1", "loss has 2"), id="ragged"),
+        pytest.param({"x": 5, "loss": [1, 2]}, ("x: 5",), id="a scalar column"),
+        pytest.param({"x": "ab", "loss": [1, 2]}, ("'ab'",), id="a text column"),
+        pytest.param({"x": {0: 1, 1: 2}, "loss": [1, 2]}, ("{0: 1, 1: 2}",), id="a dict column"),
+        pytest.param({"x": {1, 2}, "loss": [1, 2]}, ("{1, 2}",), id="a set column"),
+        pytest.param({"x": np.zeros((2, 2)), "loss": [1, 2]}, ("x", "(2, 2)"), id="a matrix column"),
+        pytest.param({"x": [1j, 2], "loss": [1, 1]}, ("1 in every row",), id="complex and constant"),
+        pytest.param({"x": np.array([1j, 2]), "loss": [1, 2]}, ("x", "complex128"), id="complex"),
+        pytest.param({1: [1], "1": [2], "loss": [1]}, ("'1'", "two columns"), id="names alike"),
+        pytest.param({"x": [None, None], "loss": [1, 2]}, ("x: holds no value",), id="nothing to use"),
+        pytest.param(pa.table([[1], [2]], names=["a", "a"]), ("'a'", "two columns"), id="Arrow names twice"),
+        pytest.param(pd.DataFrame([[1, 2]], columns=["a", "a"]), ("'a'", "two"), id="pandas names twice"),
+        pytest.param(pl.LazyFrame({"x": [1]}).select("gone"), ("gone",), id="lazy, no such column"),
+        pytest.param(pl.scan_csv("nowhere.csv"), ("nowhere.csv",), id="lazy, no such file"),
+        pytest.param(np.zeros(3), ("(3,)",), id="1-D array"),
+        pytest.param(np.zeros((2, 2, 2)), ("(2, 2, 2)",), id="3-D array"),
+        pytest.param(np.zeros((2, 2), dtype=[("x", "f8")]), ("(2, 2)",), id="2-D structured array"),
+        pytest.param(np.zeros(2, dtype=[("x", "f8", 3), ("loss", "f8")]), ("x", "(2, 3)"), id="array field"),
+    ],
+)
+def test_bad_tables(data: object, parts: tuple[str, ...]) -> None:
+    refuse(DataError, *parts, of=lambda: analyze(data))
+
+
+@pytest.mark.parametrize(
+    ("names", "parts"),
+    [
+        (["x"], ("1 names", "2 columns")),
+        (["x", "x"], ("'x'",)),
+        ("xy", ("'xy'",)),
+        (5, ("5",)),
+    ],
+)
+def test_bad_names(names: Any, parts: tuple[str, ...]) -> None:
+    refuse(DataError, *parts, of=lambda: analyze(np.zeros((3, 2)), [1, 2, 3], names=names))
+    refuse(DataError, "names=", of=lambda: analyze(names=names))
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "part"),
+    [
+        *[
+            ("direction", value, repr(value))
+            for value in ("min", "", 1, True, ["minimize", "maximize"], np.array(["a", "b"]))
+        ],
+        *[("nan", value, repr(value)) for value in ("keep", None, 0, ["drop"])],
+        *[("outside", value, repr(value)) for value in ("ignore", None, 3)],
+        *[("threads", value, repr(value)) for value in (0, -1, 1.5, "2", True, float("nan"))],
+        *[("levels", value, repr(value)) for value in (0.1, "0.1", 5, True)],
+        *[("levels", [value], str(value)) for value in (0, 1.5, -1, float("nan"), "abc", None, True)],
+        *[("params", value, repr(value)) for value in (5, [], True)],
+        *[("params", [value], repr(value)) for value in (5, None, ["lr"], "typo", "loss", "")],
+        *[("exclude", value, repr(value)) for value in (5, True)],
+        *[("exclude", [value], repr(value)) for value in (5, None, ["lr"], "typo", "")],
+        ("exclude", ["lr", "optimizer", "digits"], "leave none"),
+        *[("space", value, repr(value)) for value in (5, "lr", ["lr"])],
+        *[("space", {"lr": value}, f"lr: {value!r}") for value in (5, None, (0, 1), Float)],
+        *[("space", {value: Float(0, 1)}, repr(value)) for value in (5, "", None)],
+        ("space", {}, "leave none"),
+    ],
+)
+def test_bad_options(option: str, value: object, part: str) -> None:
+    refuse(PedanovaError, " ".join(part.split()), of=lambda: analyze(**{option: value}))
+
+
+@pytest.mark.parametrize("name", ["target", "region"])
+@pytest.mark.parametrize(
+    "value", [0, 1.5, -1, -0.1, float("nan"), float("inf"), None, "abc", True, [0.1], 1j, Decimal("NaN")]
+)
+def test_bad_targets(name: str, value: Any) -> None:
+    found = analyze()
+    part = f"{name}={value}" if not isinstance(value, str) else f"{name}={value!r}"
+    refuse(QueryError, part, of=lambda: found.importance(**{name: value}, **COUNTS))
+    refuse(QueryError, part, of=lambda: found.densities("lr", **{name: value}))
+
+
+@pytest.mark.parametrize(
+    ("target", "region", "parts"),
+    [
+        (0.5, 0.2, ("50 %", "20 %", "inside")),
+        (0.2, 0.2, ("20 %", "same")),
+        (1.0, 1.0, ("all rows",)),
+        (Fraction(1, 2), 0.5, ("50 %",)),
+        (pedanova.at_most(-1), 1.0, ("-1", "no row")),
+        (pedanova.at_least(1e9), 1.0, ("1e+09", "no row")),
+        (pedanova.at_most(30), pedanova.at_most(10), ("30", "10")),
+        (pedanova.at_most(1e9), 1.0, ("1e+09", "same")),
+    ],
+)
+def test_targets_that_do_not_fit_their_region(target: Any, region: Any, parts: tuple[str, ...]) -> None:
+    refuse(QueryError, *parts, of=lambda: analyze().importance(target, region, **COUNTS))
+
+
+# The space
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "parts"),
+    [
+        ("lr", Float(0.0105, 1), ("lr", "row 0", "0.001", "low=0.0105", "10 rows")),
+        ("lr", Float(0, 0.0305), ("lr", "row 30", "0.031", "high=0.0305", "30 rows")),
+        ("lr", Int(0, 5), ("lr", "row 0", "0.001", "lattice")),
+        ("lr", Ordinal([0.001, 0.002]), ("lr", "row 2", "0.003", "0.001", "0.002")),
+        ("lr", Categorical(["a", "b"]), ("lr", "row 0", "0.001", "not one of a, b")),
+        ("optimizer", Categorical(["adam"]), ("optimizer", "row 0", "'sgd'", "not one of adam")),
+        ("optimizer", Float(0, 1), ("optimizer", "row 0", "'sgd'", "not a number", "low=0", "high=1")),
+        ("digits", Float(0, 5), ("digits", "row 0", "'10'", "above high=5")),
+        ("optimizer", Int(0, 5), ("optimizer", "row 0", "'sgd'", "not a number")),
+        ("optimizer", Ordinal([1, 2]), ("optimizer", "row 0", "'sgd'", "not one of")),
+    ],
+)
+def test_values_outside_the_space(name: str, parameter: Any, parts: tuple[str, ...]) -> None:
+    refuse(OutsideSpaceError, *parts, "outside='count'", of=lambda: analyze(space={name: parameter}))
+    assert any(
+        "outside the space" in note for note in analyze(space={name: parameter}, outside="count").notes
+    )
+
+
+def test_one_row_outside_is_not_called_several() -> None:
+    values = [0.5] * ROWS
+    values[41] = 2.0
+    with pytest.raises(OutsideSpaceError, match=r"x: row 41 has 2\.0, above high=1;") as caught:
+        analyze({"x": values, "loss": TABLE["loss"]}, space={"x": Float(0, 1)})
+    assert "rows in all" not in str(caught.value)
+
+
+def test_a_space_against_the_table() -> None:
+    space = {"lr": Float(0, 1)}
+    refuse(DataError, "'lrr'", "'lr'", of=lambda: analyze(space={"lrr": Float(0, 1)}))
+    refuse(SpaceError, "'loss'", of=lambda: analyze(space={**space, "loss": Float(0, 100)}))
+    refuse(SpaceError, "optimizer", "not in the space", of=lambda: analyze(space=space, params=["optimizer"]))
+    days = {"day": np.arange(ROWS).astype("M8[D]"), "loss": TABLE["loss"]}
+    for parameter in (Float(0, 100), Int(0, 100), Categorical(["a"])):
+        refuse(DataError, "day", "dates", of=lambda p=parameter: analyze(days, space={"day": p}))
+
+
+# Anything at all
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.sampled_from([10**400, -(10**5000), 2**63, -(2**63), 2**64 - 1, 0, 1, 1.0]),
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.text(max_size=4),
+    st.binary(max_size=3),
+    st.decimals(),
+    st.fractions(),
+    st.dates(),
+    st.datetimes(),
+    st.timedeltas(),
+    st.complex_numbers(),
+    st.lists(st.integers(0, 3), max_size=2),
+    st.sampled_from(
+        [pd.NA, pd.NaT, np.nan, np.float32(1.5), np.datetime64("NaT"), np.bool_(True), np.ma.masked]
+    ),
+)
+ONE_KIND = st.sampled_from(
+    [
+        st.floats(),
+        st.integers(-(2**70), 2**70),
+        st.integers(0, 3),
+        st.booleans(),
+        st.text(max_size=2),
+        st.dates(),
+    ]
+)
+
+
+@st.composite
+def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
+    rows = draw(st.integers(0, 14))
+    names = draw(st.lists(st.sampled_from(["x", "id", "time", "", "a b", "é"]), max_size=4, unique=True))
+    kinds = st.one_of(st.just(ODD), ONE_KIND.map(lambda kind: st.one_of(st.none(), kind)), ONE_KIND)
+    objectives = st.one_of(st.just(st.floats()), st.just(st.integers(-9, 9)), kinds)
+    chosen = [*(draw(kinds) for _ in names), draw(objectives)]
+    columns = [draw(st.lists(kind, min_size=rows, max_size=rows)) for kind in chosen]
+    return dict(zip([*names, "y"], columns, strict=True))
+
+
+@settings(max_examples=250)
+@given(table=odd_tables(), nan=st.sampled_from(["drop", "worst"]), kind=st.sampled_from([dict, pd.DataFrame]))
+def test_any_table_is_counted_or_refused(
+    table: dict[str, list[object]], nan: str, kind: Callable[[Any], Any]
+) -> None:
+    try:
+        found = analyze(kind(table), "y", nan=nan)
+        rows = len(table["y"]) - found.dropped
+        assert all(tally.rows == rows for tally in found.tallies.values())
+        found.importance(0.3, **COUNTS)
+        found.profile()
+    except PedanovaError as error:
+        if len(str(error).splitlines()) != 1:
+            raise
+
+
+def test_odd_arguments_of_the_wrong_type_altogether() -> None:
+    a = pedanova.analyze({"x": np.arange(60) % 7, "y": np.arange(60.0)}, "y", params=["x"])
+    for call in (
+        lambda: pedanova.at_most(10**400),
+        lambda: a.importance(baseline=np.array(["a", "b"]), **COUNTS),  # type: ignore[arg-type]
+        lambda: a.densities(["x"]),  # type: ignore[arg-type]
+        lambda: pedanova.load(5),  # type: ignore[arg-type]
+        lambda: a.save(5),  # type: ignore[arg-type]
+        lambda: pedanova.analyze({"x": np.arange(60)}, np.arange(60.0), nan=np.array(["a", "b"])),  # type: ignore[arg-type]
+        lambda: pedanova.analyze({"x": np.arange(60)}, np.arange(60.0), levels=a),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(PedanovaError) as caught:
+            call()
+        assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_table_of_very_many_columns_keeps_fewer_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pedanova.counting import cut as module
+
+    monkeypatch.setattr(module, "LARGEST_TALLIES", 10_000)
+    random = np.random.default_rng(0)
+    a = pedanova.analyze(random.random((100, 5)), random.random(100))
+    assert a.levels.count <= 7
+    assert not a.levels.complete
+    assert a.importance(0.033, **COUNTS).rows[0].n_target == 4  # counted on request

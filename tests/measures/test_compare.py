@@ -1,0 +1,154 @@
+"""Measures side by side: each column is what its own method says, and what fails is told, not hidden."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.common import refuse
+from pedanova.cli.main import main
+from pedanova.errors import MissingLibraryError, QueryError, UnknownParameterError
+from pedanova.measures.forest import forest
+
+
+@pytest.fixture(scope="module")
+def a() -> pa.Analysis:
+    random = np.random.default_rng(5)
+    lr, wd = random.random((2, 600))
+    kind = random.choice(["a", "b", "c"], 600)
+    loss = (lr - 0.4) ** 2 + 0.1 * (kind == "b") + 0.02 * wd + 0.01 * random.random(600)
+    return pa.analyze({"lr": lr, "wd": wd, "kind": kind}, loss)
+
+
+@pytest.fixture(scope="module")
+def found(a: pa.Analysis) -> pa.Measures:
+    return a.compare()
+
+
+class TestColumns:
+    def test_each_is_its_own_method(self, a: pa.Analysis, found: pa.Measures) -> None:
+        assert list(found) == [
+            "PED", "PED local", "f-ANOVA", "f-ANOVA local", "forest", "forest clipped", "axis"
+        ]  # fmt: skip
+        assert found["PED"] == {row.name: row.ratio for row in a.importance(0.1).rows}
+        assert found["f-ANOVA local"] == {row.name: row.ratio for row in a.effects(0.1).rows}
+        assert found["forest clipped"] == {row.name: row.ratio for row in a.forest(0.1).rows}
+        assert found["axis"] == {row.name: row.ratio for row in a.axis().rows}
+
+    def test_ratios_add_to_one_and_agree_on_the_first(self, found: pa.Measures) -> None:
+        for name in found:
+            assert sum(found[name].values()) == pytest.approx(1.0)
+        assert all(max(found[name], key=found[name].get) == "lr" for name in ("PED", "f-ANOVA", "forest"))  # type: ignore[arg-type]
+
+    def test_printed_and_plain(self, found: pa.Measures) -> None:
+        columns = found.to_dict()
+        assert columns["parameter"] == list(found["PED"])
+        assert len(found.lines()) == 3
+        assert found.header() == ["parameter", *found]
+
+    def test_an_unknown_measure(self, found: pa.Measures) -> None:
+        refuse(UnknownParameterError, "no measure is called 'ped'", of=lambda: found["ped"])
+
+
+class TestWhatCannotBeAnswered:
+    def test_without_scikit_learn_the_counts_still_answer(
+        self, a: pa.Analysis, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def absent(*_: object, **__: object) -> None:
+            raise MissingLibraryError("forest f-ANOVA needs scikit-learn")
+
+        monkeypatch.setattr(forest, "forest_effects", absent)
+        monkeypatch.setattr(forest, "axis_effects", absent)
+        found = a.compare()
+        assert list(found) == ["PED", "PED local", "f-ANOVA", "f-ANOVA local"]
+        assert "forest: left out, forest f-ANOVA needs scikit-learn" in found.notes
+
+    def test_an_infinite_objective_leaves_the_variance_out(self) -> None:
+        random = np.random.default_rng(0)
+        x = random.random(60)
+        loss = np.where(x > 0.9, np.inf, x)
+        found = pa.analyze({"x": x, "z": random.random(60)}, loss).compare(0.2)
+        assert "f-ANOVA" not in list(found)
+        assert any(note.startswith("f-ANOVA: left out") for note in found.notes)
+        assert "f-ANOVA local" in list(found)
+
+    def test_a_wrong_target_is_an_error(self, a: pa.Analysis) -> None:
+        refuse(QueryError, "target=2 must be a quantile", of=lambda: a.compare(2))
+
+
+class TestCommand:
+    @pytest.fixture
+    def table(self, tmp_path: Path) -> Path:
+        random = np.random.default_rng(1)
+        x, z = random.random((2, 80))
+        path = tmp_path / "t.csv"
+        rows = "\n".join(f"{a},{b},{(a - 0.3) ** 2 + 0.1 * b}" for a, b in zip(x, z, strict=True))
+        path.write_text(f"x,z,y\n{rows}\n")
+        return path
+
+    def test_all_forms_and_the_same_bytes_twice(
+        self, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        shown = []
+        for _ in range(2):
+            assert main(["compare", str(table), "--objective", "y"]) == 0
+            shown.append(capsys.readouterr().out)
+        assert shown[0] == shown[1]
+        assert "PED: what separates the best 10 % from all rows" in shown[0]
+        assert "PED local: left out, the target has 1 row" in shown[0]
+        assert main(["compare", str(table), "--objective", "y", "--format", "json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert set(answer) == {"measures", "meanings", "notes"}
+        assert answer["measures"]["parameter"][0] == "x"
+        for form in ("csv", "markdown", "latex"):
+            output = tmp_path / form
+            assert main(["compare", str(table), "--objective", "y", "--format", form, "-o", str(output)]) == 0
+            assert "forest clipped" in output.read_text()
+
+    def test_a_mistake_is_one_line(self, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["compare", str(table), "--objective", "y", "--target", "best"]) == 2
+        assert "--target 'best' must be a quantile" in capsys.readouterr().err
+
+
+class TestEstimatorOptions:
+    """What `analyze` takes on the command line, and that two runs give the same bytes."""
+
+    @pytest.fixture
+    def table(self, tmp_path: Path) -> Path:
+        random = np.random.default_rng(2)
+        x, z = random.random((2, 60))
+        path = tmp_path / "t.csv"
+        path.write_text(
+            "x,z,y\n" + "\n".join(f"{a},{b},{a + b * b}" for a, b in zip(x, z, strict=True)) + "\n"
+        )
+        return path
+
+    def test_the_same_seed_the_same_bytes(self, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        shown = []
+        for seed in (0, 0, 1):
+            assert main(["analyze", str(table), "--objective", "y", "--seed", str(seed)]) == 0
+            shown.append(capsys.readouterr().out)
+        assert shown[0] == shown[1]
+        assert shown[0] != shown[2]
+        assert "a model of all rows was asked" in " ".join(shown[0].split())
+        assert "--estimator 'counts'" in " ".join(shown[0].split())
+
+    def test_few_rows_are_refused_unless_forced(
+        self, table: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        few = ["analyze", str(table), "--objective", "y", "--target", "0.05", "--estimator", "counts"]
+        assert main(few) == 2
+        err = capsys.readouterr().err
+        assert "the target has 3 rows" in err
+        assert "--force" in err
+        assert main([*few, "--force"]) == 0
+        assert "only 3 rows" in capsys.readouterr().out
+
+    def test_a_model_that_cannot_be_is_refused(self, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        wish = ["analyze", str(table), "--objective", "y", "--estimator", "surrogate", "--smoothing", "none"]
+        assert main(wish) == 2
+        assert "is a matter of counts" in capsys.readouterr().err

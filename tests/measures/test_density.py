@@ -1,0 +1,83 @@
+"""The kernel: symmetric, doubly stochastic, never negative; its width by half of Scott's rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pedanova as pa
+from pedanova.errors import QueryError
+from pedanova.measures.density import (
+    as_bandwidth,
+    bandwidth,
+    interquartile,
+    smooth,
+    smoothing_matrix,
+    squared_smooth,
+)
+from pedanova.space.grid import grid_of
+
+CELLS, WIDTHS = st.integers(2, 60), st.floats(0.05, 200)
+
+
+@given(CELLS, WIDTHS)
+def test_the_matrix_is_symmetric_and_doubly_stochastic(cells: int, width: float) -> None:
+    matrix = smoothing_matrix(cells, width)
+    np.testing.assert_allclose(matrix, matrix.T, atol=1e-15)
+    np.testing.assert_allclose(matrix.sum(axis=0), 1.0, rtol=1e-12)
+    assert matrix.min() >= 0
+
+
+@given(CELLS, WIDTHS, st.integers(0, 2**32 - 1))
+def test_quick_ways_equal_the_matrix(cells: int, width: float, seed: int) -> None:
+    masses = np.random.default_rng(seed).random(cells)
+    matrix = smoothing_matrix(cells, width)
+    np.testing.assert_allclose(smooth(masses, width), matrix @ masses, atol=1e-13)
+    np.testing.assert_allclose(squared_smooth(masses, width), matrix**2 @ masses, atol=1e-13)
+
+
+@pytest.mark.parametrize("width", [0.5, 3.0, 20.0, 80.0, 400.0])
+def test_quick_ways_equal_the_matrix_on_a_full_grid(width: float) -> None:
+    masses = np.random.default_rng(0).random(1001)
+    matrix = smoothing_matrix(1001, width)
+    np.testing.assert_allclose(smooth(masses, width), matrix @ masses, atol=1e-12)
+    np.testing.assert_allclose(squared_smooth(masses, width), matrix**2 @ masses, atol=1e-12)
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=40).filter(lambda c: sum(c) > 1))
+def test_the_bandwidth_is_that_of_the_rows(counts: list[int]) -> None:
+    rows = np.repeat(np.arange(len(counts)), counts)
+    quartiles = np.percentile(rows, 75) - np.percentile(rows, 25)
+    assert interquartile(np.array(counts)) == pytest.approx(quartiles, abs=1e-9)
+    scott = 0.53 * min(rows.std(ddof=1), quartiles / 1.34) * len(rows) ** -0.2
+    assert bandwidth(np.array(counts)) == pytest.approx(scott, rel=1e-9, abs=1e-12)
+
+
+def test_few_levels_and_categories_are_never_smoothed() -> None:
+    counts = np.ones(12, dtype=np.int64)
+    assert as_bandwidth("auto", counts, grid_of(pa.Ordinal(list(range(12)))).blocks[0]) == 0
+    assert (
+        as_bandwidth("auto", np.ones(13, dtype=np.int64), grid_of(pa.Ordinal(list(range(13)))).blocks[0]) > 0
+    )
+    assert (
+        as_bandwidth("auto", np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0])
+        == 0
+    )
+    assert (
+        as_bandwidth(2.0, np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0])
+        == 0
+    )
+    assert as_bandwidth("none", np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0]) == 0
+
+
+def test_a_lone_row_has_no_width() -> None:
+    assert bandwidth(np.array([0, 1, 0])) == 0
+    assert bandwidth(np.array([0, 0, 0])) == 0
+
+
+@pytest.mark.parametrize("bad", ["some", -1, float("nan"), float("inf"), True, None])
+def test_what_is_no_smoothing(bad: object) -> None:
+    with pytest.raises(QueryError, match=r"smoothing=.* must be 'auto', 'none' or a bandwidth"):
+        as_bandwidth(bad, np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0])

@@ -1,0 +1,183 @@
+"""Random counts: the laws of random subsets and of samples, by enumeration and by moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb, prod, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pedanova.measures import draws as module
+from pedanova.measures.draws import EXACT, STEPS, poisson_counts, sampled_counts, subset_counts, subsets
+
+A_REGION, B_REGION = np.array([20, 30, 25, 15, 6, 4]), np.array([5, 5, 5, 5])
+MANY = 20_000
+
+
+def drawn(region: np.ndarray, inside: int, draws: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return subset_counts(region, inside, subsets(int(region.sum()), inside, draws, rng), draws, rng)
+
+
+def divergences(targets: np.ndarray, region: np.ndarray) -> np.ndarray:
+    inside, rows = targets.sum(axis=1), region.sum()
+    return ((targets / inside[:, None]) ** 2 / (region / rows)).sum(axis=1) - 1
+
+
+def all_subsets(region: np.ndarray, inside: int) -> np.ndarray:
+    """(subsets, cells) Counts of every subset of the rows."""
+    cells = np.repeat(np.arange(len(region)), region)[
+        np.array(list(combinations(range(region.sum()), inside)))
+    ]
+    return np.stack([(cells == cell).sum(axis=1) for cell in range(len(region))], axis=1)
+
+
+def tables(region: np.ndarray, inside: int) -> Iterator[tuple[int, ...]]:
+    """Every way to put `inside` rows into the cells, none fuller than in the region."""
+    if len(region) == 1:
+        if inside <= region[0]:
+            yield (inside,)
+        return
+    for count in range(min(inside, int(region[0])) + 1):
+        yield from ((count, *rest) for rest in tables(region[1:], inside - count))
+
+
+def assert_moments(values: np.ndarray, mean: float, variance: float) -> None:
+    """Mean and variance of many draws are within four standard errors of the exact ones."""
+    centred = values - values.mean()
+    assert abs(values.mean() - mean) < 4 * sqrt(variance / len(values))
+    assert abs(centred.var() - variance) < 4 * sqrt(np.var(centred**2) / len(values))
+
+
+class TestRandomSubsets:
+    @pytest.mark.parametrize(
+        ("region", "inside", "mean", "variance"),
+        [
+            ([3, 2, 4], 3, 1 / 2, 19 / 112),
+            ([5, 5, 5, 5], 4, 12 / 19, 1200 / 6137),
+            ([10, 1, 7, 2], 6, 7 / 19, 27622 / 497097),
+        ],
+    )
+    def test_divergence_over_all_subsets(
+        self, region: list[int], inside: int, mean: float, variance: float
+    ) -> None:
+        counts = np.array(region)
+        every = divergences(all_subsets(counts, inside), counts)
+        assert every.mean() == pytest.approx(mean, rel=1e-12)
+        assert every.var() == pytest.approx(variance, rel=1e-12)
+        assert_moments(divergences(drawn(counts, inside, MANY), counts), mean, variance)
+
+    @pytest.mark.parametrize(
+        ("region", "inside", "mean", "deviation"),
+        [(A_REGION, 20, 5 / 99, 0.030898062524044468), (B_REGION, 4, 3 / 19, 0.11054842768642183)],
+    )
+    def test_deviation_of_the_share(
+        self, region: np.ndarray, inside: int, mean: float, deviation: float
+    ) -> None:
+        """Exactly, each table weighted by its subsets, and simulated."""
+        odds = inside / (region.sum() - inside)
+        every = np.array(list(tables(region, inside)))
+        weights = np.array([prod(map(comb, region.tolist(), table)) for table in every.tolist()], dtype=float)
+        weights /= comb(int(region.sum()), inside)
+        shares = odds * divergences(every, region)
+        assert weights.sum() == pytest.approx(1.0, rel=1e-12)
+        assert weights @ shares == pytest.approx(mean, rel=1e-11)
+        assert sqrt(weights @ (shares - mean) ** 2) == pytest.approx(deviation, rel=1e-11)
+        assert_moments(odds * divergences(drawn(region, inside, MANY), region), mean, deviation**2)
+
+    @settings(max_examples=30)
+    @given(st.lists(st.integers(0, 40), min_size=1, max_size=20), st.floats(0, 1), st.integers(0, 99))
+    def test_subsets_are_as_large_as_asked_and_parts_of_the_region(
+        self, region: list[int], part: float, seed: int
+    ) -> None:
+        counts = np.array([1, *region])
+        inside = max(1, min(EXACT, round(part * counts.sum())))
+        found = drawn(counts, inside, 20, seed)
+        assert found.shape == (20, len(counts))
+        assert (found.sum(axis=1) == inside).all()
+        assert (found >= 0).all()
+        assert (found <= counts).all()
+
+    def test_no_row_is_taken_twice(self) -> None:
+        for rows, inside in ((30, 12), (EXACT, EXACT), (5000, 40), (100_000, 500)):
+            positions = subsets(rows, inside, 5, np.random.default_rng(0))
+            assert positions is not None
+            assert all(len(np.unique(row)) == inside for row in positions)
+            assert positions.min() >= 0
+            assert positions.max() < rows
+
+    def test_rows_listed_or_looked_up_are_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        region = np.array([0, 30, 0, 25, 15, 600, 0])
+        listed = drawn(region, 40, 50)
+        monkeypatch.setattr(module, "LISTED", 10)
+        np.testing.assert_array_equal(drawn(region, 40, 50), listed)
+
+
+class TestManyTargetRows:
+    """Beyond `EXACT` rows counts are nearly normal, with the moments of random subsets."""
+
+    @pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+    def test_mean_and_covariance(self, part: float) -> None:
+        region = np.array([4000, 2500, 2000, 1000, 500])
+        rows, inside = 10_000, int(part * 10_000)
+        found = drawn(region, inside, MANY)
+        np.testing.assert_allclose(found.sum(axis=1), inside, rtol=1e-12)
+        mean = part * region
+        spread = part * (1 - part) * rows / (rows - 1)
+        covariance = spread * (np.diag(region) - np.outer(region, region) / rows)
+        errors = np.sqrt(np.diag(covariance) / MANY)
+        assert (np.abs(found.mean(axis=0) - mean) < 4 * errors).all()
+        scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+        assert (np.abs(np.cov(found.T) - covariance) < 4 * scale * sqrt(2 / MANY)).all()
+
+    def test_rare_cells_are_discrete_with_the_right_mean(self) -> None:
+        region = np.array([20_000, 30, 8, 1, 0])
+        found = drawn(region, 1000, MANY)
+        mean = region * 1000 / region.sum()
+        assert (np.abs(found.mean(axis=0) - mean) < 4 * np.sqrt(np.maximum(mean, 1e-9) / MANY) + 0.01).all()
+        assert (found >= 0).all()
+        assert (found[:, 4] == 0).all()
+
+    def test_the_share_of_chance_is_met_on_both_sides_of_the_border(self) -> None:
+        region = np.full(20, 400)
+        for inside in (EXACT, EXACT + 1):
+            shares = inside / (8000 - inside) * divergences(drawn(region, inside, 4000), region)
+            assert abs(shares.mean() - 19 / 7999) < 4 * shares.std() / sqrt(4000)
+
+
+class TestSamples:
+    CHANCES = np.array([0.5, 0.0, 0.3, 0.15, 0.05])
+
+    @pytest.mark.parametrize("rows", [30, 2000])
+    def test_mean_and_variance(self, rows: int) -> None:
+        rng = np.random.default_rng(3)
+        uniforms = rng.integers(0, STEPS, size=(5000, rows), dtype=np.uint16) if rows <= EXACT else None
+        found = sampled_counts(self.CHANCES, rows, uniforms, 5000, rng)
+        mean = rows * self.CHANCES
+        assert (np.abs(found.mean(axis=0) - mean) <= 4 * np.sqrt(mean / 5000)).all()
+        assert (found[:, 1] == 0).all()
+        if uniforms is not None:
+            assert (found.sum(axis=1) == rows).all()
+            np.testing.assert_allclose(found.var(axis=0), mean * (1 - self.CHANCES), rtol=0.1)
+        else:
+            np.testing.assert_allclose(found.var(axis=0), mean, rtol=0.1)
+
+    def test_chances_need_not_add_to_one(self) -> None:
+        uniforms = np.random.default_rng(0).integers(0, STEPS, size=(10, 50), dtype=np.uint16)
+        rng = np.random.default_rng(0)
+        once = sampled_counts(self.CHANCES, 50, uniforms, 10, rng)
+        np.testing.assert_array_equal(sampled_counts(3 * self.CHANCES, 50, uniforms, 10, rng), once)
+
+    def test_rare_counts_are_whole_and_others_share_their_normals(self) -> None:
+        expected = np.array([0.0, 0.5, 9.0, 400.0])
+        found = poisson_counts(expected, 5000, np.random.default_rng(0))
+        assert (found[:, :3] == np.round(found[:, :3])).all()
+        np.testing.assert_allclose(found.mean(axis=0), expected, atol=4 * sqrt(400 / 5000))
+        np.testing.assert_allclose(found.var(axis=0), expected, rtol=0.1)
+        normals = np.random.default_rng(1).standard_normal((20, 6))
+        given_normals = poisson_counts(expected, 20, np.random.default_rng(0), rare=0.0, normals=normals)
+        np.testing.assert_allclose(given_normals[:, 3], 400 + 20 * normals[:, 3])

@@ -1,0 +1,215 @@
+"""Scale-aware effects: exact values, clipping, what cannot be answered, and how it prints."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.common import refuse, toy
+from pedanova.errors import QueryError
+
+SQUARE = {"x1": pa.Float(-5, 5), "x2": pa.Float(-5, 5)}
+
+
+def lattice(points: int) -> np.ndarray:
+    """(points², 2) midpoints of [-5, 5]²."""
+    middle = -5 + (np.arange(points) + 0.5) * 10 / points
+    return np.stack(np.meshgrid(middle, middle, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+@pytest.fixture(scope="module")
+def disc() -> tuple[np.ndarray, pa.Analysis]:
+    """Two points to a cell and axis: the midpoint rule, whose error comes from the rim of the disc."""
+    x = lattice(2002)
+    return x, pa.analyze({"x1": x[:, 0], "x2": x[:, 1]}, toy(x), space=SQUARE)
+
+
+class TestToy:
+    def test_all_rows(self, disc: tuple[np.ndarray, pa.Analysis]) -> None:
+        found = disc[1].effects(smoothing="none")
+        assert found.mean == pytest.approx(16.596687690307952, rel=1e-6)
+        assert found["x1"].variance == pytest.approx(56.66562070529999, rel=1e-5)
+        assert found["x2"].variance == pytest.approx(56.527990866406334, rel=1e-5)
+
+    def test_all_rows_smoothed(self, disc: tuple[np.ndarray, pa.Analysis]) -> None:
+        """A kernel of 7 cells turns x² into x² + h² inside and flattens it at the ends: under 1 %."""
+        found = disc[1].effects()
+        assert found["x1"].bandwidth > 5
+        assert found["x1"].variance == pytest.approx(56.66562070529999, rel=0.01)
+
+    @pytest.mark.parametrize("how", ["mask", "value"])
+    def test_the_disc(self, disc: tuple[np.ndarray, pa.Analysis], how: str) -> None:
+        """The rim lies between two points: off by their distance over the radius, 3 in 1,000."""
+        x, a = disc
+        inside = (x**2).sum(axis=1) <= 3
+        found = a.effects(inside if how == "mask" else pa.at_most(2.9999999), smoothing="none")
+        assert found.n_region == inside.sum()
+        assert found["x1"].variance == pytest.approx(0.55875625, rel=3e-3)
+        assert found["x2"].variance == pytest.approx(0.05880625, rel=3e-3)
+        assert found.total_variance == pytest.approx(0.55880625, rel=3e-3)
+        assert sum(row.raw_share for row in found.rows) == pytest.approx(1.105146, rel=3e-3)
+        assert "overlap" in " ".join(found.notes)
+
+    def test_a_random_sample(self) -> None:
+        """200,000 rows: the sampling error of a variance of x² is about 0.3 %."""
+        x = np.random.default_rng(4).uniform(-5, 5, (200_000, 2))
+        found = pa.analyze({"x1": x[:, 0], "x2": x[:, 1]}, toy(x), space=SQUARE).effects(smoothing="none")
+        corrected = found["x1"].share * found.total_variance
+        assert corrected == pytest.approx(56.66562070529999, rel=0.012)
+        assert found["x1"].share + found["x2"].share == pytest.approx(1.0, abs=0.005)
+
+
+class TestClip:
+    @pytest.mark.parametrize(
+        ("length", "exact"),
+        [
+            (1, 0.08888888888888889),
+            (2, 0.15555555555555556),
+            (5, 0.08888888888888889),
+            (10, 0.04888888888888889),
+        ],
+    )
+    def test_global_variance(self, length: int, exact: float) -> None:
+        x = -length + (np.arange(100_100) + 0.5) * 2 * length / 100_100
+        a = pa.analyze({"x": x}, x**2, space={"x": pa.Float(-length, length)})
+        found = a.effects(clip=pa.at_most(1.0), smoothing="none")
+        assert found.total_variance == pytest.approx(exact, rel=1e-6)
+        assert found["x"].variance == pytest.approx(exact, rel=1e-4)  # less what a cell of 1/1001 hides
+
+    @pytest.mark.parametrize("direction", ["minimize", "maximize"])
+    @pytest.mark.parametrize("clip", [0.1, 0.333, "value"])
+    @pytest.mark.parametrize("rows", [100, 3_000])
+    def test_against_clipping_the_rows(self, direction: str, clip: float | str, rows: int) -> None:
+        random = np.random.default_rng(0)
+        x, c = random.random(rows), random.choice(["a", "b"], rows)
+        sign = 1.0 if direction == "minimize" else -1.0
+        loss = sign * np.exp(3 * x + (c == "a") + random.normal(size=rows))
+        a = pa.analyze({"x": x, "c": c}, loss, direction=direction)
+        if clip == "value":
+            cut = 5.0 * sign
+            found = a.effects(clip=pa.at_most(cut) if sign > 0 else pa.at_least(cut))
+        else:
+            cut = sign * np.sort(sign * loss)[math.ceil(float(clip) * rows) - 1]
+            found = a.effects(clip=clip)
+        clipped = np.minimum(loss, cut) if sign > 0 else np.maximum(loss, cut)
+        expected = pa.analyze({"x": x, "c": c}, clipped, direction=direction).effects()
+        assert found.mean == pytest.approx(expected.mean, rel=1e-10)
+        assert found.total_variance == pytest.approx(clipped.var(), rel=1e-10)
+        for name in found:
+            assert found[name].variance == pytest.approx(expected[name].variance, rel=1e-9)
+        assert "count as" in " ".join(found.notes)
+
+    def test_inside_a_region(self) -> None:
+        x = np.random.default_rng(1).random(2_000)
+        a = pa.analyze({"x": x}, x, params=["x"])
+        best = np.sort(x)
+        found = a.effects(0.5, clip=0.1)
+        assert found.n_region == 1_000
+        assert found.total_variance == pytest.approx(np.minimum(best[:1_000], best[199]).var(), rel=1e-10)
+        inside = a.effects(x <= best[999], clip=0.2)
+        assert inside.total_variance == pytest.approx(found.total_variance, rel=1e-10)
+
+    def test_infinite_losses_are_clipped(self) -> None:
+        x = np.arange(1_000) / 1_000
+        loss = np.where(x > 0.7, np.inf, x)
+        a = pa.analyze({"x": x}, loss)
+        refuse(QueryError, "infinite", "clip=0.1", "where=", of=a.effects)
+        assert a.effects(clip=0.1).total_variance == pytest.approx(np.minimum(x, 0.099).var())
+        assert a.effects(0.5).total_variance == pytest.approx(x[:500].var())
+
+    def test_rows_that_failed_count_as_worst(self) -> None:
+        """Their objective is no result: it may be clipped away, not averaged."""
+        x = np.arange(500) / 500
+        state = np.where(x > 0.8, "FAIL", "COMPLETE")
+        table = {"x": x, "state": state, "y": np.where(x > 0.8, -1.0, x)}
+        a = pa.analyze(table, "y", params=["x"], state="state", failed="worst")
+        assert a.rows == 500
+        refuse(QueryError, "NaN", "clip=", of=a.effects)
+        assert a.effects(clip=0.2).mean == pytest.approx(np.minimum(x, x[99]).mean())
+
+
+class TestRefusals:
+    @pytest.fixture
+    def a(self, trials: dict[str, np.ndarray]) -> pa.Analysis:
+        return pa.analyze(trials, "loss")
+
+    def test_clip(self, a: pa.Analysis) -> None:
+        refuse(QueryError, "clip", "at_most(v)", of=lambda: a.effects(clip=pa.at_least(1.0)))
+        refuse(QueryError, "clip", "at_most(v)", of=lambda: a.effects(clip=pa.between(0.1, 0.2)))
+        refuse(QueryError, "clip", "quantile", of=lambda: a.effects(clip="layers > 2"))
+        refuse(QueryError, "clip", "does not cut through", of=lambda: a.effects(0.1, clip=0.5))
+        refuse(QueryError, "clip", "does not cut through", of=lambda: a.effects(clip=1.0))
+        refuse(QueryError, "clip=2", "quantile", of=lambda: a.effects(clip=2))
+        refuse(
+            QueryError, "clip", "cut through", of=lambda: a.effects(pa.between(0.5, 0.9), clip=pa.at_most(-9))
+        )
+
+    def test_region(self, a: pa.Analysis) -> None:
+        refuse(QueryError, "region", of=lambda: a.effects(0))
+        refuse(QueryError, "holds 0 rows", of=lambda: a.effects(pa.at_most(-99.0)))
+        refuse(QueryError, "smoothing", of=lambda: a.effects(smoothing="much"))
+
+    def test_a_constant(self) -> None:
+        a = pa.analyze({"x": np.arange(10)}, [1.0] * 8 + [2.0] * 2, params=["x"])
+        refuse(QueryError, "is 1 in every row", of=lambda: a.effects(0.5))
+        third = pa.analyze({"x": np.arange(1_000)}, [0.1] * 500 + [1 / 3] * 500, params=["x"], levels=[0.5])
+        worse = pa.between(0.5, 1.0)
+        refuse(QueryError, "is 0.333333 in every row", of=lambda: third.effects(worse))
+
+    def test_several_objectives(self) -> None:
+        random = np.random.default_rng(0)
+        table = {"x": random.random(200), "loss": random.random(200), "time": random.random(200)}
+        a = pa.analyze(table, ["loss", "time"])
+        refuse(QueryError, "several objectives", ".alone('loss').effects()", of=a.effects)
+        assert a.alone("time").effects().n_region == 200
+
+    def test_unknown_names(self, a: pa.Analysis) -> None:
+        with pytest.raises(KeyError, match="did you mean 'layers'"):
+            a.effects()["layer"]
+
+
+class TestTable:
+    @pytest.fixture
+    def found(self, trials: dict[str, np.ndarray]) -> pa.Effects:
+        return pa.analyze(trials, "loss").effects(0.5)
+
+    def test_it_prints(self, found: pa.Effects) -> None:
+        assert str(found).startswith("What moves the objective in the best 50 %:\nparameter")
+        assert found.header() == ["parameter", "ratio", "share", "variance"]
+        assert list(found.to_dict()) == ["parameter", "ratio", "share", "raw_share", "variance", "bandwidth"]
+        assert len(found) == 5
+        assert "lr" in found
+        assert sum(row.ratio for row in found.rows) == pytest.approx(1.0)
+        assert [row.name for row in found.rows] == list(found)
+
+    def test_marginals(self) -> None:
+        x = np.array(["a", "b", "b", None, "c"], dtype=object)
+        space = {"x": pa.Categorical(["a", "b", "c", "d"])}
+        a = pa.analyze({"x": x}, [1.0, 2.0, 4.0, 8.0, 5.0], space=space)
+        marginal = a.effects().marginal("x")
+        assert marginal.cells == ("a", "b", "c", "d")
+        assert marginal.counts.tolist() == [1, 2, 1, 0]
+        np.testing.assert_allclose(marginal.mean, [1.0, 3.0, 5.0, np.nan])
+        assert (marginal.missing_rows, marginal.missing_mean) == (1, pytest.approx(8.0))
+        assert a.effects()["x"].variance == pytest.approx(np.var([1, 3, 3, 5, 8]))
+        assert len(marginal) == 4
+        assert list(marginal.to_dict()) == ["cell", "rows", "mean"]
+
+    def test_smoothed_marginals_follow_the_function(self) -> None:
+        x = np.random.default_rng(0).random(20_000)
+        marginal = pa.analyze({"x": x}, 2 * x, space={"x": pa.Float(0, 1)}).effects()["x"].marginal
+        middle = np.array(marginal.cells, dtype=float)
+        inner = (middle > 0.1) & (middle < 0.9)
+        np.testing.assert_allclose(marginal.mean[inner], 2 * middle[inner], atol=0.02)
+        assert marginal.edges is not None
+        assert marginal.bandwidth > 0
+
+    def test_ties_and_few_rows_are_told(self) -> None:
+        a = pa.analyze({"x": np.arange(10) % 3}, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7], params=["x"])
+        notes = " ".join(a.effects(0.5).notes)
+        assert "only 5 rows" in notes
+        tied = pa.analyze({"x": np.arange(6) % 3}, [0, 1, 1, 1, 2, 3], params=["x"]).effects(0.4)
+        assert "with ties, the best 40 % are" in " ".join(tied.notes)

@@ -1,0 +1,427 @@
+"""A smaller space: what is cut, what is not, and what that is worth."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pedanova as pa
+from pedanova.cli.main import main
+from pedanova.data.regions import as_region
+from pedanova.errors import QueryError
+from pedanova.measures.surrogate.model import fit_surrogate, refit_surrogate
+from pedanova.reduction.boxes import Box, Cloud, axis_of, choose, runs, way_down
+from pedanova.reduction.domains import beyond, is_constant, middle, shrunk, widened
+from pedanova.reduction.result import Verdict
+from pedanova.reduction.search import Search, told_apart
+from pedanova.reduction.verdicts import small
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Domain
+
+SPACE = {
+    "lr": pa.Float(1e-5, 1.0, log=True),
+    "wd": pa.Float(0.0, 1.0),
+    "width": pa.Int(1, 50),
+    "optimizer": pa.Categorical(["adam", "sgd", "lion"]),
+    "dull": pa.Float(0.0, 1.0),
+}
+
+
+def drawn(rows: int, seed: int = 0) -> dict[str, Any]:
+    random = np.random.default_rng(seed)
+    return {
+        "lr": 10 ** random.uniform(-5, 0, rows),
+        "wd": random.random(rows),
+        "width": random.integers(1, 51, rows),
+        "optimizer": random.choice(["adam", "sgd", "lion"], rows),
+        "dull": random.random(rows),
+    }
+
+
+def loss_of(table: dict[str, Any]) -> Any:
+    """Best at lr = 1e-3, by adam, at the upper bound of wd; dull does nothing."""
+    slow = np.where(table["optimizer"] == "adam", 0.0, 1.0)
+    return (np.log10(table["lr"]) + 3) ** 2 + slow - 1.5 * table["wd"] + 0.01 * table["width"]
+
+
+@pytest.fixture(scope="module")
+def found() -> pa.ReducedSpace:
+    table = drawn(200)
+    return pa.analyze(table, loss_of(table), space=SPACE).reduce()
+
+
+def test_verdicts(found: pa.ReducedSpace) -> None:
+    assert found["lr"].advice == "narrow"
+    lr = found.space["lr"]
+    assert isinstance(lr, pa.Float)
+    assert lr.log
+    assert 1e-5 < lr.low < 1e-3 < lr.high < 1.0
+    assert found.space["optimizer"] == pa.Categorical(["adam"])
+    assert found["dull"].advice == "fix"
+    assert list(found.fixed) == ["optimizer", "dull"]
+    assert all(row.reason and "\n" not in row.reason for row in found.rows)
+
+
+def test_an_optimum_on_a_bound_says_widen(found: pa.ReducedSpace) -> None:
+    wd = found["wd"]
+    assert wd.advice == "widen"
+    assert wd.beyond[0] is None
+    assert wd.beyond[1] is not None
+    assert wd.beyond[1] > 1.0
+    assert "upper bound 1" in wd.reason
+    assert found.space["wd"].high == 1.0  # type: ignore[union-attr]  # only said
+    table = drawn(200)
+    wide = pa.analyze(table, loss_of(table), space=SPACE).reduce(widen=True, folds=0)
+    assert wide.space["wd"].high == wd.beyond[1]  # type: ignore[union-attr]
+
+
+def test_evidence_is_honest(found: pa.ReducedSpace) -> None:
+    """What the rows held back say agrees with a large fresh sample."""
+    evidence = found.evidence
+    assert evidence is not None
+    assert evidence.kept.rows == 20
+    assert evidence.kept.low <= evidence.kept.part <= evidence.kept.high
+    fresh = drawn(100_000, seed=1)
+    loss = loss_of(fresh)
+    target = loss <= np.quantile(loss, 0.1)
+    inside = np.ones(len(loss), dtype=bool)
+    for name, domain in found.space.items():
+        if name != "dull":
+            values = fresh[name]
+            inside &= (
+                np.isin(values, domain.choices)
+                if isinstance(domain, pa.Categorical)
+                else (values >= domain.low) & (values <= domain.high)  # type: ignore[union-attr]
+            )
+    assert inside.mean() == pytest.approx(evidence.volume, rel=0.2)
+    assert evidence.kept.low <= (inside & target).sum() / target.sum() <= evidence.kept.high
+    assert np.mean(target[inside]) / 0.1 > 3.0
+
+
+def test_forms(found: pa.ReducedSpace) -> None:
+    text = str(found)
+    assert "of the space is left" in text
+    assert all(row.reason.split()[0] in text for row in found.rows)
+    assert json.loads(json.dumps(found.to_plain()))["space"] == found.space.to_dict()
+    assert found.to_dict()["verdict"][0] == "narrow"
+    assert "suggest_float('lr'" in found.as_code()
+    assert pa.Space.from_dict(json.loads(found.to_json())) == found.space
+
+
+def test_the_same_seed_gives_the_same_space(found: pa.ReducedSpace) -> None:
+    table = drawn(200)
+    again = pa.analyze(table, loss_of(table), space=SPACE).reduce(folds=0)
+    assert again.rows == found.rows
+
+
+@pytest.mark.slow
+def test_keeping_more_keeps_more() -> None:
+    table = drawn(120, seed=3)
+    a = pa.analyze(table, loss_of(table), space=SPACE)
+    spaces = [a.reduce(keep=keep, folds=0).space for keep in (0.5, 0.8, 0.9, 0.95, 0.99, 1.0)]
+    for tight, wide in pairwise(spaces):
+        assert all(lies_in(tight[name], wide[name]) for name in tight)
+
+
+def lies_in(inner: Any, outer: Any) -> bool:
+    if isinstance(inner, pa.Categorical) and isinstance(outer, pa.Float | pa.Int):
+        return all(outer.low <= value <= outer.high for value in inner.choices)
+    if isinstance(inner, pa.Float | pa.Int):
+        return outer.low <= inner.low < inner.high <= outer.high and outer.log == inner.log
+    one, two = (d.choices if isinstance(d, pa.Categorical) else d.values for d in (inner, outer))
+    return set(one) <= set(two)
+
+
+@pytest.mark.slow
+def test_noise_is_left_alone() -> None:
+    """Nothing narrowed or fixed in more than 5 % of the parameters."""
+    changed = count = 0
+    for seed in range(6):
+        for rows in (60, 120):
+            table = drawn(rows, seed)
+            random = np.random.default_rng([seed, rows])
+            reduced = pa.analyze(table, random.random(rows), space=SPACE).reduce(folds=0)
+            changed += sum(row.after != row.before for row in reduced.rows)
+            count += len(reduced.rows)
+    assert changed <= 0.05 * count
+
+
+@pytest.mark.slow
+def test_what_matters_globally_is_not_fixed_for_mattering_little_locally() -> None:
+    """The paper's warning: among the best, a parameter may tell nothing because all of them have it right."""
+    random = np.random.default_rng(5)
+    gate, fine, idle = random.random((3, 300))
+    loss = np.where(gate < 0.4, 0.0, 10.0 + gate) + (fine - 0.3) ** 2
+    a = pa.analyze({"gate": gate, "fine": fine, "idle": idle}, loss)
+    inside = a.importance(0.05, 0.3)["gate"]
+    assert inside.significant is False  # locally it is nothing,
+    reduced = a.reduce(folds=0)
+    assert reduced["gate"].advice in ("narrow", "widen", "keep")  # and yet
+    assert not is_constant(reduced.space["gate"])  # type: ignore[arg-type]
+
+
+def test_what_is_asked_locally_is_what_importance_says() -> None:
+    """The shortcut to p-values among the best gives the same as the whole way."""
+    table = drawn(150, seed=2)
+    a = pa.analyze(table, loss_of(table), space=SPACE)
+    search = search_of(a)
+    inside = search.p_values_inside(as_region(0.05, "target"), as_region(0.3, "region"))
+    found = a.importance(0.05, 0.3)
+    assert found.estimator == "surrogate"
+    assert inside == {name: found[name].p_value for name in SPACE}
+    assert search.p_values_inside(as_region(0.01, "target"), as_region(0.3, "region")) is None
+
+
+def search_of(a: pa.Analysis) -> Search:
+    contrasts, _, _ = a.ask(0.1, 1.0)
+    observed = a.observations
+    assert observed is not None
+    asked = a.asked(contrasts, 0.1, 1.0)
+    return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(a.rows, dtype=bool))
+
+
+def test_models_of_folds_are_near_those_fitted_anew() -> None:
+    """A warm start changes little: the same rows give about the same predictions."""
+    table = drawn(150, seed=2)
+    observed = pa.analyze(table, loss_of(table), space=SPACE).observations
+    assert observed is not None
+    part = np.arange(0, 150, 5)
+    rest = np.setdiff1d(np.arange(150), part)
+    every = fit_surrogate(observed, np.arange(150))
+    again = refit_surrogate(every, observed, rest, seed=0, kinds=2, points=300)
+    anew = fit_surrogate(observed, rest)
+    assert again.drawn.shape == (300, 16)
+    np.testing.assert_array_equal(again.rows, rest)
+    assert np.corrcoef(again.expected, anew.expected)[0, 1] > 0.99
+    assert abs(again.correlation - anew.correlation) < 0.05
+
+
+def test_one_parameter_must_be_sure_before_others_may_be_likely() -> None:
+    space = pa.Space({name: pa.Float(0, 1) for name in "abcd"})
+    assert told_apart(list("abcd"), [0.001, 0.04, 0.2, 0.9], space) == ["a", "b"]
+    assert told_apart(list("abcd"), [0.02, 0.04, 0.04, 0.9], space) == []
+
+
+def test_few_rows_decide_nothing() -> None:
+    table = drawn(30)
+    a = pa.analyze(table, loss_of(table), space=SPACE)
+    reduced = a.reduce()
+    assert {row.advice for row in reduced.rows} == {"undecided"}
+    assert reduced.space == a.space
+    assert reduced.evidence is None
+    assert "Nothing is changed" in str(reduced)
+
+
+def test_many_rows_by_counts() -> None:
+    table = drawn(8000)
+    reduced = pa.analyze(table, loss_of(table), space=SPACE).reduce()
+    assert reduced.evidence is not None
+    assert reduced.evidence.estimator == "counts"
+    assert reduced["lr"].advice == "narrow"
+    assert reduced["wd"].advice == "widen"
+    assert reduced["dull"].after == reduced["dull"].before
+    assert reduced.evidence.enrichment > 3
+
+
+def test_conditions_are_kept_in_order() -> None:
+    """A parameter is reduced where it is active, and gone with the values under which it exists."""
+    random = np.random.default_rng(2)
+    rows = 240
+    kind = random.choice(["sgd", "adam", "other"], rows)
+    momentum = np.where(kind == "sgd", random.random(rows), np.nan)
+    beta = np.where(kind == "other", random.random(rows), np.nan)
+    loss = np.where(kind == "sgd", (momentum - 0.8) ** 2 * 4, np.where(kind == "adam", 1.0, 4.0))
+    space = {
+        "kind": pa.Categorical(["sgd", "adam", "other"]),
+        "momentum": pa.Float(0, 1, when={"kind": ["sgd"]}),
+        "beta": pa.Float(0, 1, when={"kind": ["other"]}),
+    }
+    table = {"kind": kind, "momentum": momentum, "beta": beta}
+    reduced = pa.analyze(table, loss + 0.01 * random.random(rows), space=space).reduce(folds=2)
+    assert reduced.space["kind"] == pa.Categorical(["sgd"])
+    assert "beta" not in reduced.space
+    assert (reduced["beta"].advice, reduced["beta"].suggested()) == ("drop", "never active")
+    left = reduced.space["momentum"]
+    assert isinstance(left, pa.Float)
+    assert left.when == (("kind", ("sgd",)),)
+    assert 0.3 < left.low < 0.8 < left.high <= 1.0
+
+
+def test_several_objectives_and_constraints_go_through_the_same_target() -> None:
+    table = drawn(150)
+    random = np.random.default_rng(0)
+    table |= {"loss": loss_of(table), "cost": table["width"] / 50 + 0.01 * random.random(150)}
+    table["over"] = table["wd"] - 0.9
+    a = pa.analyze(table, ["loss", "cost"], space=SPACE, feasible=["over"])
+    reduced = a.reduce(target=0.2, folds=0)
+    assert set(reduced) == set(SPACE)
+
+
+def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_them() -> None:
+    table = drawn(250, seed=4)
+    loss = 8 * np.minimum((table["wd"] - 0.15) ** 2, (table["wd"] - 0.85) ** 2)
+    a = pa.analyze(table, loss + 0.1 * (np.log10(table["lr"]) + 3) ** 2, space=SPACE)
+    reduced = a.reduce(folds=0)
+    low, high = reduced["wd"].pieces
+    assert isinstance(low, pa.Float)
+    assert isinstance(high, pa.Float)
+    assert low.low <= 0.1 < 0.2 <= low.high < 0.45
+    assert 0.55 < high.low <= 0.8 < 0.9 <= high.high
+    around = reduced.space["wd"]
+    assert isinstance(around, pa.Float)
+    assert (around.low, around.high) == (low.low, high.high)
+    assert reduced["wd"].advice == "narrow"
+    assert "hardly any in between" in reduced["wd"].reason
+    assert any("wd: good values lie in several ranges" in note for note in reduced.notes)
+    assert len(reduced.to_plain()["verdicts"]["wd"]["pieces"]) == 2  # type: ignore[index, call-overload]
+    assert not reduced["lr"].pieces
+
+
+def test_masks_are_targets_too() -> None:
+    table = drawn(400)
+    a = pa.analyze(table, loss_of(table), space=SPACE)
+    reduced = a.reduce(target=table["lr"] < 1e-4)
+    assert reduced["lr"].advice in ("narrow", "widen")
+    assert reduced.space["lr"].high < 1e-2  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("wrong", [{"keep": 0}, {"keep": 1.5}, {"keep": True}, {"folds": 1}, {"folds": -2}])
+def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
+    table = drawn(60)
+    with pytest.raises(QueryError, match=next(iter(wrong))):
+        pa.analyze(table, loss_of(table), space=SPACE).reduce(**wrong)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import pandas as pd
+
+    table = drawn(100)
+    file = tmp_path / "trials.csv"
+    pd.DataFrame({**table, "loss": loss_of(table)}).to_csv(file, index=False)
+    (tmp_path / "space.json").write_text(json.dumps(pa.Space(SPACE).to_dict()))
+    start = [
+        "reduce",
+        str(file),
+        "--objective",
+        "loss",
+        "--space",
+        str(tmp_path / "space.json"),
+        "--folds",
+        "0",
+    ]
+    assert main(start) == 0
+    assert "narrow" in capsys.readouterr().out
+    out = tmp_path / "small.yaml"
+    assert main([*start, "--to", "yaml", "-o", str(out)]) == 0
+    assert set(pa.space_from(out)) == set(SPACE)
+    assert main([*start, "--keep", "7"]) == 2
+    assert "--keep 7.0 must be" in capsys.readouterr().err
+
+
+# ── laws of boxes and domains ───────────────────────────────────────────────────────────────────
+
+bounds = st.tuples(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+domains: st.SearchStrategy[Domain] = st.one_of(
+    bounds.map(lambda b: pa.Float(b[0], b[0] + b[1])),
+    st.tuples(st.floats(1e-12, 1e3), st.floats(1.5, 1e9)).map(
+        lambda b: pa.Float(b[0], b[0] * b[1], log=True)
+    ),
+    st.tuples(st.integers(-1000, 1000), st.integers(1, 5000), st.integers(1, 7)).map(
+        lambda b: pa.Int(b[0], b[0] + b[1] * b[2], step=b[2])
+    ),
+    st.tuples(st.integers(1, 50), st.integers(1, 100_000)).map(lambda b: pa.Int(b[0], b[0] + b[1], log=True)),
+    st.integers(2, 30).map(lambda n: pa.Ordinal(list(range(n)))),
+    st.integers(2, 30).map(lambda n: pa.Categorical([f"c{i}" for i in range(n)])),
+)
+
+
+@given(domains, st.data())
+def test_a_shrunk_domain_lies_inside(domain: Domain, data: st.DataObject) -> None:
+    axis, grid = axis_of("x", grid_of(domain)), grid_of(domain)
+    if axis.ordered:
+        first = data.draw(st.integers(0, axis.groups - 1))
+        groups = list(range(first, data.draw(st.integers(first, axis.groups - 1)) + 1))
+    else:
+        groups = sorted(data.draw(st.sets(st.integers(0, axis.groups - 1), min_size=1)))
+    inner = shrunk(domain, axis, grid, groups)
+    assert lies_in(inner, domain)
+    if isinstance(inner, pa.Int):
+        assert isinstance(domain, pa.Int)
+        assert (inner.low - domain.low) % domain.step == 0
+        assert inner.step == domain.step
+    if len(groups) == axis.groups:
+        assert inner == domain
+    if len(groups) > 1 and axis.ordered:
+        assert lies_in(shrunk(domain, axis, grid, groups[1:]), inner)
+    value = middle(domain, axis, grid, groups[0])
+    assert lies_in(pa.Categorical([value]), domain)
+
+
+@given(domains.filter(lambda d: isinstance(d, pa.Float | pa.Int)), st.booleans(), st.booleans())
+def test_a_widened_domain_lies_around(domain: Any, low: bool, high: bool) -> None:
+    density = np.ones((20, 3))
+    wide = widened(domain, beyond(domain, density, (low, high)))
+    assert wide.low <= domain.low < domain.high <= wide.high  # type: ignore[union-attr]
+    assert low or wide.low == domain.low  # type: ignore[union-attr]
+    assert high or wide.high == domain.high  # type: ignore[union-attr]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000), st.floats(0.3, 1.0), st.floats(0.3, 1.0))
+def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float) -> None:
+    random = np.random.default_rng(seed)
+    space: dict[str, Domain] = {"a": pa.Float(0, 1), "b": pa.Categorical(list("xyz")), "c": pa.Int(1, 9)}
+    axes = {name: axis_of(name, grid_of(domain)) for name, domain in space.items()}
+    places = {name: random.integers(-1, axis.groups, 500) for name, axis in axes.items()}
+    mass = random.random((500, 2)) ** 4 * (places["a"] > random.integers(0, 19))[:, None] + 1e-9
+    cloud = Cloud(axes, places, mass / mass.sum(axis=0))
+    boxes = way_down(cloud, list(axes))
+    tight, wide = (choose(boxes, keep) for keep in sorted((one, two)))
+    assert wide.kept >= tight.kept
+    assert np.all(wide.holds(places) | ~tight.holds(places))
+    assert tight.volume(cloud) <= wide.volume(cloud) <= 1.0
+    assert all(tight.left.values())
+    assert Box().holds(places).all()
+    inside = tight.holds(places)
+    assert cloud.mass.mean(axis=1)[inside].sum() == pytest.approx(tight.kept)
+    for name, groups in tight.left.items():
+        if axes[name].ordered:
+            assert groups == tuple(range(groups[0], groups[-1] + 1))
+    for name, axis in axes.items():
+        parted = runs(cloud, tight, name)
+        left = tight.left.get(name, tuple(range(axis.groups)))
+        assert (parted[0][0], parted[-1][-1]) == (left[0], left[-1])
+        assert {group for run in parted for group in run} <= set(left)
+        assert all(run == tuple(range(run[0], run[-1] + 1)) for run in parted if axis.ordered)
+        assert axis.ordered or len(parted) == 1
+
+
+def test_what_is_suggested_in_words() -> None:
+    """A verdict "widen" beside a smaller range would contradict itself without the bound to try."""
+    before, after = pa.Int(4, 128, log=True), pa.Int(8, 128, log=True)
+    assert Verdict("units", "widen", "", before, after, beyond=(None, 720.0)).suggested() == (
+        "8 … 128 log, try up to 720"
+    )
+    assert Verdict("units", "widen", "", before, before, beyond=(1.0, 720.0)).suggested() == (
+        "try down to 1 and up to 720"
+    )
+    wider = pa.Int(8, 720, log=True)
+    assert Verdict("units", "widen", "", before, wider, beyond=(None, 720.0)).suggested() == "8 … 720 log"
+    assert Verdict("units", "keep", "", before, before).suggested() == ""
+    there = [pa.Float(0, 1, when={"kind": kinds}) for kinds in (["a", "b"], ["a"])]
+    assert Verdict("x", "keep", "", *there).suggested() == ""  # only its condition is shorter
+    many = [pa.Ordinal([1, *range(2, last), 99]) for last in (20, 10)]
+    assert Verdict("x", "narrow", "", *many).suggested() == "1, 2, 3, 4, 5 … 99"
+
+
+def test_small_parts_are_not_told_as_none() -> None:
+    assert [small(part) for part in (-0.1, 0.0004, 0.0006, 0.003, 0.0096, 0.12)] == [
+        "less than 0.1%", "less than 0.1%", "0.1%", "0.3%", "1%", "12%",
+    ]  # fmt: skip

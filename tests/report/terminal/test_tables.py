@@ -1,0 +1,417 @@
+"""What the commands print: at any width, with any name, in every form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.common import DEMO, ROOT
+from pedanova.base.columns import Column, draw_columns
+from pedanova.base.terminal_text import printable, shorten, width_of
+from pedanova.cli.main import COMMANDS
+from pedanova.cli.parser import build_parser
+from pedanova.measures.panels import Panel, good_stretches, panels_of, resampled, ticks
+
+TABLE = (DEMO, "--objective", "error", "--exclude", "train_seconds")
+QUICK = ("--estimator", "counts", "--draws", 0)
+HOSTILE = [
+    "\x1b[31mred\x1b[0m",
+    "two\nlines",
+    "\x9b2J",
+    "</script><script>alert(1)",
+    "名前" * 20,
+    "a" * 300,
+    "\u202eabc",
+]
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A table whose names want to steer the terminal."""
+    random = np.random.default_rng(0)
+    path = tmp_path / "hostile.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*HOSTILE, "y"])
+        writer.writerows(random.random((200, len(HOSTILE) + 1)).tolist())
+    return path
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("analyze", *TABLE, *QUICK),
+        ("profile", *TABLE),
+        ("profile", *TABLE, "--estimator", "counts"),
+        ("interactions", *TABLE),
+        ("densities", *TABLE, *QUICK),
+        ("reduce", *TABLE, "--estimator", "counts"),
+        ("demo",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_nothing_is_wider_than_the_terminal(run, monkeypatch, command, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    status, out, _ = run(*command)
+    assert status == 0
+    lines = [line for line in out.splitlines() if not line.startswith(str(DEMO))]
+    assert max(width_of(line) for line in lines) <= columns
+    assert "lea" in out
+    assert not re.search(r"^ *%", out, re.MULTILINE)  # "10 %" stays together
+
+
+@pytest.mark.parametrize("columns", [40, 44, 60, 80])
+def test_names_of_pairs_are_whole_where_they_can_be(run, monkeypatch, columns: int) -> None:
+    """On a narrow terminal they stand above their numbers."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = run("interactions", *TABLE, "--top", 6)[1]
+    assert "…" not in out.replace("… and", "")
+    lines = out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("learning_rate × solver"))
+    number = lines[at + (columns < 46)]
+    assert re.search(r"4\.2% \*  █+", number)
+    assert (lines[at] == "learning_rate × solver") == (columns < 46)
+
+
+def test_the_plot_of_a_density(run, monkeypatch, tmp_path: Path) -> None:
+    """All of the target lies in the upper half of x, whose axis is a log scale over three decades."""
+    random = np.random.default_rng(0)
+    x = 10 ** random.uniform(-3, 0, 2000)
+    kind = np.where(random.random(2000) < 0.5, "good", "bad")
+    path = tmp_path / "t.csv"
+    loss = np.where((x > 10**-1.5) & (kind == "good"), random.random(2000), 2 + random.random(2000))
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([("x", "kind", "loss"), *zip(x, kind, loss, strict=True)])
+    monkeypatch.setenv("COLUMNS", "60")
+    status, out, err = run("densities", path, "x", "kind", "--objective", "loss", *QUICK)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert "log scale" in lines
+    labels = next(line for line in lines if re.fullmatch(r"\s+[\d. ]+", line))
+    assert [float(text) for text in labels.split()] == pytest.approx([0.003, 0.01, 0.03, 0.1, 0.3])
+    plot = [line[7:] for line in lines if "│" in line]
+    assert len(plot) == 7
+    assert all(not set(line[:20]) & set("▃▄▅▆▇█") for line in plot)  # the lower half is empty
+    assert any("▒" in line[30:] for line in plot)  # the region's line across the target's area
+    ruler = next(line for line in lines if "└" in line)
+    for mark in re.finditer("┴", ruler):
+        around = labels[max(0, mark.start() - 2) : mark.start() + 3].strip()
+        assert around, "every mark has its label under it"
+    good = next(line for line in lines if line.startswith("Good values"))
+    assert float(good.split()[2]) == pytest.approx(10**-1.5, rel=0.25)
+    assert any(line.split()[:1] == ["good"] and "100.0%" in line for line in lines)
+
+
+def test_where_a_conditional_parameter_is_active(run, tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    sgd = random.random(1000) < 0.4
+    momentum = np.where(sgd, random.random(1000), np.nan)
+    loss = np.where(sgd, np.abs(np.nan_to_num(momentum) - 0.8), 2.0) + random.random(1000) / 100
+    path = tmp_path / "t.csv"
+    rows = zip(np.where(sgd, "sgd", "adam"), ["" if np.isnan(m) else m for m in momentum], loss, strict=True)
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([("optimizer", "momentum", "loss"), *rows])
+    status, out, _ = run("densities", path, "momentum", "--objective", "loss", *QUICK)
+    assert status == 0
+    assert re.search(r"active in 100% of the best 10 % and (39|4\d)% of all rows; only these are drawn", out)
+    good = next(line for line in out.splitlines() if line.startswith("Good values"))
+    low, high = (float(text) for text in re.findall(r"([\d.]+) … ([\d.]+)", good)[0])
+    assert low < 0.8 < high
+
+
+def test_every_domain_of_a_switch_has_its_panel() -> None:
+    space = pa.Switch("phase", {"early": pa.Float(1e-4, 1.0, log=True), "late": pa.Categorical(["a", "b"])})
+    parts = np.full(1003, 1 / 1003)
+    early, late = panels_of("x", space, [""] * 1003, parts, parts)
+    assert (early.scale, early.domain, early.is_curve) == ("log", "where phase is early", True)
+    assert (late.labels, late.is_curve) == (("a", "b"), False)
+
+
+def test_forms_hold_what_python_has(run) -> None:
+    a = pa.analyze(DEMO, "error", exclude=["train_seconds"])
+    answer = json.loads(run("profile", *TABLE, "--format", "json")[1])
+    assert [row["ratio"] for row in answer["profile"]] == a.profile().to_dict()["ratio"]
+    assert (answer["estimator"], answer["notes"]) == ("surrogate", list(a.profile().notes))
+    counts = ("--region", 0.5, "--estimator", "counts", "--draws", 100, "--seed", 3, "--format", "csv")
+    found = a.profile(0.5, estimator="counts", draws=100, seed=3)
+    assert run("profile", *TABLE, *counts)[1] == found.to_csv()
+    few = run("profile", *TABLE, "--ladder", "0.013,0.25", "--estimator", "counts")[1]
+    assert "best 1.3 %  best 25 %" in few
+    pairs = a.interactions(0.2)
+    answer = json.loads(run("interactions", *TABLE, "--target", 0.2, "--format", "json")[1])
+    assert [row["interaction"] for row in answer["interactions"]] == [row.interaction for row in pairs.rows]
+    assert run("interactions", *TABLE, "--target", 0.2, "--format", "markdown")[1] == pairs.to_markdown()
+    table = list(
+        csv.DictReader(io.StringIO(run("densities", *TABLE, "epochs", "solver", "--format", "csv")[1]))
+    )
+    epochs = a.densities("epochs")
+    assert [float(row["target"]) for row in table if row["parameter"] == "epochs"] == epochs.target.tolist()
+    assert [row["cell"] for row in table if row["parameter"] == "solver"] == ["adam", "sgd"]
+    answer = json.loads(run("densities", *TABLE, "learning_rate", "--format", "json")[1])
+    (found,) = answer["densities"]
+    assert found["cells"][0]["low"] == a.densities("learning_rate").edges[0]
+    assert run("densities", *TABLE, "solver", "--format", "markdown")[1].startswith(
+        "| solver | the best 10 % |"
+    )
+
+
+def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
+    saved = tmp_path / "run.pedanova"
+    assert run("analyze", *TABLE, *QUICK, "--save", saved)[0] == 0
+    page = ["report", saved, "-o", tmp_path / "r.html", *QUICK]
+    for command in (["profile", saved], ["densities", saved, "units", *QUICK], page):
+        assert run(*command)[0] == 0, command
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+    status, _, err = run("interactions", saved)
+    assert status == 2
+    assert "rows are no longer at hand" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["densities", *TABLE, "unit"], "no parameter is called 'unit'; did you mean 'units'?"),
+        (["densities", *TABLE, "UNITS"], "did you mean 'units'?"),
+        (["densities", *TABLE, "\x1b[31mzzz\n"], "no parameter is called"),
+        (["densities", *TABLE, "--format", "yaml"], "invalid choice: 'yaml'"),
+        (["profile", *TABLE, "--region", "nope"], "no column is called 'nope'"),
+        (["profile", *TABLE, "--target", "0.1"], "unrecognized arguments: --target"),
+        (["profile", *TABLE, "--ladder", "0.1,much"], "--ladder 'much' must be a quantile"),
+        (["profile", *TABLE, "--ladder", "2"], "--ladder 2.0 must be a quantile above 0 and at most 1"),
+        (["interactions", *TABLE, "--cells", "many"], "--cells 'many'"),
+        (["interactions", *TABLE, "--cells", "-3"], "--cells"),
+        (["interactions", *TABLE, "--top", "-1"], "must be 0 or more"),
+        (["interactions", *TABLE, "--params", "units"], "two"),
+        (["report", *TABLE, *QUICK, "-o", "/no/such/folder/x.html"], "cannot be written"),
+        (["report"], "arguments are required: SOURCE"),
+        (["densities", "absent.csv"], "absent.csv does not exist"),
+    ],
+)
+def test_a_mistake_is_one_line(run, arguments: list[object], message: str) -> None:
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert "\x1b" not in err
+
+
+@pytest.mark.parametrize("command", ["analyze", "profile", "interactions", "densities", "compare", "reduce"])
+def test_hostile_names_never_steer_the_terminal(run, hostile: Path, command: str) -> None:
+    options = QUICK if command in ("analyze", "densities") else ()
+    status, out, err = run(command, hostile, "--objective", "y", *options)
+    assert status == 0, err
+    unseen = {letter for letter in out + err if letter != "\n" and not letter.isprintable()}
+    assert unseen == set()
+    assert "two\nlines" not in out
+
+
+def test_a_real_terminal(hostile: Path) -> None:
+    """Colours are our own few; every other control character is gone, in the forms for scripts too."""
+    for form, colours in (("text", True), ("csv", False), ("json", False), ("markdown", False)):
+        out = in_a_terminal("analyze", str(hostile), "--objective", "y", "--format", form, *map(str, QUICK))
+        assert ("\x1b[36m" in out) == colours
+        plain = re.sub(r"\x1b\[(0|1|2|36)m", "", out)
+        assert {letter for letter in plain if letter not in "\r\n" and not letter.isprintable()} == set()
+        if not colours:
+            assert "\x1b" not in out
+    density = ("densities", str(hostile), "--objective", "y", *map(str, QUICK))
+    assert "\x1b[36m" in in_a_terminal(*density)
+    assert "\x1b" not in in_a_terminal(*density, NO_COLOR="1")
+    assert "\x1b" not in in_a_terminal(*density, TERM="dumb")
+
+
+def in_a_terminal(*arguments: str, **environment: str) -> str:
+    import pty
+
+    parent, child = pty.openpty()
+    command = [sys.executable, "-m", "pedanova", *arguments]
+    given = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | environment
+    with subprocess.Popen(command, stdout=child, stderr=subprocess.PIPE, env=given) as process:
+        os.close(child)
+        read = b""
+        while True:
+            try:
+                part = os.read(parent, 65536)
+            except OSError:  # how Linux says that the other end is closed
+                break
+            if not part:
+                break
+            read += part
+        errors = process.stderr.read().decode() if process.stderr else ""
+    os.close(parent)
+    assert process.returncode == 0, errors
+    return read.decode()
+
+
+def test_bare_pedanova_tells_what_there_is(run) -> None:
+    status, out, err = run()
+    assert (status, err) == (0, "")
+    assert max(len(line) for line in out.splitlines()) <= 90
+    assert all(f"pedanova {command}" in out for command in COMMANDS)
+
+
+def test_the_report_opens_a_browser_only_if_asked(run, monkeypatch, tmp_path: Path) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: shown.append(address) or False)
+    page = tmp_path / "my page.html"
+    status, out, err = run("report", *TABLE, *QUICK, "-o", page)
+    assert (status, shown, err) == (0, [], "")
+    assert str(page) in out
+    status, _, err = run("report", *TABLE, *QUICK, "-o", page, "--open")
+    assert (status, shown) == (0, [page.as_uri()])
+    assert "no browser could be opened" in err
+
+
+def commands_of_the_help() -> list[str]:
+    parser = build_parser()
+    found = [parser.epilog or ""]
+    for action in parser._actions:
+        if action.dest == "command":
+            found += [command.epilog or "" for command in action.choices.values()]
+    joined = "\n".join(found).replace("\\\n", " ")
+    return [line.strip() for line in joined.splitlines() if line.strip().startswith("pedanova ")]
+
+
+def test_every_command_has_examples_in_its_help() -> None:
+    assert {shlex.split(line)[1] for line in commands_of_the_help()} == set(COMMANDS)
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with every file that the examples name."""
+    import optuna
+    import pandas as pd
+
+    folder = tmp_path_factory.mktemp("workshop")
+    random = np.random.default_rng(0)
+    rows = 600
+    table = pd.DataFrame(
+        {
+            "learning_rate": 10 ** random.uniform(-5, 0, rows),
+            "layers": random.integers(1, 6, rows),
+            "optimizer": random.choice(["adam", "sgd"], rows),
+            "epochs": random.integers(1, 30, rows),
+            "seed": random.integers(0, 5, rows),
+            "train_seconds": random.random(rows),
+            "latency": random.random(rows),
+            "memory_over": random.normal(size=rows),
+        }
+    )
+    table["error"] = np.abs(np.log10(table["learning_rate"]) + 3) + random.random(rows)
+    table["loss"], table["accuracy"] = table["error"], -table["error"]
+    table.to_csv(folder / "trials.csv", index=False)
+    table.to_parquet(folder / "trials.parquet")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(study_name="mlp", storage=f"sqlite:///{folder}/optuna.db")
+    space = {"learning_rate": optuna.distributions.FloatDistribution(1e-5, 1, log=True)}
+    for row in table[:120].to_dict("records"):
+        params = {"learning_rate": row["learning_rate"]}
+        study.add_trial(optuna.create_trial(params=params, distributions=space, value=row["error"]))
+    return folder
+
+
+# `demo` has a test of its own in test_cli.py; one report is as good as three, and the others ask the same.
+REPORTS = [line for line in commands_of_the_help() if line.startswith("pedanova report")]
+EXAMPLES = [
+    line
+    for line in commands_of_the_help()
+    if not line.startswith("pedanova demo") and line not in REPORTS[1:]
+]
+
+
+@pytest.mark.parametrize("line", REPORTS[1:])
+def test_the_other_reports_are_understood(line: str) -> None:
+    assert build_parser().parse_args(shlex.split(line)[1:]).command == "report"
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_the_examples_run(run, workshop: Path, monkeypatch, line: str) -> None:
+    monkeypatch.chdir(workshop)
+    status, _, err = run(*shlex.split(line)[1:])
+    assert status == 0, err
+
+
+def test_the_commands_of_the_document(run, workshop: Path, monkeypatch) -> None:
+    monkeypatch.chdir(workshop)
+    text = (ROOT / "docs" / "terminal.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ (pedanova .*)$", text, re.MULTILINE)
+    assert len(lines) >= 8
+    for line in lines:
+        status, _, err = run(*shlex.split(line, comments=True)[1:])
+        assert status == 0, (line, err)
+
+
+class TestColumns:
+    def test_bars_give_way_first_then_columns_then_names(self) -> None:
+        rows = ["alpha_parameter_with_a_long_name", "b"]
+        columns = [
+            Column("name", rows, "name"),
+            Column("", kind="bar", parts=[1.0, 0.5]),
+            Column("kept", ["10.0%", "5.0%"]),
+            Column("leaves", ["x" * 12, "y"], leave=1),
+        ]
+        wide, middle, narrow = (draw_columns(columns, width=width) for width in (100, 60, 30))
+        assert "█" * 20 in wide
+        assert "leaves" in middle
+        assert "█" * 20 not in middle
+        assert "leaves" not in narrow
+        assert "…" in narrow
+        assert "10.0%" in narrow
+
+    def test_wide_letters_stay_in_line(self) -> None:
+        table = draw_columns([Column("name", ["名前", "ab"], "name"), Column("n", ["1", "22"])], width=40)
+        assert {width_of(line) for line in table.splitlines()} == {8}
+
+
+class TestLetters:
+    def test_names_are_shown_not_obeyed(self) -> None:
+        for name in HOSTILE:
+            assert printable(name).isprintable()
+            assert width_of(shorten(name, 20)) <= 20
+        assert printable("a\u00a0b") == "a b"
+
+
+class TestPanels:
+    def panel(self, scale: str, low: float, high: float, cells: int = 100) -> Panel:
+        edges = np.geomspace(low, high, cells + 1) if scale == "log" else np.linspace(low, high, cells + 1)
+        parts = np.full(cells, 1 / cells)
+        return Panel("x", "", scale, ("",) * cells, edges, parts, parts)
+
+    @pytest.mark.parametrize("columns", [20, 33, 72])
+    @pytest.mark.parametrize(
+        ("scale", "low", "high"),
+        [("log", 1e-5, 1), ("log", 1e-300, 1e300), ("log", 3, 7), ("log", 1.0, 1.1), ("linear", 0, 1),
+         ("linear", -1e9, 3e9), ("linear", 1e-9, 2e-9), ("linear", 5, 5.0001), ("linear", 0.5, 30.5)],
+    )  # fmt: skip
+    def test_marks_stand_where_their_numbers_lie(self, scale, low, high, columns) -> None:
+        panel = self.panel(scale, low, high)
+        marks = ticks(panel, columns)
+        assert len(marks) >= 2
+        for at, label in marks:
+            assert abs(panel.place(float(label)) * columns - at) <= 1.5, (at, label)
+
+    def test_parts_add_up_on_any_number_of_columns(self) -> None:
+        parts = np.random.default_rng(0).dirichlet(np.ones(29))
+        for columns in (7, 29, 100):
+            assert resampled(parts, columns).sum() / columns == pytest.approx(1.0)
+
+    def test_good_stretches_are_those_with_more_of_the_target(self) -> None:
+        panel = self.panel("linear", 0, 100)
+        target = np.where(np.arange(100) < 20, 0.04, 0.0025)
+        one = good_stretches(Panel("x", "", "linear", panel.labels, panel.edges, target, panel.region))
+        assert [(s.low, s.high, round(s.target, 2), round(s.region, 2)) for s in one] == [
+            ("0", "20", 0.8, 0.2)
+        ]
+        assert good_stretches(panel) == []

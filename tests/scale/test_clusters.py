@@ -1,0 +1,287 @@
+"""Dask, Spark and ibis, as real processes: the same tallies as plain NumPy, and none lost with a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sources.tools import need
+
+import pedanova as pa
+from helpers import nasty
+from pedanova.cli.main import main
+from pedanova.errors import DataError, PartError, QueryError
+from pedanova.scale.parts import Counts, count_part
+
+pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
+OPTIONS = {"space": nasty.SPACE, "outside": "count"}
+
+
+@contextmanager
+def workers(count: int) -> Iterator[Any]:
+    distributed = need("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Any]:
+    with workers(2) as client:
+        yield client
+
+
+@pytest.fixture
+def doomed() -> Iterator[Any]:
+    """Workers of which none will be missed by another test; one more than die, for Dask may bring none back."""
+    with workers(3) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    sql = need("pyspark.sql")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = sql.SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "500").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_dask_gives_the_same_tallies(dask: Any, direction: str, nan: str, tmp_path: Path) -> None:
+    folder = nasty.write_parquet(tmp_path / "data")
+    a = pa.analyze(
+        folder, "loss", direction=direction, nan=nan, executor=dask.get_executor(retries=2), **OPTIONS
+    )
+    nasty.check(a, direction, nan)
+
+
+def test_the_command_line_finds_dask(dask: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = nasty.write_parquet(tmp_path / "data")
+    status = main(
+        ["analyze", f"{folder}/*.parquet", "--objective", "loss", "--dask", dask.scheduler.address, "--draws", "0"]
+    )  # fmt: skip
+    printed = capsys.readouterr()
+    assert status == 0, printed.err
+    assert "read in 5 parts" in printed.out
+
+
+def test_an_error_on_a_dask_worker_names_the_file(dask: Any, tmp_path: Path) -> None:
+    folder = nasty.write_parquet(tmp_path / "data")
+    damage(folder / "part-2.parquet")
+    with pytest.raises(PartError, match=r"part-2\.parquet"):
+        pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
+    a = pa.analyze(folder, "loss", executor=dask.get_executor(), on_error="skip", **OPTIONS)
+    assert any("part-2.parquet" in note for note in a.notes)
+
+
+def damage(file: Path) -> None:
+    """The pages are gone, the footer is not: only reading the rows finds out."""
+    content = bytearray(file.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    file.write_bytes(content)
+
+
+def many_files(folder: Path) -> Path:
+    from pyarrow import parquet
+
+    folder.mkdir()
+    for number in range(12):
+        for row, shard in enumerate(nasty.nasty().shards):
+            parquet.write_table(shard, folder / f"part-{number:02}-{row}.parquet")
+    return folder
+
+
+def killed_once(folder: Path, plain: Any) -> Any:
+    """A function, except that the first worker to come by dies of SIGKILL."""
+    mark, here = folder.parent / "killed", os.getpid()
+
+    def work_or_die(*arguments: Any, **options: Any) -> Any:
+        if os.getpid() != here and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.02)
+        return plain(*arguments, **options)
+
+    return work_or_die
+
+
+def same_bytes(one: pa.Analysis, two: pa.Analysis) -> None:
+    """The same rows, and their objectives added in the same order."""
+    for name, tally in two.tallies.items():
+        np.testing.assert_array_equal(one.tallies[name].counts, tally.counts)
+        assert one.tallies[name].sums.tobytes() == tally.sums.tobytes(), name
+
+
+def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = many_files(tmp_path / "data")
+    whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
+    monkeypatch.setattr("pedanova.scale.rescan.count_part", killed_once(folder, count_part))
+    a = pa.analyze(folder, "loss", executor=doomed.get_executor(retries=2), **OPTIONS)
+    assert (tmp_path / "killed").exists()
+    assert a.tallies == whole.tallies
+
+
+def test_a_dask_worker_may_die_with_the_results_it_keeps(
+    doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, executor = many_files(tmp_path / "data"), doomed.get_executor(retries=2)
+    whole = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
+    assert whole.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+    monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
+    a = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
+    assert (tmp_path / "killed").exists()
+    same_bytes(a, whole)
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+def test_what_a_lost_dask_worker_had_read_may_be_unreadable_by_then(
+    doomed: Any, tmp_path: Path, on_error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All workers that have results die together, and one file with them; a third one goes on."""
+    folder, plain = many_files(tmp_path / "data"), Counts.sum
+    bad, mark = folder / "part-03-2.parquet", tmp_path / "killed"
+    pids = doomed.run(os.getpid)
+    busy = list(pids)[:2]
+    everyone = [pids[address] for address in busy]
+
+    def all_die(found: Any) -> Any:
+        if not mark.exists():
+            mark.touch()
+            damage(bad)
+            for one in sorted(everyone, key=lambda pid: pid == os.getpid()):
+                os.kill(one, signal.SIGKILL)
+        return plain(found)
+
+    monkeypatch.setattr(Counts, "sum", all_die)
+    executor = doomed.get_executor(retries=1, workers=busy, allow_other_workers=True)
+    options = {"executor": executor, "on_error": on_error, **OPTIONS}
+    if on_error == "raise":
+        with pytest.raises(PartError, match=r"part-03-2\.parquet"):
+            pa.analyze(folder, "loss", **options)
+        return
+    a = pa.analyze(folder, "loss", **options)
+    assert mark.exists()
+    assert [bad.name in note for note in a.notes if note.startswith("skipped")] == [True]
+    bad.unlink()
+    assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+
+
+def test_the_driver_of_dask_gets_one_result_of_each_reading(
+    dask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = many_files(tmp_path / "data")
+    plain, fetched = type(dask)._gather_remote, []
+
+    async def noting(self: Any, *given: Any) -> Any:
+        response = await plain(self, *given)
+        fetched.extend(type(result).__name__ for result in response["data"].values())
+        return response
+
+    monkeypatch.setattr(type(dask), "_gather_remote", noting)
+    a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
+    assert fetched.count("Look") == fetched.count("Counts") == 1
+    assert len(fetched) <= 3 + 3  # samples of three files, one look, rows beside thresholds, counts
+    again = pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
+    same_bytes(again, a)
+
+
+def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:
+    folder = many_files(tmp_path / "data")
+    a = pa.analyze(folder, "loss", executor=dask.get_executor())
+    here = pa.analyze(folder, "loss", stream=True)
+    assert dict(a.space) == dict(here.space)
+    assert a.tallies == here.tallies
+    assert a.notes == here.notes
+
+
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_spark_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_path: Path) -> None:
+    frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
+    nasty.check(pa.analyze(frame, "loss", direction=direction, nan=nan, **OPTIONS), direction, nan)
+
+
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_spark_sql_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_path: Path) -> None:
+    """No Python on any worker: thresholds and counts are groupings that Spark runs."""
+    frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
+    a = pa.analyze(frame, "loss", direction=direction, nan=nan, pushdown=True, **OPTIONS)
+    nasty.check(a, direction, nan)
+    assert any("counted by the engine" in note for note in a.notes)
+
+
+def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
+    folder = nasty.write_parquet(tmp_path / "data")
+    frame = spark.read.parquet(str(folder))
+    here = pa.analyze(folder, "loss", stream=True)
+    a = pa.analyze(frame, "loss", where="layers >= 2")
+    assert set(a.space) == set(here.space)
+    assert a.importance(0.123, draws=0).rows  # a rescan
+
+
+def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = many_files(tmp_path / "data")
+    whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
+    monkeypatch.setattr("pedanova.scale.rescan.count_part", killed_once(folder, count_part))
+    a = pa.analyze(spark.read.parquet(str(folder)).repartition(6), "loss", **OPTIONS)
+    assert (tmp_path / "killed").exists()
+    for name, tally in whole.tallies.items():
+        np.testing.assert_array_equal(a.tallies[name].counts, tally.counts)
+
+
+def test_the_driver_of_spark_gets_a_handful_of_large_results(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers put them together, die once over it, and always add in the same order."""
+    folder = many_files(tmp_path / "data")
+    frame = spark.read.parquet(str(folder)).repartition(6).cache()
+    plain, fetched = type(frame).collect, []
+
+    def noting(self: Any) -> Any:
+        rows = plain(self)
+        fetched.append(len(rows) if "result" in self.columns else 0)
+        return rows
+
+    monkeypatch.setattr("pedanova.sources.scans.spark.AT_ONCE", 0)
+    monkeypatch.setattr("pedanova.sources.scans.spark.HANDFUL", 2)
+    monkeypatch.setattr(type(frame), "collect", noting)
+    a = pa.analyze(frame, "loss", **OPTIONS)
+    assert 0 < max(fetched) <= 2  # six partitions: three heaps, then two
+    assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
+    monkeypatch.setattr(Counts, "sum", killed_once(folder, Counts.sum))
+    same_bytes(pa.analyze(frame, "loss", **OPTIONS), a)
+    assert (tmp_path / "killed").exists()
+    with pytest.raises(DataError, match="holds text"):
+        pa.analyze(frame, "optimizer")
+
+
+@pytest.mark.parametrize("pushdown", [None, False])
+@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+def test_ibis_gives_the_same_tallies(pushdown: bool | None, direction: str, nan: str) -> None:
+    ibis = need("ibis")
+    table = ibis.memtable(nasty.nasty().table)
+    a = pa.analyze(table, "loss", stream=True, direction=direction, nan=nan, pushdown=pushdown, **OPTIONS)
+    nasty.check(a, direction, nan)
+    assert any("counted by the engine" in note for note in a.notes) == (pushdown is None)
+
+
+def test_what_spark_cannot_do_is_refused(spark: Any, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([(1.0, "a", "x"), (2.0, "b", "y")], ["loss", "kind", "text"])
+    with pytest.raises(DataError, match="holds text"):
+        pa.analyze(frame, "text")
+    with pytest.raises(QueryError, match="for files"):
+        pa.analyze(frame, "loss", checkpoint=tmp_path / "c")

@@ -1,0 +1,163 @@
+"""Results that workers add up: each once, in the order of the parts, and none changed on the way."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pedanova.data.column import Column
+from pedanova.scale.dask_sums import GROUP, Tree, client_of
+from pedanova.scale.parts import Counts, Look, merged
+from pedanova.scale.sketch import FEW, MOST, Sketch, joined_sketches
+
+
+@pytest.fixture
+def random() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+class Near:
+    """A cluster of this very process: work is done at once, results stay until they are fetched."""
+
+    def __init__(self) -> None:
+        self._client, self._kwargs = self, {"retries": 2}
+        self.fetched, self.widest, self.options = 0, 0, set[str]()
+
+    def nthreads(self) -> dict[str, int]:
+        return {"here": 1}
+
+    def submit(self, function: Any, found: Any, **options: Any) -> Held:
+        self.widest = max(self.widest, len(found))
+        self.options |= {f"{name}={value}" for name, value in options.items()}
+        return Held(self, function([one.value for one in found]))
+
+
+class Held:
+    def __init__(self, cluster: Near, value: Any) -> None:
+        self.cluster, self.value = cluster, value
+
+    def exception(self) -> None:
+        return None
+
+    def cancelled(self) -> bool:
+        return False
+
+    def result(self) -> Any:
+        self.cluster.fetched += 1
+        return self.value
+
+
+def strung(found: Iterable[str]) -> str:
+    return "(" + " ".join(found) + ")"
+
+
+@pytest.mark.parametrize("many", [1, 2, 15, 16, 17, 255, 256, 257, 700])
+def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> None:
+    cluster = Near()
+    tree = Tree(cluster, strung)
+    for number in range(many):
+        tree.take(Held(cluster, str(number)))
+        assert sum(map(len, tree.heights)) < 3 * GROUP  # the rest is added, and may be forgotten
+    found = tree.total()
+    assert found.replace("(", "").replace(")", "").split() == [str(number) for number in range(many)]
+    assert cluster.fetched == 1
+    assert cluster.widest <= GROUP
+    if many > 1:
+        assert cluster.options == {"pure=False", "retries=2", "priority=1"}
+
+
+def test_nothing_adds_up_to_nothing() -> None:
+    assert Tree(Near(), strung).total() == "()"
+
+
+def test_only_workers_that_know_one_another_add() -> None:
+    assert client_of(None) is None
+    assert client_of(object()) is None
+    cluster = Near()
+    assert client_of(cluster) is cluster
+
+
+def counts_of(random: np.random.Generator) -> Counts:
+    tables = [random.integers(0, 9, (3, 4)), random.random((3, 4))]
+    for table in tables:
+        table.flags.writeable = False  # as they come out of a message
+    rows = int(tables[0].sum())
+    return Counts(rows, rows, {"lr": tables}, None, [f"{rows:,} of {rows + 1:,} rows are used", "told"])
+
+
+def test_counts_that_are_added_stay_as_they_are(random: np.random.Generator) -> None:
+    """A worker may be asked for them again."""
+    found = [counts_of(random) for _ in range(5)]
+    before = copy.deepcopy(found)
+    total = Counts.sum(found)
+    nested = Counts.sum([Counts.sum(found[:2]), Counts.sum(found[2:]), Counts.sum([])])
+    np.testing.assert_array_equal(nested.tables["lr"][0], total.tables["lr"][0])
+    np.testing.assert_allclose(nested.tables["lr"][1], total.tables["lr"][1])
+    assert (nested.rows, nested.counted, nested.notes) == (total.rows, total.counted, total.notes)
+    assert total.notes == merged(note for counts in found for note in counts.notes)
+    for one, old in zip(found, before, strict=True):
+        for own, was in zip(one.tables["lr"], old.tables["lr"], strict=True):
+            np.testing.assert_array_equal(own, was)
+
+
+def test_looks_add_up_in_any_grouping(random: np.random.Generator) -> None:
+    looks = [
+        Look(9, 8, bool(n), (5, 3, 7), random.integers(0, 9, 8), [f"{n} of 9 rows are used"])
+        for n in range(4)
+    ]
+    total, nested = Look.sum(looks), Look.sum([Look.sum(looks[:1]), Look.sum(looks[1:])])
+    np.testing.assert_array_equal(total.counts, nested.counts)
+    assert (total.rows, total.kept, total.window, total.notes) == (
+        36,
+        32,
+        (5, 3, 7),
+        ["6 of 36 rows are used"],
+    )
+    assert (nested.rows, nested.kept, nested.window, nested.notes) == (36, 32, (5, 3, 7), total.notes)
+    assert total.single is nested.single is False
+
+
+def sketch_of(values: np.ndarray) -> list[Sketch]:
+    sketch = Sketch("lr")
+    sketch.add(Column("lr", values))
+    return [sketch]
+
+
+def test_sketches_join_in_any_grouping(random: np.random.Generator) -> None:
+    found = [sketch_of(np.round(random.random(400) * 20) + number) for number in range(9)]
+    before = copy.deepcopy(found)
+    (total,) = joined_sketches(found)
+    (nested,) = joined_sketches([joined_sketches(found[:4]), joined_sketches(found[4:])])
+    assert (nested.rows, nested.low, nested.high) == (total.rows, total.low, total.high)
+    assert nested.values == total.values
+    assert len(total.values or ()) in range(1, FEW + 1)
+    np.testing.assert_array_equal(nested.column().values, total.column().values)
+    assert [one[0].rows for one in found] == [one[0].rows for one in before]
+    assert joined_sketches([]) == []
+
+
+def test_a_running_number_is_known_across_parts_in_any_grouping() -> None:
+    found = [sketch_of(np.arange(start, start + 1000)) for start in range(0, 9000, 1000)]
+    (nested,) = joined_sketches([joined_sketches(found[:4]), joined_sketches(found[4:])])
+    assert nested.counts_on
+    (torn,) = joined_sketches([joined_sketches(found[4:]), joined_sketches(found[:4])])
+    assert not torn.counts_on
+
+
+def test_samples_that_were_thinned_out_differently_weigh_alike() -> None:
+    """Three times as many rows on one side stay three times as many in the sample."""
+    many, few = Sketch("lr"), Sketch("lr")
+    for _ in range(300):
+        many.add(Column("lr", np.linspace(0.0, 0.4, 4096)))
+    for _ in range(100):
+        few.add(Column("lr", np.linspace(0.6, 1.0, 4096)))
+    assert many.stride > few.stride
+    for order in ([many, few], [few, many]):
+        (both,) = joined_sketches([one] for one in order)
+        sample = np.concatenate(both.sample)
+        assert len(sample) <= 2 * MOST
+        assert np.mean(sample > 0.5) == pytest.approx(0.25, abs=0.01)

@@ -1,0 +1,725 @@
+"""Tables read in parts: the answers of the whole table, errors that name a file, and no memory that grows."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import pedanova as pa
+from helpers.common import COUNTS, refuse
+from pedanova.cli.main import main
+from pedanova.errors import DataError, FormatError, PartError, QueryError, WorkerError
+from pedanova.scale import checkpoint
+from pedanova.scale import readers as crew
+from pedanova.sources.scans import batches
+from pedanova.sources.scans import scan as scans
+
+
+def table_of(rows: int, seed: int = 0) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    lr = np.exp(random.uniform(np.log(1e-5), 0.0, rows))
+    frame = pd.DataFrame(
+        {
+            "lr": lr,
+            "momentum": random.uniform(0, 1, rows),
+            "layers": random.integers(1, 6, rows),
+            "width": np.exp(random.uniform(0, np.log(150), rows)).astype(int),
+            "batch": random.choice([16, 32, 64], rows),
+            "optimizer": random.choice(["adam", "rmsprop", "sgd"], rows),
+            "nesterov": random.choice([True, False], rows),
+            "trial_id": np.arange(rows),
+            "stamp": 1.7e9 + np.arange(rows),
+            "epochs": random.integers(1, 30, rows),
+            "over": random.normal(-1, 1, rows),
+            "status": random.choice(
+                ["COMPLETE", "FAIL", "PRUNED", "RUNNING"], rows, p=[0.8, 0.1, 0.05, 0.05]
+            ),
+        }
+    )
+    loss = np.abs(np.log10(lr) + 3) + 0.1 * frame["layers"] + random.normal(0, 0.1, rows)
+    frame["loss"] = loss.round(3)
+    frame.loc[random.random(rows) < 0.02, "loss"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return table_of(20_000)
+
+
+@pytest.fixture
+def folder(table: pd.DataFrame, tmp_path: Path) -> Path:
+    """Twenty files."""
+    return write(table, tmp_path / "data")
+
+
+def write(table: pd.DataFrame, folder: Path, files: int = 20) -> Path:
+    folder.mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(table)), files)):
+        table.iloc[rows].to_parquet(folder / f"part-{number:02}.parquet", row_group_size=300)
+    return folder
+
+
+def same(streamed: pa.Analysis, whole: pa.Analysis) -> None:
+    assert streamed.space == whole.space
+    assert streamed.levels == whole.levels
+    assert streamed.tallies == whole.tallies
+    assert streamed.dropped == whole.dropped
+    one, two = streamed.importance(**COUNTS), whole.importance(**COUNTS)
+    assert one.to_dict() == two.to_dict()
+
+
+CHOICES: list[dict[str, Any]] = [
+    {},
+    {"direction": "maximize", "nan": "worst"},
+    {"levels": [0.05, 0.25]},
+    {"where": "epochs >= 10 and optimizer != 'sgd'"},
+    {"where": {"lr": (1e-4, 1e-2), "optimizer": {"adam", "sgd"}}},
+    {"state": "status"},
+    {"state": "status", "failed": "worst", "pruned": "last"},
+    {"feasible": "over"},
+    {"feasible": ["over"], "infeasible": "worst"},
+    {"params": ["lr", "layers"]},
+    {"exclude": ["over", "width"], "where": "layers > 1", "state": "status", "feasible": "over"},
+    {"space": {"lr": pa.Float(1e-5, 1, log=True), "layers": pa.Int(1, 5)}},
+]
+
+
+@pytest.mark.parametrize("options", CHOICES, ids=lambda options: " ".join(options))
+def test_in_parts_or_at_once(table: pd.DataFrame, folder: Path, options: dict[str, Any]) -> None:
+    same(pa.analyze(folder, "loss", stream=True, **options), pa.analyze(table, "loss", **options))
+
+
+def test_an_objective_that_is_a_condition(table: pd.DataFrame, folder: Path) -> None:
+    objective = "status == 'COMPLETE'"
+    options = {"direction": "maximize", "exclude": ["loss"], "levels": [0.5]}
+    same(pa.analyze(folder, objective, stream=True, **options), pa.analyze(table, objective, **options))
+
+
+def test_questions_beside_the_ladder_read_once_more(table: pd.DataFrame, folder: Path) -> None:
+    streamed, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss")
+    for target, region in [(0.0123, 0.456), (pa.at_most(0.5), 1.0), (pa.at_most(0.7), 0.33)]:
+        one, two = (a.importance(target, region, **COUNTS) for a in (streamed, whole))
+        assert one.to_dict() == two.to_dict()
+    one, two = streamed.effects().to_dict(), whole.effects().to_dict()
+    for name, values in one.items():
+        assert values == (pytest.approx(two[name]) if isinstance(values[0], float) else two[name])
+
+
+def test_the_survey_sees_every_value(tmp_path: Path) -> None:
+    """A value in one row of a million, and one that is not whole, are found."""
+    rows = 30_000
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({"rare": np.full(rows, 1), "half": np.full(rows, 2.0), "loss": random.random(rows)})
+    frame["id"] = [f"run-{i}" for i in range(rows)]
+    frame["rare"] = random.choice([1, 2, 5], rows)
+    frame["half"] = random.choice([1.0, 2.0, 3.0], rows)
+    frame.loc[17_001, ["rare", "half"]] = [9, 2.5]
+    folder = write(frame, tmp_path / "data", 3)
+    streamed, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(frame, "loss")
+    assert streamed.space == whole.space == pa.Space(
+        {"rare": pa.Ordinal([1, 2, 5, 9]), "half": pa.Ordinal([1.0, 2.0, 2.5, 3.0])}
+    )  # fmt: skip
+
+
+def test_shards_add_up(table: pd.DataFrame, folder: Path) -> None:
+    whole = pa.analyze(table, "loss")
+    pieces = [
+        pa.analyze(
+            f"{folder}/part-{half}*.parquet", "loss", stream=True, space=whole.space, levels=whole.levels
+        )
+        for half in "01"
+    ]
+    assert sum(pieces).tallies == whole.tallies
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "repeats": ({"repeats": "mean"}, "needs all rows at once"),
+    "a mask": ({"where": np.ones(20_000, dtype=bool)}, "condition"),
+    "a region": ({"where": pa.at_most(1.0)}, "condition"),
+    "an array of states": ({"state": np.array(["COMPLETE"] * 20_000)}, "state="),
+    "no objective": ({"objective": None}, "objective= is missing"),
+    "several objectives": ({"objective": ["loss", "lr"]}, "one column"),
+    "an unknown objective": ({"objective": "los"}, "did you mean 'loss'"),
+    "an unknown parameter": ({"params": ["rl"]}, "rl"),
+    "on_error": ({"on_error": "ignore"}, "on_error='ignore'"),
+    "in memory with an executor": ({"stream": False, "executor": 1}, "stream=False"),
+    "other levels": ({"levels": "mine", "direction": "maximize"}, "differs from that of the levels"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_needs_all_rows_is_refused(table: pd.DataFrame, folder: Path, case: str) -> None:
+    options, message = REFUSED[case]
+    options = {"objective": "loss", "stream": True} | options
+    if options.get("levels") == "mine":
+        options["levels"] = pa.analyze(table, "loss").levels
+    with pytest.raises((QueryError, DataError), match=message):
+        pa.analyze(folder, **options)
+
+
+def test_rows_by_a_mask_need_the_rows(folder: Path) -> None:
+    a = pa.analyze(folder, "loss", stream=True)
+    with pytest.raises(QueryError, match="no longer at hand"):
+        a.importance("epochs >= 10")
+
+
+def test_other_tables_are_refused(table: pd.DataFrame) -> None:
+    refuse(DataError, "in parts", of=lambda: pa.analyze(table, "loss", stream=True))
+    lazy = pl.from_pandas(table).lazy()
+    with ThreadPoolExecutor(1) as pool:
+        refuse(QueryError, "executor= is for files", of=lambda: pa.analyze(lazy, "loss", executor=pool))
+    refuse(QueryError, "checkpoint= is for files", of=lambda: pa.analyze(lazy, "loss", checkpoint="x"))
+
+
+def test_files_of_other_types(table: pd.DataFrame, folder: Path) -> None:
+    """Integers in one file and floats in another go together; text does not."""
+    changed = table.iloc[:1000].astype({"layers": "float32", "batch": "int8"})
+    changed.to_parquet(folder / "part-00.parquet")
+    same(pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss"))
+    changed.assign(layers="many").to_parquet(folder / "part-00.parquet")
+    refuse(DataError, "layers", "one type", of=lambda: pa.analyze(folder, "loss", stream=True))
+    changed.drop(columns="layers").to_parquet(folder / "part-07.parquet")
+    refuse(FormatError, "part-07.parquet", "layers", of=lambda: pa.analyze(folder, "loss", stream=True))
+    table.assign(loss="low").to_parquet(folder / "part-07.parquet")
+    options = {"stream": True, "params": ["lr"]}
+    refuse(DataError, "part-07.parquet", "text", of=lambda: pa.analyze(folder, "loss", **options))
+
+
+def cut(file: Path) -> None:
+    """As after a crash in the midst of writing."""
+    file.write_bytes(file.read_bytes()[:-200])
+
+
+def damage(file: Path) -> None:
+    """The pages are gone, the footer is not: only reading the rows finds out."""
+    content = bytearray(file.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("harm", [cut, damage, Path.unlink], ids=["cut", "damaged", "gone"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_bad_file_among_twenty(
+    table: pd.DataFrame, folder: Path, harm: Any, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = folder / "part-05.parquet"
+    if harm is Path.unlink:  # after the files were listed
+        monkeypatch.setattr("pedanova.scale.readers.Crew._bundles", first_unlinking(crew.Crew._bundles, bad))
+    else:
+        harm(bad)
+    if harm is not Path.unlink:
+        refuse(
+            FormatError,
+            "part-05.parquet",
+            of=lambda: pa.analyze(folder, "loss", stream=True, threads=threads),
+        )
+    a = pa.analyze(folder, "loss", stream=True, on_error="skip", threads=threads)
+    rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
+    assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
+    (note,) = [note for note in a.notes if note.startswith("skipped")]
+    assert "part-05.parquet" in note
+
+
+def first_unlinking(plain: Any, file: Path) -> Any:
+    def bundles(self: crew.Crew, done: set[int]) -> Any:
+        file.unlink(missing_ok=True)
+        return plain(self, done)
+
+    return bundles
+
+
+def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
+    table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The space and the thresholds knew its rows: both are found anew."""
+    plain = crew.Crew._bundles
+    calls = []
+
+    def bundles(self: crew.Crew, done: set[int]) -> Any:
+        calls.append(self.readings)
+        if len(calls) == 3:  # the thresholds are being sought
+            damage(folder / "part-05.parquet")
+            damage(folder / "part-06.parquet")
+        return plain(self, done)
+
+    monkeypatch.setattr("pedanova.scale.readers.Crew._bundles", bundles)
+    monkeypatch.setattr("pedanova.scale.rescan.SORTED_AT_ONCE", 100)
+    a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
+    rest = pd.concat([table.iloc[:5000], table.iloc[7000:]])
+    assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
+    assert calls.count(0) == 2  # one new start for both
+    assert sum(note.startswith("skipped") for note in a.notes) == 2
+
+
+def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
+    table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It still tells its row groups, of which some are asked for: the loss is that of the whole part."""
+    plain, bad = crew.Crew._bundles, folder / "part-05.parquet"
+    calls = []
+
+    def bundles(self: crew.Crew, done: set[int]) -> Any:
+        calls.append(self.readings)
+        assert len(calls) < 12, "it is read again and again"
+        if len(calls) == 4:  # the rows of a few slots are being gathered
+            whole = bad.read_bytes()
+            footer = int.from_bytes(whole[-8:-4], "little") + 8
+            bad.write_bytes(bytes(len(whole) - footer) + whole[-footer:])
+        return plain(self, done)
+
+    lose, losses = crew.Crew._lose, []
+
+    def counted(self: crew.Crew, *given: Any) -> Any:
+        losses.append(given)
+        assert len(losses) < 12, "it is lost again and again"
+        return lose(self, *given)
+
+    monkeypatch.setattr("pedanova.scale.readers.Crew._bundles", bundles)
+    monkeypatch.setattr("pedanova.scale.readers.Crew._lose", counted)
+    a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
+    rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
+    assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
+
+
+@pytest.mark.parametrize("choices", [{"nan": "worst"}, {"state": "status", "failed": "worst"}])
+def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
+    tmp_path: Path, choices: dict[str, Any]
+) -> None:
+    """0.1 in single precision is a little more than 0.1, and still at most 0.1."""
+    random = np.random.default_rng(0)
+    loss = random.integers(0, 10, 3000).astype("f4") / np.float32(10)
+    status = random.choice(["COMPLETE", "FAIL"], 3000, p=[0.9, 0.1])
+    good = np.where(status == "FAIL", False, loss <= np.float32(0.1)) if "state" in choices else loss <= 0.11
+    loss[random.integers(0, 3000, 20)] = np.nan
+    many = int(np.sum(good & ~np.isnan(loss)))
+    table = pd.DataFrame({"lr": random.random(3000), "status": status, "loss": loss})
+    place = write(table, tmp_path / "data", files=3)
+    for data, how in ((table, {}), (place, {"stream": True})):
+        a = pa.analyze(data, "loss", params=["lr"], **how, **choices)
+        (contrast,), *_ = a.ask(pa.at_most(0.1), 1.0)
+        assert contrast.target.sum() == many
+
+
+def test_a_later_question_misses_no_file_that_was_counted(folder: Path) -> None:
+    a = pa.analyze(folder, "loss", params=["lr"], on_error="skip", stream=True)
+    bad = folder / "part-05.parquet"
+    content = bad.read_bytes()
+    answer = a.importance(target=0.033).to_dict()
+    bad.unlink()
+    for _ in range(2):
+        refuse(DataError, "part-05.parquet", of=lambda: a.importance(target=0.044))
+    bad.write_bytes(content)
+    assert a.importance(target=0.033).to_dict() == answer
+
+
+@pytest.mark.parametrize(
+    ("loss", "choices", "constant"),
+    [
+        (np.full(3000, 5.0), {}, True),
+        (np.full(3000, 5.0), {"levels": [0.5]}, True),
+        (np.full(3000, np.inf), {}, True),
+        (np.where(np.arange(3000) < 2, 1.0, np.inf), {}, False),
+        (np.where(np.arange(3000) < 2, 1.0, -np.inf), {}, False),
+        (np.arange(3000.0), {"levels": [1.0]}, False),
+        (np.where(np.arange(3000) < 2000, 5.0, np.nan), {}, True),
+        (np.where(np.arange(3000) < 2000, 5.0, np.nan), {"nan": "worst"}, False),
+    ],
+)
+def test_a_constant_objective_is_told_as_in_memory(
+    tmp_path: Path, loss: np.ndarray, choices: dict[str, Any], constant: bool
+) -> None:
+    table = pd.DataFrame({"lr": np.linspace(0.0, 1.0, 3000), "loss": loss})
+    place = write(table, tmp_path / "data", files=3)
+    for data, how in ((table, {}), (place, {"stream": True})):
+        if constant:
+            refuse(DataError, "constant", of=lambda: pa.analyze(data, "loss", **how, **choices))  # noqa: B023
+        else:
+            assert pa.analyze(data, "loss", **how, **choices).rows > 0
+
+
+def test_no_file_that_can_be_read(folder: Path) -> None:
+    for file in folder.iterdir():
+        cut(file)
+    refuse(DataError, "none of 20", of=lambda: pa.analyze(folder, "loss", stream=True, on_error="skip"))
+
+
+def test_several_files_at_once_skip_too(table: pd.DataFrame, folder: Path) -> None:
+    cut(folder / "part-19.parquet")
+    a = pa.analyze(folder, "loss", on_error="skip")
+    assert a.tallies == pa.analyze(table.iloc[:19_000], "loss", space=a.space).tallies
+    assert any("part-19.parquet" in note for note in a.notes)
+
+
+def die(*_: Any, **__: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail(*_: Any, **__: Any) -> None:
+    raise ZeroDivisionError("no such luck")
+
+
+def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
+        monkeypatch.setattr("pedanova.scale.rescan.count_part", function)
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            refuse(
+                WorkerError,
+                "part-00.parquet",
+                words,
+                of=lambda p=pool: pa.analyze(folder, "loss", executor=p),
+            )
+
+
+class Slow:
+    """An executor that notes how many results wait on the driver."""
+
+    def __init__(self) -> None:
+        self._max_workers = 2
+        self.futures: list[Future[Any]] = []
+        self.most = 0
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.futures.append(future)
+        self.most = max(self.most, sum(not taken.done() for taken in self.futures))
+        future.result = lambda *_: (future.set_result(None), function(*arguments))[1]  # type: ignore[method-assign]
+        return future
+
+
+def test_few_results_wait_on_the_driver(
+    table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Slow()
+    a = pa.analyze(folder, "loss", executor=slow)
+    same(a, pa.analyze(table, "loss"))
+    assert slow.most <= 2 * 2 + 2
+    monkeypatch.setattr("pedanova.scale.readers.MOST_TASKS", 7)
+    bundled = Slow()
+    assert pa.analyze(folder, "loss", executor=bundled).tallies == a.tallies
+    assert len(bundled.futures) < len(slow.futures) / 2
+
+
+def test_waiting_work_is_cancelled_after_an_error(folder: Path) -> None:
+    damage(folder / "part-00.parquet")
+    slow = Slow()
+    with pytest.raises(PartError, match="part-00"):
+        pa.analyze(folder, "loss", executor=slow)
+    assert len(slow.futures) <= 6
+    assert all(future.done() for future in slow.futures)
+
+
+def stop_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Counting ends in the midst; the parts that were counted."""
+    from pedanova.scale import parts as streaming
+
+    plain, seen = streaming.count_part, []
+
+    def count_part(part: Any, *arguments: Any, **options: Any) -> Any:
+        if len(seen) == count:
+            raise KeyboardInterrupt
+        seen.append(part.name)
+        return plain(part, *arguments, **options)
+
+    monkeypatch.setattr("pedanova.scale.rescan.count_part", count_part)
+    return seen
+
+
+def test_a_scan_goes_on_from_its_checkpoint(
+    table: pd.DataFrame, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"stream": True, "checkpoint": tmp_path / "run.check", "threads": 1}
+    seen = stop_after(12, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        pa.analyze(folder, "loss", **options)
+    assert len(seen) == 12
+    rest = stop_after(100, monkeypatch)
+    monkeypatch.setattr(
+        "pedanova.scale.scan.survey_part", fail
+    )  # neither space nor thresholds are sought again
+    monkeypatch.setattr("pedanova.scale.scan.look_at_part", fail)
+    a = pa.analyze(folder, "loss", **options)
+    assert len(rest) == 8
+    assert not set(seen) & set(rest)
+    same(a, pa.analyze(table, "loss"))
+    assert a.importance(0.0123, **COUNTS).rows
+    monkeypatch.setattr("pedanova.scale.rescan.count_part", fail)
+    same(pa.analyze(folder, "loss", **options), a)  # all is counted: no file is opened for its rows
+
+
+OTHER: dict[str, tuple[dict[str, Any], str]] = {
+    "objective": ({"objective": "lr", "exclude": ["loss"]}, "objective is loss, not lr"),
+    "direction": ({"direction": "maximize"}, "direction was minimize"),
+    "space": ({"space": {"lr": pa.Float(1e-5, 1)}}, "the space is another"),
+    "where": ({"where": "layers > 1"}, "where was None"),
+    "levels": ({"levels": [0.1]}, "levels was None"),
+    "nan": ({"nan": "worst"}, "nan was drop"),
+    "params": ({"params": ["lr"]}, "params was"),
+}
+
+
+@pytest.mark.parametrize("case", OTHER)
+def test_a_checkpoint_of_something_else_is_refused(folder: Path, tmp_path: Path, case: str) -> None:
+    path = tmp_path / "run.check"
+    pa.analyze(folder, "loss", checkpoint=path)
+    options, words = OTHER[case]
+    options = {"objective": "loss"} | options
+    refuse(
+        QueryError,
+        "run.check",
+        words,
+        "name another file",
+        of=lambda: pa.analyze(folder, checkpoint=path, **options),
+    )
+
+
+def test_a_checkpoint_of_other_files_is_refused(table: pd.DataFrame, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.check"
+    pa.analyze(folder, "loss", checkpoint=path)
+    os.utime(folder / "part-03.parquet", (1, 1))
+    refuse(QueryError, "files are others", of=lambda: pa.analyze(folder, "loss", checkpoint=path))
+
+
+def test_a_damaged_checkpoint_is_refused(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.check"
+    pa.analyze(folder, "loss", checkpoint=path)
+    content = path.read_bytes()
+    for size in [*range(0, 40, 3), len(content) // 2, len(content) - 1]:
+        path.write_bytes(content[:size])
+        refuse(FormatError, "run.check", "delete it", of=lambda: pa.analyze(folder, "loss", checkpoint=path))
+    refuse(DataError, "no_such", of=lambda: pa.analyze(folder, "loss", checkpoint=tmp_path / "no_such" / "c"))
+
+
+SCRIPT = """
+import sys, time, pedanova as pa
+from pedanova import checkpoint, rescan
+plain = rescan.count_part
+checkpoint.LEISURE = 0.0
+def slowly(*arguments, **options):
+    time.sleep(0.05)
+    found = plain(*arguments, **options)
+    print("counted", flush=True)
+    return found
+rescan.count_part = slowly
+pa.analyze(sys.argv[1], "loss", stream=True, threads=1, checkpoint=sys.argv[2])
+"""
+
+
+@pytest.fixture
+def running(folder: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process, in the midst of counting."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(folder), str(tmp_path / "run.check")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for _ in range(5):
+        assert process.stdout is not None
+        assert process.stdout.readline() == "counted\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_killed_process_loses_little(
+    running: subprocess.Popen[str],
+    table: pd.DataFrame,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running.kill()
+    running.wait()
+    rest = stop_after(100, monkeypatch)
+    a = pa.analyze(folder, "loss", checkpoint=tmp_path / "run.check", threads=1)
+    assert len(rest) <= 16
+    same(a, pa.analyze(table, "loss"))
+
+
+def test_an_interrupt_tells_how_far_it_came(running: subprocess.Popen[str]) -> None:
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=30)
+    assert "stopped after" in told
+    assert "of 20,000 rows (rows to count)" in told
+    assert running.returncode != 0
+
+
+def test_threads_end_soon_after_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damage(folder / "part-00.parquet")
+    plain, read_to_the_end = scans.FilePart.batches, []
+
+    def many(part: scans.FilePart, names: list[str]) -> Iterator[Any]:
+        if "part-00" in part.name:
+            yield from plain(part, names)  # ends in the error
+        first = next(iter(plain(part, names)))
+        yield from (first for _ in range(3_000))
+        read_to_the_end.append(part.name)
+
+    monkeypatch.setattr(scans.FilePart, "batches", many)
+    with pytest.raises(PartError):
+        pa.analyze(folder, "loss", stream=True, threads=4)
+    assert not read_to_the_end
+
+
+def test_saving_takes_little_of_the_time(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes = []
+    plain = checkpoint.encode
+    monkeypatch.setattr(
+        "pedanova.scale.checkpoint.encode",
+        lambda *given: (time.sleep(0.05), writes.append(1), plain(*given))[2],
+    )
+    pa.analyze(folder, "loss", checkpoint=tmp_path / "c", threads=1)
+    assert len(writes) < 15
+
+
+def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cut(folder / "part-02.parquet")
+    place = [f"{folder}/*.parquet", "--objective", "loss", "--draws", "0"]
+    assert main(["analyze", *place, "--stream"]) == 2
+    assert "part-02.parquet" in capsys.readouterr().err
+    saved = ["--checkpoint", str(tmp_path / "run.check")]
+    assert main(["analyze", *place, "--on-error", "skip", *saved]) == 0
+    printed = capsys.readouterr().out
+    assert "part-02.parquet" in printed
+    assert "read in 19 parts" in printed
+    assert main(["analyze", *place, "--on-error", "skip", "--nan", "worst", *saved]) == 2
+    assert "another analysis" in capsys.readouterr().err
+    assert main(["analyze", *place, "--on-error", "skip", "--no-stream"]) == 0
+    assert "read in" not in capsys.readouterr().out
+    assert main(["analyze", *place, "--no-stream", *saved]) == 2
+    assert "--no-stream" in capsys.readouterr().err
+
+
+def test_a_cluster_that_is_not_there(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert main(["analyze", str(folder), "--objective", "loss", "--dask", "tcp://127.0.0.1:1"]) == 2
+    assert "pedanova[dask]" in capsys.readouterr().err
+
+
+PEAK = """
+import re, sys, pedanova as pa
+from pathlib import Path
+a = pa.analyze(sys.argv[1], "loss", stream=True, threads=1)
+# Not ru_maxrss: a child inherits its parent's, which then hides whatever the child does.
+peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]
+print(a.rows, int(peak) // 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    """Five million rows more are 160 MB more; a reader that keeps hold of its batches shows."""
+    peaks = []
+    for rows in (5_000_000, 10_000_000):
+        file = tmp_path / f"{rows}.parquet"
+        write_numbers(file, rows)
+        found = subprocess.run(
+            [sys.executable, "-c", PEAK, str(file)], capture_output=True, text=True, check=True
+        )
+        counted, peak = map(int, found.stdout.split())
+        assert counted == rows
+        peaks.append(peak)
+    assert peaks[1] < peaks[0] + 50, peaks
+
+
+def write_numbers(file: Path, rows: int) -> None:
+    from pyarrow import float64, parquet, schema, table
+
+    random = np.random.default_rng(0)
+    names = ("a", "b", "c", "loss")
+    types = schema([(name, float64()) for name in names])
+    with parquet.ParquetWriter(file, types, use_dictionary=False) as out:
+        for _ in range(rows // 250_000):
+            out.write_table(table({name: random.random(250_000) for name in names}, types))
+
+
+def test_what_another_engine_cannot_count_is_refused(table: pd.DataFrame, folder: Path) -> None:
+    lazy = pl.from_pandas(table).lazy()
+    for options, words in (
+        ({"where": "layers > 1"}, "rows chosen by where="),
+        ({"state": "status"}, "rows chosen by state="),
+        ({"space": {"lr": pa.Float(1e-5, 1, when={"optimizer": "sgd"})}}, "conditional parameter 'lr'"),
+    ):
+        given = {"params": ["lr"], "pushdown": True} | options
+        refuse(QueryError, words, of=lambda given=given: pa.analyze(lazy, "loss", **given))
+    refuse(QueryError, "pushdown=True is for", of=lambda: pa.analyze(folder, "loss", pushdown=True))
+
+
+def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.DataFrame) -> None:
+    import duckdb
+
+    options = {"params": ["layers", "width", "optimizer", "nesterov", "batch"]}
+    pushed = pa.analyze(duckdb.from_df(table), "loss", pushdown=True, **options)
+    whole = pa.analyze(table, "loss", **options)
+    same(pushed, whole)
+    assert pushed.importance(0.0123, **COUNTS).to_dict() == whole.importance(0.0123, **COUNTS).to_dict()
+    np.testing.assert_allclose(pushed.moments.squares, whole.moments.squares, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_row_groups_without_a_threshold_stay_unread(
+    table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, direction: str
+) -> None:
+    """A table in order of its objective tells by its statistics where the quantiles lie."""
+    table = table.sort_values("loss", ignore_index=True)
+    folder = write(table, tmp_path / "sorted")
+    read: list[tuple[str, ...]] = []
+    plain = batches.read_batches
+
+    def watched(file: Path, kind: str, names: list[str], groups: Any) -> Any:
+        for records in plain(file, kind, names, groups):
+            read.append(tuple(names))
+            yield records
+
+    monkeypatch.setattr(batches, "read_batches", watched)
+    options = {"params": ["lr", "layers"], "levels": [0.1, 0.5], "direction": direction}
+    a = pa.analyze(folder, "loss", stream=True, threads=1, **options)
+    same(a, pa.analyze(table, "loss", **options))
+    alone = sum(names == ("loss",) for names in read)
+    assert (
+        alone < 3 + 20 + 6
+    )  # a sample, one look at all twenty files, and the few row groups beside two thresholds
+
+
+def test_ranges_of_row_groups(tmp_path: Path) -> None:
+    import pyarrow  # noqa: ICN001  (pa is pedanova here)
+    from pyarrow import parquet
+
+    columns = {
+        "number": [3.0, 1.0, np.nan, None],
+        "whole": pyarrow.array([2, 5, 9, 7], type=pyarrow.uint8()),
+        "text": ["b", "a", "d", "c"],
+        "none": pyarrow.array([None] * 4, type=pyarrow.float64()),
+        "truth": [True, False, True, True],
+    }
+    file = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table(columns), file, row_group_size=2)
+    assert batches.group_ranges(file, "number") == [(1.0, 3.0), None]
+    assert batches.group_ranges(file, "whole") == [(2.0, 5.0), (7.0, 9.0)]
+    for name in ("text", "none", "truth", "no such column"):
+        assert batches.group_ranges(file, name) == [None, None]
+    part = scans.FilePart(str(file), "Parquet")
+    assert part.between("whole", lambda low, high: low <= 8 <= high) == scans.FilePart(
+        str(file), "Parquet", (1,)
+    )
+    assert part.between("whole", lambda low, high: False) is None
+    assert part.between("text", lambda low, high: False) == scans.FilePart(str(file), "Parquet", (0, 1))

@@ -1,0 +1,249 @@
+"""Runs of DeepCAVE: its own folder and its tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pedanova
+from helpers.common import refuse
+from helpers.tools import cut_short, odd_values, places_in, replaced, tame
+from pedanova.errors import DataError, FormatError
+from pedanova.sources import read_records
+from pedanova.sources.logs.deepcave import state_of
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
+
+SPACE = {
+    "hyperparameters": [
+        {"type": "uniform_float", "name": "x", "lower": 0.0, "upper": 1.0, "log": False},
+        {"type": "uniform_int", "name": "k", "lower": 1, "upper": 3, "log": False},
+    ]
+}
+ERROR = {"name": "error", "lower": 0, "upper": 1, "lock_lower": True, "lock_upper": True, "optimize": "lower"}
+ACCURACY = ERROR | {"name": "accuracy", "optimize": "upper"}
+TIME = ERROR | {"name": "time"}
+
+
+def trial(
+    number: int, costs: list[Any], status: Any = 1, *, budget: float = 0.0, seed: Any = -1
+) -> list[Any]:
+    return [number, budget, seed, costs, 1.0, 3.5, status, {}]
+
+
+def write(
+    folder: Path,
+    rows: list[Any],
+    *goals: dict[str, Any],
+    space: Any = SPACE,
+    history: str = "history.jsonl",
+    count: int = 30,
+) -> Path:
+    (folder / "meta.json").write_text(
+        json.dumps({"objectives": goals or (ERROR,), "budgets": [0.0]}, indent=4)
+    )
+    configs = {str(number): {"x": number / count, "k": 1 + number % 3} for number in range(count)}
+    (folder / "configs.json").write_text(json.dumps(configs, indent=4))
+    (folder / "origins.json").write_text(json.dumps(dict.fromkeys(configs)))
+    (folder / history).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if space is not None:
+        (folder / "configspace.json").write_text(json.dumps(space))
+    return folder
+
+
+@pytest.mark.parametrize("history", ["history.jsonl", "history.json"])
+@pytest.mark.parametrize("seeds", [True, False])
+def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
+    rows = [trial(number, [number / 30]) for number in range(30)]
+    rows = rows if seeds else [[*row[:2], *row[3:]] for row in rows]  # as written before version 1.3
+    records = read_records(write(tmp_path, rows, history=history))
+    told = records.told
+    assert (told.params, told.objectives, told.directions) == (("x", "k"), ("error",), ("minimize",))
+    assert told.space == Space({"x": Float(0, 1), "k": Int(1, 3)})
+    assert (told.where, told.repeats) == (None, "all")
+    assert records.columns["error"].values.tolist() == [number / 30 for number in range(30)]
+    assert records.columns["duration"].values.tolist() == [2.5] * 30
+    assert "seed" not in records.columns
+    assert pedanova.analyze(tmp_path, threads=1).rows == 30
+    assert pedanova.analyze(tmp_path / history, threads=1).rows == 30
+
+
+def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:
+    rows = [trial(number, [number / 30, 1.0, float(number)]) for number in range(30)]
+    write(tmp_path, rows, ACCURACY, ERROR, TIME)
+    told = read_records(tmp_path).told
+    assert (told.objectives, told.directions) == (("accuracy", "error"), ("maximize", "minimize"))
+    assert any("the time" in note for note in read_records(tmp_path).notes)
+    assert pedanova.analyze(tmp_path, "time", threads=1).rows == 30
+    write(tmp_path, [trial(number, [float(number)]) for number in range(30)], TIME)
+    assert read_records(tmp_path).told.objectives == ("time",)
+
+
+def test_budgets_seeds_and_states(tmp_path: Path) -> None:
+    rows = [trial(number, [float(number)], budget=1.0, seed=seed) for number in range(30) for seed in (3, 4)]
+    rows += [trial(number, [float(number)], budget=5.0, seed=seed) for number in range(12) for seed in (3, 4)]
+    rows += [trial(20, [None], status, budget=5.0, seed=3) for status in (2, 3, 4, 5, 6, 9)]
+    write(tmp_path, rows)
+    told = read_records(tmp_path).told
+    assert (told.where, told.repeats) == ("budget == 5.0", "mean")
+    a = pedanova.analyze(tmp_path, threads=1)
+    assert a.rows == 12
+    assert any("5 of 30 rows failed" in note for note in a.notes)
+    assert any("1 of 30 rows are unfinished" in note for note in a.notes)
+
+
+def test_an_infinite_budget_is_the_highest(tmp_path: Path) -> None:
+    rows = [trial(number, [float(number)], budget=1.0) for number in range(30)]
+    rows += [trial(number, [float(number)], budget=float("inf")) for number in range(12)]
+    write(tmp_path, rows)
+    assert read_records(tmp_path).told.where == "budget > 1.0"
+    assert pedanova.analyze(tmp_path, threads=1).rows == 12
+
+
+def test_words_for_states() -> None:
+    assert state_of("Status.NOT_EVALUATED") == state_of("not evaluated") == state_of(6) == "PENDING"
+    assert state_of("success") == state_of(1) == "SUCCESS"
+    assert state_of(0) == state_of(7) == "FAIL"
+
+
+def test_without_space_or_configuration(tmp_path: Path) -> None:
+    write(tmp_path, [trial(number, [float(number)]) for number in range(32)], space=None)
+    records = read_records(tmp_path)
+    assert records.rows == 30
+    assert records.told.space is None
+    assert any("2 trials have no configuration" in note for note in records.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("meta.json", "{", ("meta.json", "no JSON")),
+        ("meta.json", "{}", ("meta.json", "objectives is None")),
+        ("meta.json", '{"objectives": [3]}', ("meta.json", "needs a name")),
+        ("meta.json", '{"objectives": [{"name": "a"}, {"name": "a"}]}', ("meta.json", "its own name")),
+        ("configs.json", "[]", ("configs.json", "by number")),
+        ("history.jsonl", "[1]\n", ("history.jsonl", "line 1", "[1]")),
+        ("history.jsonl", "[0, 0, -1, [1, 2], 0, 1, 1, {}]\n", ("line 1", "2 costs for 1 objectives")),
+    ],
+)
+def test_damage(tmp_path: Path, name: str, content: str, parts: tuple[str, ...]) -> None:
+    write(tmp_path, [trial(0, [1.0])])
+    (tmp_path / name).write_text(content)
+    refuse(FormatError, *parts, of=lambda: read_records(tmp_path))
+
+
+def test_nothing_to_read(tmp_path: Path) -> None:
+    refuse(DataError, "holds no trials", of=lambda: read_records(write(tmp_path, [])))
+
+
+@pytest.mark.parametrize("name", ["meta.json", "configs.json", "history.jsonl", "configspace.json"])
+def test_files_cut_short(tmp_path: Path, name: str) -> None:
+    write(tmp_path, [trial(number, [number / 30]) for number in range(30)])
+    for _ in cut_short(tmp_path / name):
+        tame(lambda: pedanova.analyze(tmp_path, threads=1))
+
+
+LOG = {"objectives": [ERROR], "rows": [*(trial(n, [float(n)]) for n in range(6)), trial(6, [None], 4)]}
+
+
+@given(place=st.sampled_from(places_in(LOG)), value=odd_values)
+def test_odd_values(tmp_path_factory: pytest.TempPathFactory, place: Any, value: object) -> None:
+    log = replaced(LOG, place, value)
+    rows = log["rows"] if isinstance(log["rows"], list) else [log["rows"]]
+    folder = write(tmp_path_factory.mktemp("deepcave"), rows)
+    (folder / "meta.json").write_text(json.dumps({"objectives": log["objectives"]}))
+    tame(lambda: pedanova.analyze(folder, threads=1))
+
+
+HEAD = "name,type,log,lower,upper,default,distribution,item_0,item_1,item_2,ordered"
+SPACE_ROWS = [
+    "lr,float,True,1e-4,1.0,0.1,uniform,,,,",
+    "layers,integer,False,1.0,4.0,2,,,,,",
+    "solver,categorical,,,,sgd,,sgd,adam,,False",
+    "size,categorical,,,,s,,s,m,l,True",
+    "device,constant,,,,cpu,,,,,",
+]
+TRIALS = (
+    "config_id,lr,layers,solver,size,metric:score [0.0; 1.0] (maximize),"
+    "status,start_time,end_time,budget,seed,additional"
+)
+
+
+def write_tables(folder: Path, *, space: list[str] | None = None, head: str = TRIALS, rows: int = 30) -> Path:
+    (folder / "configspace.csv").write_text(
+        "\n".join([HEAD, *(SPACE_ROWS if space is None else space)]) + "\n"
+    )
+    lines = [
+        f"{i},{1e-4 * 1.3**i},{1 + i % 4},{('sgd', 'adam')[i % 2]},{'sml'[i % 3]},{i / 30},"
+        f"{'crashed' if i == 3 else 'success'},{i},{i + 1},1,-1,"
+        for i in range(rows)
+    ]
+    (folder / "trials.csv").write_text("\n".join([head, *lines]) + "\n")
+    return folder
+
+
+def test_tables(tmp_path: Path) -> None:
+    records = read_records(write_tables(tmp_path))
+    told = records.told
+    assert told.source == f"DeepCAVE table {tmp_path.name!r}"
+    assert told.space == Space(
+        {
+            "lr": Float(1e-4, 1.0, log=True),
+            "layers": Int(1, 4),
+            "solver": Categorical(["sgd", "adam"]),
+            "size": Ordinal(["s", "m", "l"]),
+        }
+    )
+    assert (told.objectives, told.directions, told.repeats) == (("score",), ("maximize",), "all")
+    assert "seed" not in records.columns
+    assert pedanova.analyze(tmp_path, threads=1).rows == 29
+    assert pedanova.analyze(tmp_path / "trials.csv", threads=1).rows == 29
+
+
+def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
+    write_tables(tmp_path)
+    head, *lines = (tmp_path / "trials.csv").read_text().splitlines()
+    more = [
+        line.replace(",1,-1,", f",{budget},{seed},") for line in lines for budget in (1, 3) for seed in (5, 6)
+    ]
+    (tmp_path / "trials.csv").write_text("\n".join([head, *more]) + "\n")
+    told = read_records(tmp_path).told
+    assert (told.where, told.repeats) == ("budget == 3.0", "mean")
+    assert pedanova.analyze(tmp_path, threads=1).rows == 29
+
+
+@pytest.mark.parametrize(
+    ("space", "head", "parts"),
+    [
+        (["lr,strange,,,,,,,,,"], TRIALS, ("configspace.csv", "'lr'", "'strange'")),
+        (["lr,float,False,2,1,,uniform,,,,"], TRIALS, ("configspace.csv", "lr: low=2.0")),
+        (["solver,categorical,,,,,,,,,"], TRIALS, ("configspace.csv", "solver: choices is []")),
+        (None, TRIALS.replace("metric:", "result:"), ("trials.csv", "metric:accuracy")),
+    ],
+)
+def test_bad_tables(tmp_path: Path, space: list[str] | None, head: str, parts: tuple[str, ...]) -> None:
+    refuse(FormatError, *parts, of=lambda: read_records(write_tables(tmp_path, space=space, head=head)))
+
+
+@pytest.mark.parametrize("name", ["configspace.csv", "trials.csv"])
+def test_tables_cut_short(tmp_path: Path, name: str) -> None:
+    write_tables(tmp_path)
+    for _ in cut_short(tmp_path / name):
+        tame(lambda: pedanova.analyze(tmp_path, threads=1))
+
+
+@given(
+    st.text(alphabet='x1,."\n-', max_size=12),
+    st.sampled_from(["configspace.csv", "trials.csv"]),
+    st.floats(0, 1),
+)
+def test_odd_tables(tmp_path_factory: pytest.TempPathFactory, text: str, name: str, part: float) -> None:
+    folder = write_tables(tmp_path_factory.mktemp("tables"))
+    content = (folder / name).read_text()
+    place = int(part * len(content))
+    (folder / name).write_text(content[:place] + text + content[place:])
+    tame(lambda: pedanova.analyze(folder, threads=1))

@@ -1,0 +1,210 @@
+"""scikit-learn's searches: fitted objects, their results as dicts, frames and CSV files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeRegressor
+
+import pedanova
+from helpers.common import refuse
+from helpers.logs import cells, tolerate
+from pedanova import Categorical, Float, Int, Ordinal, Space
+from pedanova.errors import DataError
+from pedanova.sources import read_records
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(60, 3))
+Y = X[:, 0] + RANDOM.normal(size=60) / 10
+GRID = {
+    "max_depth": [None, 1, 3],
+    "min_samples_leaf": [5, 1],
+    "criterion": ["squared_error", "absolute_error"],
+}
+
+
+@pytest.fixture(scope="module")
+def grid() -> Any:
+    return GridSearchCV(DecisionTreeRegressor(random_state=0), GRID, cv=2).fit(X, Y)
+
+
+def test_a_grid(grid: Any) -> None:
+    records = read_records(grid)
+    assert records.told.source == "scikit-learn GridSearchCV"
+    assert records.told.objectives == ("mean_test_score",)
+    assert records.told.directions == ("maximize",)
+    assert records.told.space == Space(
+        {
+            "max_depth": Categorical(("None", 1, 3)),
+            "min_samples_leaf": Ordinal((1, 5)),
+            "criterion": Categorical(("squared_error", "absolute_error")),
+        }
+    )
+    assert cells(records, "mean_test_score") == grid.cv_results_["mean_test_score"].tolist()
+    a = pedanova.analyze(grid, threads=1)
+    assert not any("outside" in note or "minimised" in note for note in a.notes)
+    assert set(a.tallies) == set(GRID)
+    assert all(
+        tally.counts[..., -2:].sum() == 0 for tally in a.tallies.values()
+    )  # none missing, none outside
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_results_in_any_form(grid: Any, tmp_path: Path, library: Any) -> None:
+    results = grid.cv_results_
+    frame = pd.DataFrame(results)
+    frame.to_csv(tmp_path / "cv.csv")
+    plain = (
+        frame
+        if library is pd
+        else pl.DataFrame({name: list(values) for name, values in results.items()}, strict=False)
+    )
+    for data in (results, plain, tmp_path / "cv.csv"):
+        records = read_records(data)
+        assert set(records.told.params) == set(GRID)
+        assert records.told.directions == ("maximize",)
+        assert cells(records, "mean_test_score") == pytest.approx(results["mean_test_score"].tolist())
+        assert cells(records, "max_depth").count("None") == 4
+    without = frame.drop(columns="params")
+    assert set(read_records(without).told.params) == set(GRID)
+
+
+def test_drawn_settings() -> None:
+    laws = {
+        "alpha": stats.loguniform(1e-4, 1e2),
+        "tol": stats.uniform(0.1, 0.4),
+        "max_iter": stats.randint(10, 20),
+        "fit_intercept": [True, False],
+        "solver": ["auto"],
+    }
+    search = RandomizedSearchCV(Ridge(), laws, n_iter=12, cv=2, random_state=0).fit(X, Y)
+    space = read_records(search).told.space
+    assert space == Space(
+        {
+            "alpha": Float(1e-4, 1e2, log=True),
+            "tol": Float(0.1, 0.5),
+            "max_iter": Int(10, 19),
+            "fit_intercept": Categorical((True, False)),
+            "solver": Categorical(("auto",)),
+        }
+    )
+    assert "alpha" in pedanova.analyze(search, threads=1).tallies
+    laws["alpha"] = stats.expon()  # without an upper bound: nothing is said of the space
+    other = RandomizedSearchCV(Ridge(), laws, n_iter=4, cv=2, random_state=0).fit(X, Y)
+    assert read_records(other).told.space is None
+
+
+def test_several_scores_and_refit() -> None:
+    scoring = {"r2": "r2", "mse": "neg_mean_squared_error"}
+    grid = {"max_depth": [1, 2, 3, 4]}
+    free = GridSearchCV(DecisionTreeRegressor(), grid, cv=2, scoring=scoring, refit=False).fit(X, Y)
+    assert read_records(free).told.objectives == ("mean_test_r2", "mean_test_mse")
+    one = GridSearchCV(DecisionTreeRegressor(), grid, cv=2, scoring=scoring, refit="mse").fit(X, Y)
+    told = read_records(one).told
+    assert told.objectives == ("mean_test_mse",)
+    assert told.metrics == ("mean_test_r2", "mean_test_mse")
+    a = pedanova.analyze(one, "mean_test_r2", threads=1)  # not the one it was fitted for, yet a score
+    assert a.levels.direction == "maximize"
+    assert not any("minimised" in note for note in a.notes)
+
+
+@pytest.mark.filterwarnings("ignore")  # scikit-learn tells of the fits that fail, as it should
+def test_fits_that_fail() -> None:
+    grid = {"max_depth": [1, 2, -7, 4]}
+    search = GridSearchCV(DecisionTreeRegressor(), grid, cv=2).fit(X, Y)
+    assert cells(read_records(search), "state") == ["COMPLETE", "COMPLETE", "FAIL", "COMPLETE"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_halving() -> None:
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+    from sklearn.model_selection import HalvingRandomSearchCV
+
+    grid = {"max_depth": stats.randint(1, 6), "min_samples_leaf": stats.randint(1, 6)}
+    search = HalvingRandomSearchCV(DecisionTreeRegressor(), grid, random_state=0, min_resources=10).fit(X, Y)
+    records = read_records(search)
+    assert records.told.where == "iter == 0"  # where most candidates were compared
+    assert cells(records, "n_resources")[0] == 10
+    a = pedanova.analyze(search, threads=1)
+    assert any("only rows with iter == 0 are used" in note for note in a.notes)
+
+
+def test_a_setting_called_iter() -> None:
+    results = {
+        "params": [{"iter": n} for n in range(6)],
+        "mean_test_score": [0.1] * 6,
+        "iter": [0, 0, 0, 0, 1, 1],
+    }
+    records = read_records(results)
+    assert records.told.where == "iter_ == 0"
+    assert cells(records, "iter_") == [0, 0, 0, 0, 1, 1]
+
+
+def test_estimators_as_values() -> None:
+    pipe = Pipeline([("model", Ridge())])
+    grids = [{"model": [Ridge(), KNeighborsRegressor()]}, {"model": [Ridge()], "model__alpha": [1.0, 2.0]}]
+    records = read_records(GridSearchCV(pipe, grids, cv=2).fit(X, Y))
+    assert cells(records, "model") == ["Ridge", "KNeighborsRegressor", "Ridge", "Ridge"]
+    assert cells(records, "model__alpha") == [None, None, 1.0, 2.0]
+    assert records.told.space is None  # two grids are no one space
+
+
+def test_odd_grids() -> None:
+    results = {"mean_test_score": [0.1, 0.2, 0.3], "params": [{"a": np.int64(1), "b": (1, 2), "c": len}] * 3}
+    assert read_records(results).told.params == ("a", "b", "c")
+
+    class Search:
+        estimator, cv_results_, refit = None, results, True
+        param_grid: Any = None
+
+    Search.param_grid = {"a": np.array([1, 2]), "b": [(1, 2)], "c": [len]}
+    assert read_records(Search()).told.space == Space(
+        {"a": Ordinal((1, 2)), "b": Categorical(("(1, 2)",)), "c": Categorical(("len",))}
+    )
+    for odd in ({"a": "text"}, {"a": []}, {"a": [1]}, [], None, {"a": [float("nan")], "b": [1], "c": [1]}):
+        Search.param_grid = odd
+        assert read_records(Search()).told.space is None
+
+
+def test_what_cannot_be_read(grid: Any) -> None:
+    unfitted = GridSearchCV(DummyClassifier(), {"strategy": ["prior"]})
+    refuse(DataError, "GridSearchCV is not fitted", "fit(X, y)", of=lambda: read_records(unfitted))
+    refuse(DataError, "'x'", "leave it out", of=lambda: read_records(grid, study="x"))
+    short = {"mean_test_score": [1.0, 2.0], "param_a": [1]}
+    refuse(DataError, "'param_a' has 1 rows", of=lambda: read_records(short))
+    refuse(DataError, "'mean_test_score' is 3", of=lambda: read_records({"mean_test_score": 3, "params": []}))
+    refuse(DataError, "no trials", of=lambda: read_records({"mean_test_score": [], "params": []}))
+
+
+ODD = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.just({"a": 1})
+    | st.just(())
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.dictionaries(
+        st.sampled_from(["mean_test_score", "mean_test_x", "params", "param_a", "iter"]), st.lists(ODD)
+    )
+)
+def test_any_results(results: dict[str, list[Any]]) -> None:
+    tolerate(lambda: pedanova.analyze({"params": [], "mean_test_score": []} | results, threads=1))

@@ -1,0 +1,132 @@
+"""The rooms of docs/architecture.md: a module imports from its own room and from the rooms before it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import pedanova
+
+ROOT = Path(pedanova.__file__).parent
+ORDER = (
+    "errors", "base", "base.kernel", "space", "data", "sources", "counting", "scale",
+    "measures", "measures.surrogate", "reduction", "report", "analysis", "cli", "integrations",
+)  # fmt: skip
+TOP = ("__init__", "__main__")  # above all rooms
+WALLS = {  # whoever stands here never sees these, although they come before
+    ("measures", "measures.surrogate", "reduction", "report"): ("sources", "scale"),
+    ("report",): ("data.observations", "data.column", "data.prepare", "counting.arrays"),
+    ("counting",): ("sources",),
+    ("integrations",): ("cli",),
+}
+OPTIONAL = {  # library → the only modules that may import it
+    "pandas": {"base.table"},
+    "polars": {"base.table", "sources.tables.binary"},
+    "pyarrow": {
+        "sources.tables.binary",
+        "sources.tables.text",
+        "sources.scans.batches",
+        "sources.scans.spark",
+    },
+    "argcomplete": {"cli.completion"},
+    "sklearn": {"measures.forest.forest"},
+    "scipy": {"measures.surrogate.gaussian"},
+    "threadpoolctl": {"base.threads"},
+    "yaml": {"sources.spaces.yaml_text"},
+    "matplotlib": {"report.figures.draw"},
+    "optuna": {"integrations.optuna", "space.exports"},
+    "ConfigSpace": {"space.exports"},
+    "ray": {"space.exports"},
+    "distributed": {"scale.dask"},
+}
+ALLOWED = {"numpy", "narwhals"}
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1]) if parts[-1] == "__init__" and len(parts) > 1 else ".".join(parts)
+
+
+MODULES = {name_of(path): path for path in FILES}
+
+
+def room_of(name: str) -> str:
+    """The innermost room that a module lies in."""
+    inside = [room for room in ORDER if name == room or name.startswith(f"{room}.")]
+    return max(inside, key=len, default="")
+
+
+def imports_of(path: Path) -> set[str]:
+    """Absolute names of everything a file imports, wherever in the file."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    return names
+
+
+def modules_among(imported: set[str]) -> set[str]:
+    """Modules of this package; a folder counts only where it is imported for its own sake."""
+    own = {name.removeprefix("pedanova.") for name in imported if name.startswith("pedanova.")}
+    named = {name for name in own if name in MODULES}
+    return {name for name in named if not any(other.startswith(f"{name}.") for other in named)}
+
+
+def broken_walls(name: str, imported: set[str]) -> set[str]:
+    hidden = [prefix for rooms, prefixes in WALLS.items() if room_of(name) in rooms for prefix in prefixes]
+    return {one for one in imported if any(one == p or one.startswith(f"{p}.") for p in hidden)}
+
+
+def test_every_module_lies_in_a_room() -> None:
+    assert {name for name in MODULES if not room_of(name)} == set(TOP)
+
+
+def test_the_folders_are_the_rooms() -> None:
+    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
+    assert folders == {room.split(".")[0] for room in ORDER} - {"errors"}
+    entries = {path.relative_to(ROOT).parts[0] for path in FILES}
+    assert len(entries) <= 15, sorted(entries)
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name not in TOP])
+def test_imports_come_from_earlier_rooms(name: str) -> None:
+    imported = modules_among(imports_of(MODULES[name]))
+    place = ORDER.index(room_of(name))
+    later = {one for one in imported if one in TOP or ORDER.index(room_of(one)) > place}
+    assert not later, f"{name} imports {later} from a later room"
+    walls = broken_walls(name, imported)
+    assert not walls, f"{name} sees {walls} through a wall"
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    graph = {name: modules_among(imports_of(path)) - {name} for name, path in MODULES.items()}
+    while True:
+        free = {name for name, imported in graph.items() if not imported & set(graph)}
+        if not free:
+            break
+        graph = {name: imported for name, imported in graph.items() if name not in free}
+    assert not graph, f"in a circle, or above one: {sorted(graph)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_optional_libraries_stay_in_their_files(path: Path) -> None:
+    roots = {name.split(".")[0] for name in imports_of(path)} - {"pedanova", "__future__"} - ALLOWED
+    foreign = {name for name in roots if name not in sys.stdlib_module_names}
+    misplaced = {name for name in foreign if name_of(path) not in OPTIONAL.get(name, set())}
+    assert not misplaced, f"{name_of(path)} imports {misplaced}"
+
+
+def test_the_test_itself_can_fail(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("def f():\n    from pedanova.cli.main import main\n    import torch\n")
+    assert modules_among(imports_of(bad)) == {"cli.main"}
+    assert "torch" in imports_of(bad)
+    assert room_of("measures.surrogate.model") == "measures.surrogate"
+    assert broken_walls("report.page.view", {"scale.scan", "data.column"}) == {"scale.scan", "data.column"}
