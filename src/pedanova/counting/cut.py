@@ -24,7 +24,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.column import count_nan
 from pedanova.data.observations import Observations, describe_outside
 from pedanova.data.outcomes import NanPolicy
-from pedanova.data.regions import Cut, Quantile, Threshold
+from pedanova.data.regions import Cut, Quantile, Threshold, sign_of
 from pedanova.errors import DataError, MergeError, OutsideSpaceError, QueryError
 from pedanova.space.grid import grid_of
 
@@ -36,7 +36,7 @@ def levelled(
 ) -> tuple[Levels, NDArray[Any] | None]:
     """Levels, and the level of every row where all rows count and are many: one look at their objective, which
     is forgotten here, serves for both."""
-    sign = 1.0 if observed.direction == "minimize" else -1.0
+    sign = sign_of(observed.direction)
     survey = survey_rows(observed.ranked, sign, threads=threads) if observed.keep is None else None
     cut = levels_for(observed, levels, nan, threads, survey)
     codes = None if survey is None else kept_codes(observed, cut, threads=threads, survey=survey)

@@ -18,6 +18,11 @@ from pedanova.errors import QueryError
 Direction: TypeAlias = Literal["minimize", "maximize"]
 
 
+def sign_of(direction: str) -> float:
+    """What an objective is multiplied by so that less is better."""
+    return 1.0 if direction == "minimize" else -1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Quantile:
     """A cut behind the best ``⌈part · rows⌉`` rows and their ties."""
@@ -52,7 +57,7 @@ class Region:
             begin = Quantile(Fraction(self.low)) if self.low else None
             end = None if self.high is None or self.high == 1 else Quantile(Fraction(self.high))
             return begin, end
-        sign = 1.0 if direction == "minimize" else -1.0
+        sign = sign_of(direction)
         best, worst = (self.low, self.high) if sign > 0 else (self.high, self.low)
         # "at least v" begins behind everything that is better than v.
         begin_at = None if best is None else math.nextafter(sign * float(best), -math.inf)

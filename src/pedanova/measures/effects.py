@@ -142,7 +142,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     """Where the objective is clipped; a clip has no beginning, only an end."""
     begin, end = region.cuts(levels.direction)
     if begin is not None:
-        limit = "at_most(v)" if levels.direction == "minimize" else "at_least(v)"
+        limit = "at_most(v)" if levels.sign > 0 else "at_least(v)"
         raise QueryError(
             f"clip ({region}) must begin at the best row; use a quantile such as 0.1, or {limit}"
         )

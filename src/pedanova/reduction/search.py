@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import rows_in
 from pedanova.data.observations import Observations
-from pedanova.data.regions import Region
+from pedanova.data.regions import Region, sign_of
 from pedanova.data.rowsets import RowSet
 from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS, LEVEL, holm
@@ -241,8 +241,7 @@ def likelier(scene: Scene, box: Box) -> float:
 def best_part(observed: Observations, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The best fifth of some rows."""
     rows = np.flatnonzero(reached)
-    sign = 1.0 if observed.direction == "minimize" else -1.0
-    ranked = sign * observed.ranked[rows].astype(np.float64)
+    ranked = sign_of(observed.direction) * observed.ranked[rows].astype(np.float64)
     count = math.ceil(len(rows) / SHOWN)
     if count == 0:
         return reached

@@ -37,6 +37,7 @@ from pedanova.counting.cut import Tallies
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.tally import Tally
+from pedanova.data import regions
 from pedanova.data.column import Column
 from pedanova.data.conditions import place_columns
 from pedanova.data.objectives import read_goals
@@ -206,7 +207,7 @@ def kept_values(observed: Observations) -> NDArray[Any]:
 
 
 def sign_of(plan: Plan) -> float:
-    return 1.0 if plan.direction == "minimize" else -1.0
+    return regions.sign_of(plan.direction)
 
 
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.data.regions import sign_of
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.interactions import Interaction
 from pedanova.measures.plane import PairDensity
@@ -101,7 +102,7 @@ def exact(value: Any) -> Any:
 
 def _rung(rung: Rung, view: View) -> dict[str, Any]:
     end = None if rung.threshold is None else rounded(rung.threshold)
-    sign = "≤" if view.direction == "minimize" else "≥"
+    sign = "≤" if sign_of(view.direction) > 0 else "≥"
     where = "" if end is None else f"{view.objective} {sign} {end:g}"
     return {
         "words": rung.words,
