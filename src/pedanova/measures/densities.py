@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pedanova.base.html import Look
 from pedanova.base.table import Cell, Table, show_percent
 from pedanova.counting.contrasts import Contrast
-from pedanova.errors import QueryError
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth
-from pedanova.measures.panels import Panel, panels_of
+from pedanova.measures.importance import Baseline
+from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.space.grid import Block, Grid
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -36,14 +36,22 @@ class Densities(Table):
     bandwidth: float
     missing_target: float
     missing_region: float
-    parameter: Parameter | None = None  # whose cells these are
+    parameter: Parameter  # whose cells these are
     words: tuple[str, str] = ("target", "region")  # both in words
 
-    def panels(self) -> list[Panel]:
+    def panels(self, baseline: Baseline = "region") -> list[Panel]:
         """What to draw: one panel, or one for each domain."""
-        if self.parameter is None:
-            raise QueryError(f"{self.name}: its domain was not kept; ask for `densities` anew")
-        return panels_of(self.name, self.parameter, self.cells, self.target, self.region)
+        base = self.region if baseline == "region" else self.uniform
+        return panels_of(self.name, self.parameter, self.cells, self.target, base)
+
+    def good(self, baseline: Baseline = "region") -> list[Good]:
+        """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw."""
+        panels = self.panels(baseline)
+        if len(panels) == 1:
+            return panels[0].good()
+        return [
+            replace(one, words=f"{one.words} ({panel.domain})") for panel in panels for one in panel.good()
+        ]
 
     def look(self) -> Look:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
@@ -101,8 +109,8 @@ def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, floa
     rows = []
     for panel in panels:
         behind = f" ({panel.domain})" if panel.domain else ""
-        step = -(-len(panel.labels) // most) if panel.is_curve else 1
-        for start in range(0, len(panel.labels), step):
+        step = -(-len(panel.cells) // most) if panel.is_curve else 1
+        for start in range(0, len(panel.cells), step):
             group = slice(start, start + step)
             parts = float(panel.target[group].sum()), float(panel.region[group].sum())
             rows.append((panel.span_of(group) + behind, *parts))

@@ -26,6 +26,7 @@ from pedanova.errors import QueryError
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.measures.importance import corrected, ratio_of
 from pedanova.space.grid import Block, Grid, blocks_of
+from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
 
 Reals = NDArray[np.float64]
@@ -44,6 +45,7 @@ class Marginal(Table):
     counts: Counts
     mean: Reals  # smoothed where `bandwidth` is above 0
     edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
+    parameter: Parameter  # whose cells these are
     bandwidth: float  # in cells
     missing_rows: int
     missing_mean: float
@@ -260,6 +262,7 @@ def marginal_of(
         counts=counts[: grid.cells],
         mean=means[: grid.cells],
         edges=grid.edges,
+        parameter=grid.parameter,
         bandwidth=width,
         missing_rows=apart,
         missing_mean=mean + float(beyond[grid.cells :].sum()) / apart if apart else math.nan,

@@ -21,7 +21,6 @@ from matplotlib.testing.compare import compare_images
 import pedanova as pa
 from helpers.common import COUNTS, DEMO, FILES, refuse
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.report.figures.draw import is_log
 
 
 @pytest.fixture(scope="module")
@@ -142,12 +141,6 @@ def test_many_parameters_odd_names_and_styles() -> None:
         a.plot.densities("cat").figure.canvas.draw()
         a.plot.profile().figure.canvas.draw()
     ax.figure.canvas.draw()
-
-
-def test_scales_are_told_by_their_edges() -> None:
-    assert is_log(np.geomspace(1e-5, 1, 50))
-    assert not is_log(np.linspace(1e-5, 1, 50))
-    assert not is_log(np.linspace(-1, 1, 50))
 
 
 def test_without_matplotlib_the_remedy_is_named() -> None:
