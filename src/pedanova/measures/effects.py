@@ -24,7 +24,7 @@ from pedanova.data.regions import Region, Threshold, percent, rank_of
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import QueryError
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.measures.importance import corrected, ratio_of
+from pedanova.measures.share import corrected, summed_ratio
 from pedanova.space.grid import Block, Grid, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -233,14 +233,14 @@ def measure_effect(
         cells = slice(block.start, block.stop)
         width = width_of(smoothing, counts[cells], block)
         base, above = smooth(counts[cells] / rows, width), smooth(beyond[cells] / rows, width)
-        square += float(np.sum(ratio_of(above**2, base)))
-        noise += float(np.sum(ratio_of(squared_smooth(counts[cells] / rows, width), base)))
+        square += float(summed_ratio(above**2, base))
+        noise += float(summed_ratio(squared_smooth(counts[cells] / rows, width), base))
         np.divide(above, base, out=means[cells], where=base > 0)
         widths.append(width)
     return Effect(
         name=tally.name,
         ratio=0.0,
-        share=corrected(square / total, (noise - 1.0) / (rows - 1)),
+        share=float(corrected(square / total, (noise - 1.0) / (rows - 1))),
         raw_share=square / total,
         variance=square,
         bandwidth=max(widths),

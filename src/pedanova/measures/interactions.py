@@ -26,6 +26,8 @@ from pedanova.data.observations import Observations
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.additive import Design, design_of, explained, p_value
 from pedanova.measures.importance import never_notes
+from pedanova.measures.share import corrected as without_chance
+from pedanova.measures.significance import LEVEL, holm
 
 Reals = NDArray[np.float64]
 FINE, ROUGH = 8, 4  # cells of each parameter, by how many target rows there are
@@ -33,7 +35,6 @@ ENOUGH_ROWS = 100  # target rows from which on the fine cells say more
 MOST_CELLS = 64
 MOST_PAIRS = 20_000
 PAIRS_SHOWN = 20  # the strongest; tables hold all
-LEVEL = 0.05  # of significance, over all pairs together
 MOST_DRAWS = 200_000
 
 
@@ -216,7 +217,7 @@ def measure_pairs(
     design = design_of(tally.region)
     parts = shares_of(design, tally.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
-    columns = [*parts, p, adjusted(p, tested(tally.region))]
+    columns = [*parts, p, holm(p, tested(tally.region))]
     rows = [
         Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)
     ]
@@ -237,12 +238,6 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
     return [interaction, closed, additive, first + second - additive, first, second]
 
 
-def without_chance(share: Reals, chance: Reals) -> Reals:
-    """Each is the R² of a linear model: what is left beyond its mean under chance; 0 if chance is all."""
-    rest = np.where(chance < 1.0 - 1e-9, 1.0 - chance, np.inf)
-    return (share - chance) / rest
-
-
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
     """(pairs,) Each pair has draws of its own, so that the others do not change them."""
     most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # enough that the best can pass the adjustment
@@ -258,16 +253,6 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(pairs,) Whether both parameters vary: else there is nothing to test."""
     both = [(region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]
     return np.asarray(both[0] & both[1])
-
-
-def adjusted(p: Reals, among: NDArray[np.bool_]) -> Reals:
-    """Holm, among these pairs: the smallest p times their number, the next times one less, and never falling."""
-    places = np.flatnonzero(among)
-    order = places[np.argsort(p[places], kind="stable")]
-    steps = np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1))
-    result = np.ones_like(p)
-    result[order] = np.minimum(1.0, steps)
-    return result
 
 
 def pair_notes(rows: Sequence[Interaction], cells: int) -> list[str]:

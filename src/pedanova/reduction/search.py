@@ -19,9 +19,10 @@ from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, sign_of
 from pedanova.data.rowsets import RowSet
 from pedanova.measures.importance import Importances
-from pedanova.measures.inference import DRAWS, LEVEL, holm
+from pedanova.measures.inference import DRAWS
+from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.surrogate.blend import UNEVEN, unevenness
-from pedanova.measures.surrogate.estimate import LEAST_TARGET, Asked, as_options, fitted
+from pedanova.measures.surrogate.estimate import Asked, as_options, fitted
 from pedanova.measures.surrogate.gaussian import Reals
 from pedanova.measures.surrogate.model import Surrogate, refit_surrogate
 from pedanova.measures.surrogate.residuals import residual_p_values

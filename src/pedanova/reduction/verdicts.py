@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.measures.importance import NEVER, Importance, Importances
-from pedanova.measures.inference import LEVEL
+from pedanova.measures.significance import LEVEL
 from pedanova.reduction.boxes import Box, runs
 from pedanova.reduction.domains import beyond, constant, crowd, is_constant, middle, piles_up, shrunk, widened
 from pedanova.reduction.result import Advice, Verdict

@@ -19,6 +19,7 @@ from pedanova.data.regions import Quantile, Region
 from pedanova.errors import QueryError
 from pedanova.measures.importance import Baseline, Importance, measure
 from pedanova.measures.inference import DRAWS, Sureness, infer, told
+from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate import gaussian
 from pedanova.measures.surrogate.blend import Belief, Question, assist, believe, believe_near
 from pedanova.measures.surrogate.model import Surrogate, fit_surrogate
@@ -31,7 +32,6 @@ FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
 NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
 WIDER = 3  # times the rows of a region are learned by a model of it and its surroundings
 PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
-LEAST_TARGET = 5  # rows below which nothing is told
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
+from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.estimate import Options, asked_words, estimate, model_of
 
-FEW_TOLD = 5  # target rows below which ratios are dice
 FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
 MOST_MODELLED = 5
 USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
@@ -90,7 +90,7 @@ class Profile(Table):
 
     def told(self) -> list[Step]:
         """Steps with enough target rows to tell anything; all, where none has."""
-        return [step for step in self.steps if step.rows[0].n_target >= FEW_TOLD] or list(self.steps)
+        return [step for step in self.steps if step.rows[0].n_target >= LEAST_TARGET] or list(self.steps)
 
     def by_parameter(self) -> list[list[Importance]]:
         """Each parameter at every step of `told`; the most important first where the target is the best 10 %."""
@@ -143,9 +143,9 @@ def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[str]:
 
 def few_of(usual: Sequence[Slice], every: Sequence[Slice]) -> list[Slice]:
     """Targets worth the time of a model: the page's, then others that people ask for, then any."""
-    told = [one for one in usual if one.rows >= FEW_TOLD]
+    told = [one for one in usual if one.rows >= LEAST_TARGET]
     if len(told) < 2:
-        told = [one for one in every if one.rows >= FEW_TOLD]
+        told = [one for one in every if one.rows >= LEAST_TARGET]
         return told[:: max(1, -(-len(told) // MOST_MODELLED))]
     picked = sorted(told, key=lambda one: CANDIDATES.index(one.part))[:MOST_MODELLED]
     return sorted(picked, key=lambda one: one.part)

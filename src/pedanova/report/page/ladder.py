@@ -11,10 +11,10 @@ from typing import Any
 
 from pedanova.data.regions import Region, as_part, as_parts, as_region, percent
 from pedanova.errors import LevelsError, QueryError
+from pedanova.measures.significance import LEAST_TARGET
 
 RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))
 MOST_RUNGS = 24
-FEWEST_ROWS = 5  # below which nothing is told of a target
 WHOLE = Fraction(1)
 
 
@@ -62,7 +62,7 @@ def ladder_of(
     """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones."""
     needed = {*asked, WHOLE}
     if chosen is None:
-        found, notes = _usual(a, usual, needed, least=1 if force else FEWEST_ROWS)
+        found, notes = _usual(a, usual, needed, least=1 if force else LEAST_TARGET)
     else:
         needed |= set(as_parts(chosen))
         found, notes = [], []

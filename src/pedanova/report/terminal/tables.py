@@ -19,6 +19,7 @@ from pedanova.measures.importance import (
     known_percent,
 )
 from pedanova.measures.interactions import Interaction, Interactions
+from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.sentences import meanings_of
@@ -137,7 +138,9 @@ def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> s
     )
     left = len(found.steps) - len(steps)
     if left:
-        meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than 5 rows left out."
+        meaning += (
+            f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
+        )
     table = draw_columns(columns, width=width, colour=colour)
     return "\n\n".join([fill(title, width), table, fill(meaning, width)])
 
