@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
+from pedanova.base.columns import laid_out, text_table
 from pedanova.base.html import Look, draw
-from pedanova.base.terminal_text import printable, to_left, to_right, width_of
+from pedanova.base.terminal_text import printable, width_of
 from pedanova.errors import MissingLibraryError, UnknownParameterError, unknown_name
 
 if TYPE_CHECKING:
@@ -79,12 +80,10 @@ class Table:
         return out.getvalue()
 
     def to_markdown(self) -> str:
-        header = [name.translate(MARKDOWN) for name in self.header()]
-        rows = [[cell.translate(MARKDOWN) for cell in row] for row in self.lines()]
-        widths = column_widths(header, rows)
-        rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-        body = [header, rule, *rows]
-        return "\n".join("| " + " | ".join(aligned(row, widths)) + " |" for row in body) + "\n"
+        lines = [[cell.translate(MARKDOWN) for cell in line] for line in (self.header(), *self.lines())]
+        head, *rows = laid_out(lines, least=3)
+        rule = ["-" * (width_of(cell) - (i > 0)) + ":" * (i > 0) for i, cell in enumerate(head)]
+        return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *rows))
 
     def to_latex(self) -> str:
         """A `tabular` with booktabs rules."""
@@ -104,11 +103,7 @@ class Table:
 
     def to_text(self) -> str:
         """Columns in line, for a terminal."""
-        header = [printable(name) for name in self.header()]
-        rows = [[printable(cell) for cell in line] for line in self.lines()]
-        widths = column_widths(header, rows)
-        rule = ["─" * width for width in widths]
-        return "\n".join("  ".join(aligned(row, widths)).rstrip() for row in [header, rule, *rows])
+        return text_table(self.header(), self.lines())
 
     def look(self) -> Look:
         """What a notebook shows: a bar behind every ratio."""
@@ -179,13 +174,3 @@ def show(cell: Cell) -> str:
 def show_percent(part: float) -> str:
     """A part of one as a percentage; below zero is shown as zero."""
     return f"{max(0.0, part):.1%}"
-
-
-def column_widths(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(3, *(width_of(line[i]) for line in [header, *rows])) for i in range(len(header))]
-
-
-def aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """The first column to the left, the others to the right."""
-    first, *others = zip(row, widths, strict=True)
-    return [to_left(*first), *(to_right(cell, width) for cell, width in others)]

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.columns import text_table
 from pedanova.base.html import Look
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.table import Cell, Table, show, show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth
 from pedanova.measures.importance import Baseline
@@ -91,17 +92,15 @@ class Densities(Table):
 
     def __str__(self) -> str:
         """At most 40 lines: a long range is shown in groups of neighbouring cells."""
-        rows = self.lines()
-        step = -(-len(rows) // 40)
+        step = -(-len(self) // 40)
         if step == 1:
             return self.to_text()
-        groups = [slice(i, i + step) for i in range(0, len(rows), step)]
-        columns = (self.target, self.region, self.uniform)
-        shown = [
-            f"{rows[g.start][0]:>12}" + "".join(f"{column[g].sum():10.4f}" for column in columns)
-            for g in groups
+        columns = self.target, self.region, self.uniform
+        rows = [
+            [show(self.cells[i]), *(f"{column[i : i + step].sum():.4f}" for column in columns)]
+            for i in range(0, len(self), step)
         ]
-        return "\n".join([f"{self.name:>12}{'target':>10}{'region':>10}{'uniform':>10}", *shown])
+        return text_table([self.name, "target", "region", "uniform"], rows)
 
 
 def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:

@@ -15,6 +15,7 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.columns import text_table
 from pedanova.base.html import Look
 from pedanova.base.table import Cell, Table, show_percent
 from pedanova.base.terminal_text import printable
@@ -145,9 +146,9 @@ class Interactions(Table):
 
     def __str__(self) -> str:
         """The 20 strongest pairs; `to_text` holds all."""
-        lines = self.to_text().splitlines()
-        more = [f"… and {len(self) - PAIRS_SHOWN} pairs more"] if len(self) > PAIRS_SHOWN else []
-        return "\n".join([f"{printable(self.heading())}:", *lines[: PAIRS_SHOWN + 2], *more])
+        table = text_table(self.header(), self.lines()[:PAIRS_SHOWN])
+        more = [f"… and {len(self) - PAIRS_SHOWN} more pairs"] if len(self) > PAIRS_SHOWN else []
+        return "\n".join([f"{printable(self.heading())}:", table, *more])
 
 
 def find_pairs(

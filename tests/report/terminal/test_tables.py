@@ -17,8 +17,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import DEMO, ROOT
-from pedanova.base.columns import Column, draw_columns
-from pedanova.base.terminal_text import printable, shorten, width_of
+from pedanova.base.terminal_text import width_of
 from pedanova.cli.main import COMMANDS
 from pedanova.cli.parser import build_parser
 
@@ -342,33 +341,3 @@ def test_the_commands_of_the_document(run, workshop: Path, monkeypatch) -> None:
     for line in lines:
         status, _, err = run(*shlex.split(line, comments=True)[1:])
         assert status == 0, (line, err)
-
-
-class TestColumns:
-    def test_bars_give_way_first_then_columns_then_names(self) -> None:
-        rows = ["alpha_parameter_with_a_long_name", "b"]
-        columns = [
-            Column("name", rows, "name"),
-            Column("", kind="bar", parts=[1.0, 0.5]),
-            Column("kept", ["10.0%", "5.0%"]),
-            Column("leaves", ["x" * 12, "y"], leave=1),
-        ]
-        wide, middle, narrow = (draw_columns(columns, width=width) for width in (100, 60, 30))
-        assert "█" * 20 in wide
-        assert "leaves" in middle
-        assert "█" * 20 not in middle
-        assert "leaves" not in narrow
-        assert "…" in narrow
-        assert "10.0%" in narrow
-
-    def test_wide_letters_stay_in_line(self) -> None:
-        table = draw_columns([Column("name", ["名前", "ab"], "name"), Column("n", ["1", "22"])], width=40)
-        assert {width_of(line) for line in table.splitlines()} == {8}
-
-
-class TestLetters:
-    def test_names_are_shown_not_obeyed(self) -> None:
-        for name in HOSTILE:
-            assert printable(name).isprintable()
-            assert width_of(shorten(name, 20)) <= 20
-        assert printable("a\u00a0b") == "a b"

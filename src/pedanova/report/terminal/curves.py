@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pedanova.base.columns import CYAN, FAINT, PLAIN, Column, draw_columns
+from pedanova.base.columns import CYAN, FAINT, PLAIN, TextColumn, draw_columns
 from pedanova.base.table import show_percent
 from pedanova.base.terminal_text import HEIGHTS, printable, shorten, width_of
 from pedanova.measures.densities import Densities
@@ -136,14 +136,14 @@ def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
     table = draw_columns(
         [
-            Column("value", [labels[i] for i in order], "name"),
-            Column("", kind="bar", parts=list(target / top), marks=list(region / top)),
-            Column(titles[0], [show_percent(part) for part in target]),
-            Column(titles[1], [show_percent(part) for part in region]),
-            Column("lift", lift, leave=1),
+            TextColumn("value", [labels[i] for i in order], "name"),
+            TextColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),
+            TextColumn(titles[0], [show_percent(part) for part in target]),
+            TextColumn(titles[1], [show_percent(part) for part in region]),
+            TextColumn("lift", lift, leave=1),
         ],
         width=min(width, WIDEST),
         colour=colour,
     )
     left = len(labels) - len(order)
-    return table + (f"\n… and {left} values more" if left else "")
+    return table + (f"\n… and {left} more values" if left else "")
