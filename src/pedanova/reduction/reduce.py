@@ -13,7 +13,7 @@ from typing import Any
 from pedanova.base.threads import one_thread
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.measures.importance import Importances
+from pedanova.measures.asks import Asks
 from pedanova.reduction.result import ReducedSpace, Verdict
 from pedanova.reduction.search import Search, told_apart
 from pedanova.reduction.verdicts import Judge, consistent
@@ -27,7 +27,7 @@ IN_PIECES = "{}: good values lie in several ranges; the space and its exports ho
 
 
 def reduce_space(
-    a: Any, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
+    a: Asks, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
 ) -> ReducedSpace:
     """See `Analysis.reduce`; `a` is the analysis, `search` its rows and target."""
     kept, parts = check_keep(keep), check_folds(folds)
@@ -38,8 +38,8 @@ def reduce_space(
         why = f"{few}: it takes {LEAST_ROWS} and {LEAST_TARGET}"
         rows = tuple(Verdict(name, "undecided", why, one, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
-    options = {"estimator": estimator, "seed": search.seed}
-    found: Importances = a.importance(target, **options)
+    options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
+    found = a.importance(target, **options)
     by_model = found.estimator == "surrogate"
     local = cache(lambda: local_p_values(a, search, options, by_model=by_model))
     with one_thread():
@@ -71,7 +71,7 @@ def check_folds(folds: object) -> int:
 
 
 def local_p_values(
-    a: Any, search: Search, options: dict[str, Any], *, by_model: bool
+    a: Asks, search: Search, options: dict[str, Any], *, by_model: bool
 ) -> Mapping[str, float] | None:
     """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
     target = search.target
@@ -82,7 +82,7 @@ def local_p_values(
     if by_model:
         return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
     try:
-        found: Importances = a.importance(half, around, **options)
+        found = a.importance(half, around, **options)
     except PedanovaError:
         return None
     return {row.name: 1.0 if row.p_value is None else row.p_value for row in found.rows}

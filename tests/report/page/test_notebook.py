@@ -136,6 +136,17 @@ def test_the_widget_is_the_page_in_a_closed_frame(a: pa.Analysis, tmp_path) -> N
             a.widget(height=height)
 
 
+def test_the_widget_writes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page is made in memory, whatever letters the names have."""
+    random = np.random.default_rng(0)
+    name = "half\ud800"
+    a = pa.analyze({name: random.random(60)}, random.random(60), params=[name])
+    monkeypatch.setattr("pathlib.Path.write_text", lambda *_, **__: pytest.fail("a file was written"))
+    shown = a.widget(estimator="counts", draws=0, reduce=False)._repr_html_()
+    assert "half&amp;#55296;" in shown
+    shown.encode("utf-8")
+
+
 CELLS = [
     """import numpy as np, pedanova as pa
 rng = np.random.default_rng(0)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any
+from typing import Protocol
 
 from pedanova.base.html import Look
 from pedanova.base.table import Cell, Table
-from pedanova.counting.contrasts import Slice
+from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.estimate import Options, asked_words, estimate, model_of
+from pedanova.measures.surrogate.estimate import Asked, Options, asked_words, estimate, model_of
+from pedanova.space.parameters import Space
 
 FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
 MOST_MODELLED = 5
@@ -111,7 +112,18 @@ class Profile(Table):
         return Look(f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes)
 
 
-def ask_profile(a: Any, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
+class Sliced(Protocol):
+    """What a profile asks of an analysis."""
+
+    @property
+    def space(self) -> Space: ...
+    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Asked: ...
+    def slices(
+        self, base: Region, parts: Iterable[Fraction] | None = ...
+    ) -> tuple[list[Slice], list[Fraction]]: ...
+
+
+def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
     """The question of `Analysis.importance` at these targets, or the usual ones; one model serves all."""
     slices, same = a.slices(base, parts)
     model = model_of(a.asked([], slices[0].target, base), options) if slices else None

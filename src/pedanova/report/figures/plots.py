@@ -10,6 +10,8 @@ import numpy as np
 
 from pedanova.data.regions import Quantile, as_region
 from pedanova.errors import QueryError
+from pedanova.reduction.result import ReducedSpace
+from pedanova.report.asks import Shows
 from pedanova.report.figures import draw as figures
 
 SHOWN = 6  # parameters, where none is named
@@ -22,7 +24,7 @@ Axes = Any
 class Plots:
     """Figures of one analysis."""
 
-    analysis: Any  # an `Analysis`, which stands on a higher floor
+    analysis: Shows
 
     def importance(
         self,
@@ -62,7 +64,7 @@ class Plots:
         keep: float = 0.95,
         *,
         names: str | Sequence[str] | None = None,
-        reduced: Any = None,
+        reduced: ReducedSpace | None = None,
         ax: Axes = None,
         **options: Any,
     ) -> Axes:

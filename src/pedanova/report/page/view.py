@@ -19,10 +19,12 @@ from pedanova.measures.plane import PairDensity
 from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options
 from pedanova.measures.surrogate.profile import FEW_RUNGS
 from pedanova.reduction.result import ReducedSpace
+from pedanova.report.asks import Shows
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.shapes import Shape, Spread, shape_of, spread_of
 from pedanova.report.sentences import gathered, summarize
 
+TITLE = "Hyperparameter importance"
 BASELINES = ("region", "uniform")
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
 PLANE = 7  # coarse cells of each parameter on the plane of two
@@ -92,9 +94,9 @@ class Asked:
 
 
 def view_of(
-    a: Any,
-    title: str,
-    questions: Sequence[tuple[object, object]],
+    a: Shows,
+    title: str = TITLE,
+    questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
     *,
     ladder: Iterable[object] | None = None,
     reduce: bool = True,
@@ -184,7 +186,7 @@ def all_questions(
 
 
 def answer(
-    a: Any, one: Asked, shapes: dict[str, Shape], paired: Sequence[str], options: dict[str, Any]
+    a: Shows, one: Asked, shapes: dict[str, Shape], paired: Sequence[str], options: dict[str, Any]
 ) -> Question:
     answers = {base: _answer(a, one, base, options) for base in BASELINES}
     spreads: dict[str, Spread] = {}
@@ -200,7 +202,7 @@ def answer(
     return Question(one.target, one.region, words, one.rungs, answers, spreads, pairs)
 
 
-def _answer(a: Any, one: Asked, baseline: str, options: dict[str, Any]) -> Answer:
+def _answer(a: Shows, one: Asked, baseline: str, options: dict[str, Any]) -> Answer:
     try:
         found = a.importance(one.target, one.region, baseline, **options)
     except QueryError as error:
@@ -217,7 +219,7 @@ def _words(answers: dict[str, Answer], one: Asked) -> tuple[str, str]:
     return str(as_region(one.target, "target")), str(as_region(one.region, "region"))
 
 
-def _paired(a: Any, one: Asked) -> list[str]:
+def _paired(a: Shows, one: Asked) -> list[str]:
     """The parameters whose pairs are shown: all, or the most important ones."""
     if len(a.space) <= ALL_PAIRED:
         return list(a.space) if len(a.space) > 1 else []
@@ -228,13 +230,13 @@ def _paired(a: Any, one: Asked) -> list[str]:
     return list(found)[:MOST_PAIRED]
 
 
-def _counts_pairs(a: Any, one: Asked, questions: Sequence[tuple[object, object]]) -> bool:
+def _counts_pairs(a: Shows, one: Asked, questions: Sequence[tuple[object, object]]) -> bool:
     if a.rows <= PAIRS_EVERYWHERE or one.rungs is None:
         return True
     return (one.target, one.region) in [(part_of(t), part_of(r)) for t, r in questions]
 
 
-def _pairs(a: Any, one: Asked, names: Sequence[str], seed: int) -> Pairs:
+def _pairs(a: Shows, one: Asked, names: Sequence[str], seed: int) -> Pairs:
     try:
         found = a.interactions(one.target, one.region, params=names, seed=seed)
         return Pairs(found, a.pairs(names, one.target, one.region, cells=PLANE))
@@ -242,14 +244,14 @@ def _pairs(a: Any, one: Asked, names: Sequence[str], seed: int) -> Pairs:
         return Pairs(None, refused=str(error))
 
 
-def _reduced(a: Any, target: object, options: dict[str, Any]) -> tuple[ReducedSpace | None, str]:
+def _reduced(a: Shows, target: object, options: dict[str, Any]) -> tuple[ReducedSpace | None, str]:
     try:
         return a.reduce(target, estimator=options["estimator"], seed=options["seed"]), ""
     except PedanovaError as error:
         return None, str(error)
 
 
-def reached_of(a: Any) -> tuple[tuple[float, float], ...]:
+def reached_of(a: Shows) -> tuple[tuple[float, float], ...]:
     """(objective, part of the rows at least so good) at every quantile that was counted, none of one row."""
     if a.levels.several:
         return ()
