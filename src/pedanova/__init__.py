@@ -52,6 +52,7 @@ CONTENTS = {
     "sources.spaces.read": ["space_from"],
     "space.parameters": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
 }
+MODULES = ("errors", "space")  # that users import
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [
@@ -100,7 +101,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in CONTENTS:  # a module of the package, such as pedanova.space
+    if name in MODULES:
         return import_module(f"pedanova.{name}")
     if name not in HOMES:
         raise AttributeError(f"module 'pedanova' has no attribute {name!r}")
@@ -110,4 +111,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *MODULES])

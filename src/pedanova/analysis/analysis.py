@@ -19,7 +19,7 @@ from pedanova.data.prepare import with_goal
 from pedanova.data.regions import Region, as_parts, as_region
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
-from pedanova.measures.compare import Comparison
+from pedanova.measures.compare import Comparison, Measures, compare_measures
 from pedanova.measures.densities import Densities, densities_of
 from pedanova.measures.density import Smoothing
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
@@ -31,11 +31,16 @@ from pedanova.measures.surrogate.estimate import MOST_ROWS, Asked, as_options, e
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
-    from pedanova.measures.compare import Measures
     from pedanova.measures.forest.results import AxisEffects, ForestEffects
     from pedanova.reduction.result import ReducedSpace
     from pedanova.report.figures.plots import Plots
     from pedanova.report.page.widget import Widget
+
+PUBLIC = (  # what completion offers
+    "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
+    "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair", "pairs",
+    "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "widget", "within",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +49,9 @@ class Analysis(Counted):
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
     """
+
+    def __dir__(self) -> list[str]:
+        return list(PUBLIC)
 
     def importance(
         self,
@@ -281,9 +289,7 @@ class Analysis(Counted):
         return axis_effects(self._source(), trees=trees, seed=seed, threads=self.threads)
 
     def compare(self, target: float = 0.1, *, seed: int = 0) -> Measures:
-        """PED and f-ANOVA, globally and locally, side by side: see `pedanova.measures.compare_measures`."""
-        from pedanova.measures.compare import compare_measures
-
+        """PED and f-ANOVA, globally and locally, side by side: see `pedanova.measures.compare`."""
         return compare_measures(self, target, seed=seed)
 
     def reduce(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import Iterator, Mapping
+from numbers import Integral
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pedanova.base.columns import laid_out, text_table
 from pedanova.base.html import Look, draw
@@ -41,10 +42,16 @@ class Table:
     """A table that prints well. A subclass says what is in it.
 
     `to_dict` holds every number in full, column by column; the printed forms (`header`, `lines`)
-    are rounded for reading.
+    are rounded for reading. What is `internal` serves these forms, and completion does not offer it.
     """
 
     __slots__ = ()
+    internal: ClassVar[frozenset[str]] = frozenset(
+        {"header", "heading", "internal", "lines", "look", "ratio_bars"}
+    )
+
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if name[0] != "_" and name not in self.internal]
 
     def to_dict(self) -> dict[str, list[Cell]]:
         """Columns by name, numbers in full."""
@@ -140,11 +147,21 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
+class Paired(Protocol):
+    """A row that belongs to two parameters."""
+
+    @property
+    def first(self) -> str: ...
+    @property
+    def second(self) -> str: ...
+
+
 Row = TypeVar("Row", bound=Named)
+PairRow = TypeVar("PairRow", bound=Paired)
 
 
-class NamedTable(Table, Generic[Row]):
-    """A table with one row for each parameter: ``table["lr"]``, ``list(table)``, ``"lr" in table``."""
+class NamedTable(Table, Mapping[str, Row]):
+    """Rows by the names of parameters: ``table["lr"]``, ``table.items()``, ``dict(table)``, ``"lr" in table``."""
 
     __slots__ = ()
     rows: tuple[Row, ...]
@@ -153,7 +170,13 @@ class NamedTable(Table, Generic[Row]):
         for row in self.rows:
             if row.name == name:
                 return row
-        raise UnknownParameterError(unknown_name(name, tuple(self)))
+        raise UnknownParameterError(self._unknown(name))
+
+    def _unknown(self, name: object) -> str:
+        known = tuple(self)
+        return (
+            _by_place(name, *known[:1]) if isinstance(name, Integral | slice) else unknown_name(name, known)
+        )
 
     def __iter__(self) -> Iterator[str]:
         return (row.name for row in self.rows)
@@ -161,8 +184,45 @@ class NamedTable(Table, Generic[Row]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __contains__(self, name: object) -> bool:
-        return any(row.name == name for row in self.rows)
+
+class PairTable(Table, Mapping[tuple[str, str], PairRow]):
+    """Rows by pairs of parameters, in either order: ``table["lr", "depth"]``, ``table.items()``."""
+
+    __slots__ = ()
+    rows: tuple[PairRow, ...]
+
+    def __getitem__(self, names: tuple[str, str]) -> PairRow:
+        for row in self.rows:
+            if names in ((row.first, row.second), (row.second, row.first)):
+                return row
+        raise UnknownParameterError(self._unknown(names))
+
+    def _unknown(self, names: object) -> str:
+        known = tuple(dict.fromkeys(name for pair in self for name in pair)) or ("lr", "depth")
+        if isinstance(names, Integral | slice):
+            return _by_place(names, *known[:2])
+        if not isinstance(names, tuple) or len(names) != 2:
+            return f"{names!r} must be two names, such as {known[0]!r}, {known[1]!r}"
+        for name in names:
+            if name not in known:
+                return unknown_name(name, known)
+        return f"{names!r} must be two different parameters"
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((row.first, row.second) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, names: object) -> bool:
+        return any(names in (pair, pair[::-1]) for pair in self)
+
+
+def _by_place(place: object, *names: str) -> str:
+    shown = f"{place.start}:{place.stop}" if isinstance(place, slice) else place
+    return (
+        f"[{shown}] must be a name, such as [{', '.join(map(repr, names))}]; by place there is .rows[{shown}]"
+    )
 
 
 def show(cell: Cell) -> str:

@@ -19,7 +19,7 @@ Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], Ranked]]]  # measure → 
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Measures(Table):
+class Measures(Table, Mapping[str, Mapping[str, float]]):
     """Ratios of every parameter by each measure. ``m["PED"]["lr"]``; `notes` say what was left out."""
 
     ratios: Mapping[str, Mapping[str, float]]  # measure → parameter → ratio
@@ -101,13 +101,13 @@ def _answered(ways: Ways) -> Measures:
                 raise
             notes.append(f"{name}: left out, {error}")
             continue
-        ratios[name], meanings[name] = {key: found[key].ratio for key in found}, meaning
+        ratios[name], meanings[name] = found.ratios, meaning
         notes += [f"{name}: {note}" for note in found.notes]
     return Measures(ratios, meanings, tuple(notes))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Table):
+class Comparison(Table, Mapping[str, Importances]):
     """The same question asked of several objectives, ratios side by side."""
 
     answers: dict[str, Importances]
@@ -119,6 +119,9 @@ class Comparison(Table):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = list(next(iter(self.answers.values())))

@@ -28,6 +28,7 @@ class Densities(Table):
     `missing_region` are the parts of the rows that have none (or one outside the space).
     """
 
+    internal = Table.internal | {"activity_notes", "panels"}
     name: str
     cells: tuple[Label, ...]  # a label, or the middle of the cell
     target: NDArray[np.float64]

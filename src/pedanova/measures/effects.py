@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.table import Cell, NamedTable, Table, show_percent
+from pedanova.base.table import Cell, Table, show_percent
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import FEW_ROWS, Range, bounds
@@ -24,7 +24,7 @@ from pedanova.data.regions import Region, Threshold, percent, rank_of
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import QueryError
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.measures.share import corrected, summed_ratio
+from pedanova.measures.share import ShareTable, corrected, summed_ratio
 from pedanova.space.grid import Block, Grid, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -84,7 +84,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Effects(NamedTable[Effect]):
+class Effects(ShareTable[Effect]):
     """A table of `Effect` rows, the largest first. ``e["lr"].share``, ``e.marginal("lr")``."""
 
     rows: tuple[Effect, ...]

@@ -13,11 +13,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias, get_args
 
 from pedanova.base.html import Look
-from pedanova.base.table import Cell, NamedTable, show_percent
+from pedanova.base.table import Cell, show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import QueryError, listed
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.measures.share import share_of, summed_ratio
+from pedanova.measures.share import ShareTable, share_of, summed_ratio
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.space.grid import Block, blocks_of
 
@@ -81,8 +81,10 @@ class Importance:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Importances(NamedTable[Importance]):
-    """A table of `Importance` rows, most important first. ``imp["lr"].share``, ``list(imp)``."""
+class Importances(ShareTable[Importance]):
+    """`Importance` rows by name, most important first: ``imp["lr"].share``, ``imp.ratios``, ``imp.items()``."""
+
+    internal = ShareTable.internal | {"cells_of", "divergence_in_words", "is_conditional", "is_sure"}
 
     rows: tuple[Importance, ...]
     target: str  # in words
@@ -138,7 +140,7 @@ class Importances(NamedTable[Importance]):
 
     def look(self) -> Look:
         faint = frozenset(i for i, row in enumerate(self.rows) if is_faint(row))
-        return replace(NamedTable.look(self), faint=faint)
+        return replace(ShareTable.look(self), faint=faint)
 
 
 def is_faint(row: Importance) -> bool:

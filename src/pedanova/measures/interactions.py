@@ -8,7 +8,7 @@ on each other it is less, and the difference is their redundancy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
 from pedanova.base.html import Look
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.table import Cell, PairTable, show_percent
 from pedanova.base.terminal_text import printable
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
@@ -78,8 +78,8 @@ class Interaction:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interactions(Table):
-    """A table of `Interaction` rows, the largest first. ``pairs["lr", "depth"].interaction``."""
+class Interactions(PairTable[Interaction]):
+    """`Interaction` rows by pair, the largest first: ``pairs["lr", "depth"].interaction``, in either order."""
 
     rows: tuple[Interaction, ...]
     target: str  # in words
@@ -87,31 +87,6 @@ class Interactions(Table):
     cells: int  # of each parameter, at most
     corrected: bool
     notes: tuple[str, ...] = ()
-
-    def __getitem__(self, names: tuple[str, str]) -> Interaction:
-        """The row of a pair, in either order."""
-        for row in self.rows:
-            if names in ((row.first, row.second), (row.second, row.first)):
-                return row
-        raise UnknownParameterError(self._unknown(names))
-
-    def _unknown(self, names: object) -> str:
-        known = tuple(dict.fromkeys(name for pair in self for name in pair))
-        if not isinstance(names, tuple) or len(names) != 2:
-            return f"{names!r} must be two names, such as {self.rows[0].first!r}, {self.rows[0].second!r}"
-        for name in names:
-            if name not in known:
-                return unknown_name(name, known)
-        return f"{names!r} must be two different parameters"
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((row.first, row.second) for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, names: object) -> bool:
-        return any(names in (pair, pair[::-1]) for pair in self)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = [field.name for field in fields(Interaction)]
@@ -136,7 +111,7 @@ class Interactions(Table):
 
     def look(self) -> Look:
         faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
-        shown, more = Table.look(self), len(self.rows) - PAIRS_SHOWN
+        shown, more = PairTable.look(self), len(self.rows) - PAIRS_SHOWN
         notes = [
             *([f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []),
             *self.notes,

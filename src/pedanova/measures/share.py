@@ -6,13 +6,55 @@ cells, with the target's parts t, the baseline's b, those that chance draws from
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.table import Named, NamedTable
+
 Reals: TypeAlias = NDArray[np.float64]
 ALL = 1.0 - 1e-9  # a part so large is all there is
+
+
+class WithRatio(Named, Protocol):
+    """A row that has a part of the sum over all parameters."""
+
+    @property
+    def ratio(self) -> float: ...
+
+
+class WithShare(WithRatio, Protocol):
+    """A row that has a part of a variance, too."""
+
+    @property
+    def share(self) -> float: ...
+
+
+RatioRow = TypeVar("RatioRow", bound=WithRatio)
+ShareRow = TypeVar("ShareRow", bound=WithShare)
+
+
+class RatioTable(NamedTable[RatioRow]):
+    """Rows by parameter, each with a ratio."""
+
+    __slots__ = ()
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        """The ratio of every parameter by its name."""
+        return {row.name: row.ratio for row in self.rows}
+
+
+class ShareTable(RatioTable[ShareRow]):
+    """Rows by parameter, each with a ratio and a share."""
+
+    __slots__ = ()
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The share of every parameter by its name."""
+        return {row.name: row.share for row in self.rows}
 
 
 def ratio_of(above: Reals | float, below: Reals) -> Reals:

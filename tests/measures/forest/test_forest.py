@@ -267,8 +267,8 @@ def test_tables_and_hostile_names() -> None:
     refuse(UnknownParameterError, "did you mean 'share'?", of=lambda: found["shar"])
     refuse(UnknownParameterError, "no parameter", of=lambda: along["nothing"])
     refuse(UnknownParameterError, "no parameter", of=lambda: found.pairs["share", "nothing"])
-    refuse(UnknownParameterError, "is no pair", of=lambda: found.pairs["share", "share"])
-    refuse(UnknownParameterError, "is no pair", of=lambda: found.pairs["share"])  # type: ignore[index]
+    refuse(UnknownParameterError, "two different", of=lambda: found.pairs["share", "share"])
+    refuse(UnknownParameterError, "must be two names", of=lambda: found.pairs["share"])  # type: ignore[index]
 
 
 def test_without_pairs_and_with_one_parameter() -> None:
@@ -276,6 +276,7 @@ def test_without_pairs_and_with_one_parameter() -> None:
     found = pa.analyze(data, loss, space=space).forest(trees=4, pairs=False)
     assert len(found.pairs) == 0
     refuse(QueryError, "pass pairs=True", of=lambda: found.pairs["lr", "layers"])
+    assert ("lr", "layers") not in found.pairs
     assert str(found.pairs)
     alone = pa.analyze({"x": np.arange(30)}, np.arange(30), params=["x"]).forest(trees=4)
     assert alone["x"].share == pytest.approx(1)

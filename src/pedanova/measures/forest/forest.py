@@ -228,8 +228,8 @@ def _main_rows(encoded: Encoded, parts: Parts, unit: float) -> tuple[ForestEffec
 
 def _pair_rows(encoded: Encoded, parts: Parts, unit: float, *, computed: bool) -> ForestPairs:
     if not computed:
-        return ForestPairs((), encoded.names, computed=False)
+        return ForestPairs((), computed=False)
     found = _over_trees(parts.total, parts.pairs, unit)
     names = combinations(encoded.names, 2)
     rows = [ForestPair(*pair, *numbers) for pair, numbers in zip(names, found, strict=True)]
-    return ForestPairs(tuple(sorted(rows, key=lambda row: -row.share)), encoded.names)
+    return ForestPairs(tuple(sorted(rows, key=lambda row: -row.share)))

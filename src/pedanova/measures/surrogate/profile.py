@@ -47,6 +47,7 @@ class Profile(Table):
     Quantiles that cannot be told apart (ties) appear in `notes`.
     """
 
+    internal = Table.internal | {"by_parameter", "told"}
     steps: tuple[Step, ...]
     region: str
     notes: tuple[str, ...] = ()
