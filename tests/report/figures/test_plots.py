@@ -20,7 +20,7 @@ from matplotlib.testing.compare import compare_images
 
 import pedanova as pa
 from helpers.common import COUNTS, DEMO, FILES, refuse
-from pedanova.errors import PedanovaError, QueryError
+from pedanova.errors import LevelsError, PedanovaError, QueryError
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +117,19 @@ def test_effects_and_objective(a: pa.Analysis) -> None:
     ax = a.plot.objective(0.1, 0.5)
     assert len(ax.get_legend().get_texts()) == 2
     assert a.plot.objective(pa.at_most(0.05)).get_xlabel() == "error"
+
+
+def test_every_target_is_marked_on_the_objective(a: pa.Analysis, tmp_path: Path) -> None:
+    """On the ladder of levels or beside it; where it cannot be known, that is said."""
+    error = np.sort(a.observations.ranked)
+    for target, rows in ((0.1, 100), (0.123, 123), (pa.between(0.05, 0.777), 777)):
+        marks = [
+            line for line in a.plot.objective(target).lines if str(line.get_label()).startswith("target")
+        ]
+        assert [float(line.get_xdata()[0]) for line in marks] == [error[rows - 1]]
+    a.save(tmp_path / "run.pedanova")
+    loaded = pa.load(tmp_path / "run.pedanova")
+    refuse(LevelsError, "the best 12.3 % were not counted", of=lambda: loaded.plot.objective(0.123))
 
 
 def test_given_axes_are_used(a: pa.Analysis) -> None:

@@ -143,16 +143,16 @@ class Plots:
         return axes.flat[0] if len(wanted) == 1 else axes
 
     def objective(self, target: object = 0.1, region: object = 1.0, *, ax: Axes = None) -> Axes:
-        """How the objective is spread, and where target and region begin."""
+        """How the objective is spread, and where target and region end."""
         levels = self._analysis.levels
         by_level = next(iter(self._analysis.tallies.values())).rows_by_level()
         reached = np.cumsum(by_level) / max(1, by_level.sum())
         marks = []
         for word, rows in (("target", as_region(target, "target")), ("region", as_region(region, "region"))):
             end = rows.cuts(levels.direction)[1]
-            if isinstance(end, Quantile) and end.part < 1 and end.part in levels.quantiles:
-                marks.append((word, float(levels.thresholds[levels.index[levels.quantiles.index(end.part)]])))
-            elif end is not None and not isinstance(end, Quantile):
+            if isinstance(end, Quantile):
+                marks.append((word, self._analysis.reach(end.part)[0]))
+            elif end is not None:
                 marks.append((word, levels.sign * end.signed))
         return figures.draw_objective(levels.thresholds, reached, marks, self._analysis.objective, ax)
 
