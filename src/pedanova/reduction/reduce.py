@@ -14,7 +14,9 @@ from pedanova.base.threads import one_thread
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.asks import Asks
+from pedanova.reduction.evidence import evidence_of
 from pedanova.reduction.result import ReducedSpace, Verdict
+from pedanova.reduction.scenes import scene_of
 from pedanova.reduction.search import Search, told_apart
 from pedanova.reduction.verdicts import Judge, consistent
 
@@ -43,12 +45,12 @@ def reduce_space(
     by_model = found.estimator == "surrogate"
     local = cache(lambda: local_p_values(a, search, options, by_model=by_model))
     with one_thread():
-        scene = search.scene(found)
+        scene = scene_of(search, found)
         p_values = [1.0 if row.p_value is None else row.p_value for row in found.rows]
         apart = told_apart([row.name for row in found.rows], p_values, space)
         surely = [name for name in apart if name in scene.cloud.axes]
         box = scene.bounds(surely, kept)
-        evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
+        evidence = evidence_of(search, scene, box, kept, surely, parts) if box.left and parts else None
         judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
     told = [*notes, *found.notes]
