@@ -224,3 +224,11 @@ def test_completion_offers_what_a_user_may_call(analysis: pa.Analysis) -> None:
     assert [name for name in dir(analysis.plot) if name[0] != "_"] == [
         "densities", "effects", "importance", "interactions", "objective", "pair", "profile", "reduction"
     ]  # fmt: skip
+
+
+def test_an_answer_knows_whether_its_region_is_all_rows(analysis: pa.Analysis) -> None:
+    """Whatever its words are: a condition may be called like that."""
+    assert analysis.importance(0.1, **COUNTS).whole
+    assert analysis.importance("layers > 2", **COUNTS).whole
+    assert not analysis.importance(0.1, 0.5, **COUNTS).whole
+    assert not analysis.importance(0.1, "layers > 2", **COUNTS).whole

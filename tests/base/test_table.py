@@ -85,7 +85,7 @@ def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Mapping[object, o
 FORMS = {"to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas", "to_polars", "to_text"}
 MAPPING = {"get", "items", "keys", "values"}
 OFFERED = {
-    "importance": {"baseline", "estimator", "notes", "ratios", "region", "rows", "shares", "target"},
+    "importance": {"baseline", "estimator", "notes", "ratios", "region", "rows", "shares", "target", "whole"},
     "effects": {
         "clip", "marginal", "mean", "n_region", "notes", "ratios", "region", "rows", "shares", "total_variance",
     },

@@ -27,7 +27,7 @@ from pedanova.measures.importance import Importances, chance_notes, rank, ranked
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
-from pedanova.measures.surrogate.estimate import MOST_ROWS, Asked, as_options, estimate
+from pedanova.measures.surrogate.estimate import MOST_ROWS, Query, as_options, estimate
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
@@ -92,18 +92,20 @@ class Analysis(Counted):
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
         contrasts, words, notes = self.ask(target, region)
+        whole = getattr(self._as_rows(region, "region"), "is_all", False)
         found = estimate(self.asked(contrasts, target, region), options)
         rows = ranked(found.rows)
         checks = [*found.notes, *sparse_notes(contrasts), *chance_notes(rows)]
         if baseline == "uniform":
             checks += sampler_notes(rows, rank(contrasts, smoothing=smoothing))
-        elif found.estimator == "counts" and words[1] == "all rows":
+        elif found.estimator == "counts" and whole:
             level = rank(contrasts, baseline="uniform", smoothing=smoothing)
             checks += sampler_notes(level, rows, against="region")
         few = [] if found.estimator == "surrogate" else few_rows_note(rows[0].n_target)
-        return Importances(rows, *words, baseline, (*notes, *few, *checks), found.estimator)  # type: ignore[arg-type]
+        every = (*notes, *few, *checks)
+        return Importances(rows, *words, baseline, every, found.estimator, whole)  # type: ignore[arg-type]
 
-    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Asked:
+    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query:
         """A question with all that can answer it."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         observed = self.observations
@@ -111,7 +113,7 @@ class Analysis(Counted):
         if observed is not None and self.rows <= MOST_ROWS:
             rows = np.flatnonzero(counted_rows(observed, self.levels.nan))
         by_objective = isinstance(wanted, Region) and isinstance(base, Region)
-        return Asked(
+        return Query(
             contrasts=contrasts,
             target=wanted if by_objective else None,  # type: ignore[arg-type]
             region=base if by_objective else None,  # type: ignore[arg-type]

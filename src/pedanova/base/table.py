@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pedanova.base.columns import laid_out, text_table
-from pedanova.base.html import Look, draw
+from pedanova.base.html import HtmlTable, draw
 from pedanova.base.terminal_text import printable, width_of
 from pedanova.errors import MissingLibraryError, UnknownParameterError, unknown_name
 
@@ -112,10 +112,10 @@ class Table:
         """Columns in line, for a terminal."""
         return text_table(self.header(), self.lines())
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         """What a notebook shows: a bar behind every ratio."""
         notes = getattr(self, "notes", ())
-        return Look(self.heading(), self.header(), self.lines(), bars=self.ratio_bars(), notes=notes)
+        return HtmlTable(self.heading(), self.header(), self.lines(), bars=self.ratio_bars(), notes=notes)
 
     def heading(self) -> str:
         """What is in it, as the line above; empty where the columns say enough."""

@@ -69,6 +69,11 @@ class Region:
             None if end_at is None else Threshold(end_at),
         )
 
+    @property
+    def is_all(self) -> bool:
+        """Whether no row is outside, whatever the data."""
+        return self.kind == "quantile" and not self.low and self.high in (None, 1)
+
     def as_float32(self) -> Region:
         """The same region for an objective kept as float32: 0.1 then means the nearest float32."""
         if self.kind == "quantile":
@@ -80,7 +85,7 @@ class Region:
         if self.kind == "quantile":
             high = Fraction(1 if self.high is None else self.high)
             if not self.low:
-                return "all rows" if high == 1 else f"the best {percent(high)}"
+                return "all rows" if self.is_all else f"the best {percent(high)}"
             return f"the rows from {percent(Fraction(self.low))} to {percent(high)}"
         if self.low == self.high:
             return f"rows with objective = {self.low:g}"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
-from pedanova.base.html import Look
+from pedanova.base.html import HtmlTable
 from pedanova.base.table import Cell, Table, show, show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth
@@ -55,7 +55,7 @@ class Densities(Table):
             replace(one, words=f"{one.words} ({panel.domain})") for panel in panels for one in panel.good()
         ]
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
         lines, parts, marks = [], [], []
         for label, target, region in shown_parts(self.panels()):
@@ -64,7 +64,7 @@ class Densities(Table):
             parts.append(target)
             marks.append(region)
         top = max([*parts, *marks], default=0.0) or 1.0
-        return Look(
+        return HtmlTable(
             f"{self.name}: where {self.words[0]} lies, held against {self.words[1]}",
             [self.name, *self.words, "lift"],
             lines,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias, get_args
 
-from pedanova.base.html import Look
+from pedanova.base.html import HtmlTable
 from pedanova.base.table import Cell, show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import QueryError, listed
@@ -92,6 +92,7 @@ class Importances(ShareTable[Importance]):
     baseline: Baseline
     notes: tuple[str, ...] = ()
     estimator: str = "counts"  # or "surrogate"
+    whole: bool = True  # whether the region is all rows
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = [field.name for field in fields(Importance)]
@@ -123,7 +124,7 @@ class Importances(ShareTable[Importance]):
 
     def cells_of(self, row: Importance) -> list[str]:
         """What stands behind a row's name and ratio."""
-        sure = [interval_in_words(row), p_in_words(row)] if self.is_sure else []
+        sure = [" … ".join(interval_ends(row) or ()), p_in_words(row)] if self.is_sure else []
         return [known_percent(row, row.share), *sure, *self.divergence_in_words(row)]
 
     def divergence_in_words(self, row: Importance) -> list[str]:
@@ -138,7 +139,7 @@ class Importances(ShareTable[Importance]):
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}"
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         faint = frozenset(i for i, row in enumerate(self.rows) if is_faint(row))
         return replace(ShareTable.look(self), faint=faint)
 
@@ -153,10 +154,11 @@ def known_percent(row: Importance, part: float) -> str:
     return show_percent(part) if row.varied else UNKNOWN
 
 
-def interval_in_words(row: Importance) -> str:
+def interval_ends(row: Importance) -> tuple[str, str] | None:
+    """Both ends in words, None where no interval was asked for."""
     if row.low is None or row.high is None:
-        return ""
-    return f"{max(0.0, row.low):.1%} … {max(0.0, row.high):.1%}"
+        return None
+    return show_percent(row.low), show_percent(row.high)
 
 
 def p_in_words(row: Importance) -> str:

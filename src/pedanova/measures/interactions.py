@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
-from pedanova.base.html import Look
+from pedanova.base.html import HtmlTable
 from pedanova.base.table import Cell, PairTable, show_percent
 from pedanova.base.terminal_text import printable
 from pedanova.base.threads import spread
@@ -109,7 +109,7 @@ class Interactions(PairTable[Interaction]):
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, by pairs"
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
         shown, more = PairTable.look(self), len(self.rows) - PAIRS_SHOWN
         notes = [

@@ -16,7 +16,7 @@ from helpers.common import refuse, toy
 from pedanova.errors import DataError, LevelsError, MissingLibraryError, QueryError, UnknownParameterError
 from pedanova.measures.forest.encoding import clipped_at, encode
 from pedanova.measures.forest.forest import axis_effects, forest_effects
-from pedanova.measures.forest.marginals import Span
+from pedanova.measures.forest.marginals import RangeAxis
 
 
 def mixed(rows: int = 300) -> tuple[dict[str, np.ndarray], dict[str, object], np.ndarray]:
@@ -86,7 +86,7 @@ def test_positions_and_weights_are_those_of_the_space() -> None:
     data, space, loss = mixed()
     encoded = encode(pa.analyze(data, loss, space=space).observations)
     lr, layers, units, batch, _ = encoded.axes
-    assert isinstance(lr, Span)
+    assert isinstance(lr, RangeAxis)
     assert encoded.matrix[:, 0] == pytest.approx(1 + np.log10(data["lr"]) / 4, abs=1e-6)
     assert np.diff(layers.reached) == pytest.approx([0.2] * 5)
     mass = np.log((np.arange(8, 513) + 0.5) / (np.arange(8, 513) - 0.5)) / np.log(512.5 / 7.5)
@@ -104,7 +104,7 @@ def test_large_whole_numbers_keep_their_resolution() -> None:
         assert encoded.matrix[:, 0] == pytest.approx((np.arange(count) + 0.5) / count)
         assert np.diff(encoded.axes[0].reached) == pytest.approx([1 / count] * count)
     wide = pa.analyze({"x": np.arange(0, 10**6, 1000)}, np.arange(1000), space={"x": pa.Int(0, 10**6)})
-    assert isinstance(encode(wide.observations).axes[0], Span)
+    assert isinstance(encode(wide.observations).axes[0], RangeAxis)
 
 
 def test_the_toy_function() -> None:

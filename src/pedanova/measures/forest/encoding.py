@@ -20,7 +20,7 @@ from pedanova.data.column import Column, Mask
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Direction, as_part, percent, rank_of, sign_of
 from pedanova.errors import DataError, QueryError
-from pedanova.measures.forest.marginals import Axis, Lattice, Reals, Span
+from pedanova.measures.forest.marginals import Axis, Lattice, RangeAxis, Reals
 from pedanova.space.grid import Block, Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
 
@@ -172,7 +172,7 @@ def positions(values: Reals, parameter: Float | Int) -> Reals:
 
 def _axis_of(parameter: Float | Int | Moving) -> Axis:
     if not isinstance(parameter, Int) or (parameter.high - parameter.low) // parameter.step >= MOST_POINTS:
-        return Span()
+        return RangeAxis()
     values = np.arange(parameter.low, parameter.high + 1, parameter.step, dtype=np.float64)
     ends = positions(values + parameter.step / 2, parameter)
     return Lattice(positions(values, parameter).astype(np.float32), np.r_[0.0, ends])

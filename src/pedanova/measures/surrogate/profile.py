@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Protocol
 
-from pedanova.base.html import Look
+from pedanova.base.html import HtmlTable
 from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.estimate import Asked, Options, asked_words, estimate, model_of
+from pedanova.measures.surrogate.estimate import Options, Query, asked_words, estimate, model_of
 from pedanova.space.parameters import Space
 
 FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
@@ -103,14 +103,16 @@ class Profile(Table):
         by_name = [{row.name: row for row in step.rows} for step in steps]
         return [[rows[row.name] for rows in by_name] for row in usual.rows]
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         """Parameters down, a few targets across."""
         steps, rows = self.told(), self.by_parameter()
         places = sorted(chosen_places([float(step.quantile) for step in steps]))
         header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
         lines = [[row[0].name, *(known_percent(row[i], row[i].ratio) for i in places)] for row in rows]
         bars = {1 + k: [row[i].ratio for row in rows] for k, i in enumerate(places)}
-        return Look(f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes)
+        return HtmlTable(
+            f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes
+        )
 
 
 class Sliced(Protocol):
@@ -118,7 +120,7 @@ class Sliced(Protocol):
 
     @property
     def space(self) -> Space: ...
-    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Asked: ...
+    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query: ...
     def slices(
         self, base: Region, parts: Iterable[Fraction] | None = ...
     ) -> tuple[list[Slice], list[Fraction]]: ...

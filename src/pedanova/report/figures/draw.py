@@ -70,25 +70,21 @@ def draw_importances(found: Importances, ax: Axes | None = None, *, metric: str 
     return ax
 
 
-def draw_densities(
-    found: Densities, ax: Axes | None = None, *, target: str = "target", region: str = "region"
-) -> Axes:
+def draw_densities(found: Densities, ax: Axes | None = None) -> Axes:
     """The target's density against the region's and a uniform draw; good ranges are shaded."""
     ax = ax if ax is not None else new_axes(4.8, 3.2)
     if found.edges is not None and grid_of(found.parameter).is_range:
-        _draw_curves(found, found.edges, ax, target, region)
+        _draw_curves(found, found.edges, ax)
     else:
-        _draw_bars(found, ax, target, region)
+        _draw_bars(found, ax)
     ax.set_xlabel(shorten(found.name))
     ax.set_ylim(bottom=0)
     return ax
 
 
-def draw_verdict(
-    row: Verdict, found: Densities, ax: Axes | None = None, *, target: str = "target", region: str = "region"
-) -> Axes:
+def draw_verdict(row: Verdict, found: Densities, ax: Axes | None = None) -> Axes:
     """What is left of a parameter over its densities: what is cut off is hatched, arrows point where to widen."""
-    ax = draw_densities(found, ax, target=target, region=region)
+    ax = draw_densities(found, ax)
     as_bars = not grid_of(found.parameter).is_range
     kept = np.array(
         [any(_has(d, row.before, cell) for d in row.pieces or (row.after,)) for cell in found.cells]
@@ -145,10 +141,10 @@ def _values(domain: Categorical | Ordinal) -> tuple[Any, ...]:
     return domain.choices if isinstance(domain, Categorical) else domain.values
 
 
-def _draw_bars(found: Densities, ax: Axes, target: str, region: str) -> None:
+def _draw_bars(found: Densities, ax: Axes) -> None:
     places = np.arange(len(found.cells))
-    ax.bar(places - 0.2, 100 * found.target, 0.4, color="C0", label=target)
-    ax.bar(places + 0.2, 100 * found.region, 0.4, color="0.7", label=region)
+    ax.bar(places - 0.2, 100 * found.target, 0.4, color="C0", label=found.words[0])
+    ax.bar(places + 0.2, 100 * found.region, 0.4, color="0.7", label=found.words[1])
     ax.plot(
         places, 100 * found.uniform, linestyle="none", marker="_", markersize=16, color="C1", label="uniform"
     )
@@ -158,7 +154,7 @@ def _draw_bars(found: Densities, ax: Axes, target: str, region: str) -> None:
     ax.set_ylabel("rows (%)")
 
 
-def _draw_curves(found: Densities, edges: NDArray[np.float64], ax: Axes, target: str, region: str) -> None:
+def _draw_curves(found: Densities, edges: NDArray[np.float64], ax: Axes) -> None:
     log = scale_of(found.parameter) == "log"
     good = np.zeros(len(found), dtype=bool)
     for one in found.good():
@@ -169,8 +165,8 @@ def _draw_curves(found: Densities, edges: NDArray[np.float64], ax: Axes, target:
     middles = 10**middles if log else middles
     curves = [parts / widths for parts in (found.target, found.region, found.uniform)]
     ax.fill_between(middles, 0, curves[0], where=good, color="C0", alpha=0.2, linewidth=0)
-    ax.plot(middles, curves[0], color="C0", label=target)
-    ax.plot(middles, curves[1], color="0.5", label=region)
+    ax.plot(middles, curves[0], color="C0", label=found.words[0])
+    ax.plot(middles, curves[1], color="0.5", label=found.words[1])
     ax.plot(middles, curves[2], color="C1", linestyle="--", linewidth=1, label="uniform")
     if log:
         ax.set_xscale("log")

@@ -51,10 +51,9 @@ class Plots:
         """Where the target's values lie: one parameter in `ax`, or several side by side."""
         found = self._analysis.all_densities(target, region)
         chosen = self._chosen(names, target, region)
-        words = {"target": str(as_words(target)), "region": str(as_words(region))}
         axes = self._axes(len(chosen), ax)
         for name, one in zip(chosen, axes.flat, strict=False):
-            figures.draw_densities(found[name], one, **words)
+            figures.draw_densities(found[name], one)
         axes.flat[0].legend(fontsize="small")
         return axes.flat[0] if len(chosen) == 1 else axes
 
@@ -77,9 +76,7 @@ class Plots:
         chosen = [names] if isinstance(names, str) else list(names or found)
         axes = self._axes(len(chosen), ax, in_a_row=3 if len(chosen) <= MANY else 5)
         for name, one in zip(chosen, axes.flat, strict=False):
-            figures.draw_verdict(
-                found[name], spread[name], one, target=str(as_words(target)), region="all rows"
-            )
+            figures.draw_verdict(found[name], spread[name], one)
         axes.flat[0].legend(fontsize="small")
         return axes.flat[0] if len(chosen) == 1 else axes
 
@@ -189,7 +186,3 @@ def steps_to(rows: int) -> list[int]:
     if rows < FEWEST_ROWS:
         raise QueryError(f"{rows} rows are too few to see ratios settle; it takes {FEWEST_ROWS}")
     return sorted({round(step) for step in np.geomspace(max(FEWEST_ROWS, rows / 64), rows, STEPS)})
-
-
-def as_words(rows: object) -> object:
-    return as_region(rows, "target") if isinstance(rows, int | float) else rows

@@ -23,7 +23,7 @@ from pedanova.measures.plane import PairDensity
 from pedanova.report.page.ladder import Rung
 from pedanova.report.page.shapes import Shape, Spread
 from pedanova.report.page.specs import SLOTS, all_specs
-from pedanova.report.page.view import BASELINES, Answer, Pairs, Question, View
+from pedanova.report.page.view import BASELINES, Answer, PageQuestion, Pairs, View
 
 DIGITS = 4
 LINES = 24  # of the profile
@@ -121,7 +121,7 @@ def _shape(shape: Shape | None) -> dict[str, Any] | None:
     return {"edges": [rounded(edge, 6) for edge in shape.edges], "log": shape.log}
 
 
-def _question(one: Question, view: View, pools: Pools) -> dict[str, Any]:
+def _question(one: PageQuestion, view: View, pools: Pools) -> dict[str, Any]:
     rows = next((a.found.rows[0] for a in one.answers.values() if a.found is not None), None)
     if rows is not None:
         sizes: list[int | None] = [rows.n_target, rows.n_region]
@@ -240,7 +240,7 @@ def places_of(view: View) -> list[int]:
     return [ordered.index(name) for name in view.names]
 
 
-def rows_of(one: Question, baseline: str) -> tuple[Importance, ...]:
+def rows_of(one: PageQuestion, baseline: str) -> tuple[Importance, ...]:
     found = one.answers[baseline].found
     return () if found is None else found.rows
 

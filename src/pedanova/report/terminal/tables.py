@@ -14,7 +14,7 @@ from pedanova.measures.importance import (
     NEVER,
     Importance,
     Importances,
-    interval_in_words,
+    interval_ends,
     is_faint,
     known_percent,
 )
@@ -85,9 +85,9 @@ def importance_columns(found: Importances) -> list[TextColumn]:
 
 def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
     """Both ends in columns of their own, so that the eye can run down them."""
-    ends = [interval_in_words(row).split(" … ") for row in rows]
-    widest = [max((len(pair[i]) for pair in ends if len(pair) == 2), default=0) for i in (0, 1)]
-    return [f"{pair[0]:>{widest[0]}} … {pair[1]:>{widest[1]}}" if len(pair) == 2 else "" for pair in ends]
+    ends = [interval_ends(row) for row in rows]
+    widest = [max((len(pair[i]) for pair in ends if pair), default=0) for i in (0, 1)]
+    return [f"{pair[0]:>{widest[0]}} … {pair[1]:>{widest[1]}}" if pair else "" for pair in ends]
 
 
 def shown_p(p: float | None) -> str:
