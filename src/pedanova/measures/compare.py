@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.table import Cell, Printed, Table, show_percent
 from pedanova.data.regions import as_part, percent
-from pedanova.errors import MissingLibraryError, PedanovaError, UnknownParameterError, unknown_name
+from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
 from pedanova.measures.asks import Asks
 from pedanova.measures.effects import Effects
 from pedanova.measures.forest.results import AxisEffects, ForestEffects
@@ -47,12 +47,10 @@ class Measures(Table, Mapping[str, Mapping[str, float]]):
         columns: dict[str, list[Cell]] = {"parameter": list(first)}
         return columns | {name: [found[key] for key in first] for name, found in self.ratios.items()}
 
-    def lines(self) -> list[list[str]]:
-        first, *others = self.to_dict().values()
-        return [
-            [str(name), *(show_percent(float(value or 0.0)) for value in values)]
-            for name, *values in zip(first, *others, strict=True)
-        ]
+    def printed(self) -> Printed:
+        names = list(next(iter(self.ratios.values())))
+        columns = [(key, [show_percent(one[name]) for name in names]) for key, one in self.items()]
+        return [("parameter", names), *columns]
 
 
 def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures:
@@ -98,9 +96,6 @@ def _answered(ways: Ways) -> Measures:
     for name, (meaning, ask) in ways.items():
         try:
             found = ask()
-        except MissingLibraryError as error:
-            notes.append(f"{name}: left out, {error}")
-            continue
         except PedanovaError as error:
             if not ratios:
                 raise
@@ -134,11 +129,7 @@ class Comparison(Table, Mapping[str, Importances]):
             columns[f"{objective} share"] = [found[name].share for name in names]
         return columns
 
-    def header(self) -> list[str]:
-        return ["parameter", *self.answers]
-
-    def lines(self) -> list[list[str]]:
+    def printed(self) -> Printed:
         names = list(next(iter(self.answers.values())))
-        return [
-            [name, *(show_percent(found[name].ratio) for found in self.answers.values())] for name in names
-        ]
+        columns = [(key, [show_percent(one[name].ratio) for name in names]) for key, one in self.items()]
+        return [("parameter", names), *columns]

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.table import Cell, Printed, Table
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import FEW_ROWS, Range, bounds
@@ -98,13 +98,13 @@ class Effects(ShareTable[Effect]):
     def marginal(self, name: str) -> Marginal:
         return self[name].marginal
 
-    def header(self) -> list[str]:
-        return ["parameter", "ratio", "share", "variance"]
-
-    def lines(self) -> list[list[str]]:
+    def printed(self) -> Printed:
+        variance = [f"{row.variance:.4g}" for row in self.rows]
         return [
-            [row.name, show_percent(row.ratio), show_percent(row.share), f"{row.variance:.4g}"]
-            for row in self.rows
+            ("parameter", list(self)),
+            self.percents("ratio"),
+            self.percents("share"),
+            ("variance", variance),
         ]
 
     def heading(self) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, PairTable, columns_of, show_percent
+from pedanova.base.table import Cell, PairTable, Printed, columns_of, show_percent
 from pedanova.base.terminal_text import printable
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
@@ -91,18 +91,18 @@ class Interactions(PairTable[Interaction]):
     def to_dict(self) -> dict[str, list[Cell]]:
         return columns_of(self.rows) | {"significant": [row.significant for row in self.rows]}
 
-    def header(self) -> list[str]:
-        return ["pair", "interaction", "together", "added", "overlap", "p"]
-
-    def lines(self) -> list[list[str]]:
-        return [
-            [
-                f"{row.first} × {row.second}",
-                *(show_percent(part) for part in (row.interaction, row.closed, row.additive, row.redundancy)),
-                f"{row.p_adjusted:.2g}" + "*" * row.significant,
-            ]
-            for row in self.rows
+    def printed(self) -> Printed:
+        keys = {
+            "interaction": "interaction",
+            "closed": "together",
+            "additive": "added",
+            "redundancy": "overlap",
+        }
+        parts = [
+            (title, [show_percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()
         ]
+        p_values = [f"{row.p_adjusted:.2g}" + "*" * row.significant for row in self.rows]
+        return [("pair", [f"{row.first} × {row.second}" for row in self.rows]), *parts, ("p", p_values)]
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, by pairs"

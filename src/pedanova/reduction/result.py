@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, NamedTable
+from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.reduction.domains import Bounds, is_constant
 from pedanova.space import exports
 from pedanova.space.parameters import (
@@ -146,14 +146,11 @@ class ReducedSpace(NamedTable[Verdict]):
             "reason": [row.reason for row in self.rows],
         }
 
-    def header(self) -> list[str]:
-        return ["parameter", "verdict", "before", "after", "part"]
-
-    def lines(self) -> list[list[str]]:
-        return [
-            [row.name, row.advice, in_words(row.before), row.suggested(), f"{row.part:.0%}"]
-            for row in self.rows
-        ]
+    def printed(self) -> Printed:
+        columns = self.to_dict()
+        kept = [(key, [str(cell) for cell in columns[key]]) for key in ("parameter", "verdict", "before")]
+        after, part = [row.suggested() for row in self.rows], [f"{row.part:.0%}" for row in self.rows]
+        return [*kept, ("after", after), ("part", part)]
 
     def summary(self) -> str:
         """One sentence on what it is worth."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, Table
+from pedanova.base.table import Cell, Printed, Table, columns_of
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
@@ -66,29 +66,20 @@ class Profile(Table):
     def to_dict(self) -> dict[str, list[Cell]]:
         """One entry for every quantile and parameter."""
         pairs = [(step, row) for step in self.steps for row in step.rows]
-        names = [field.name for field in fields(Importance) if field.name != "name"]
-        return {
+        steps: dict[str, list[Cell]] = {
             "target": [float(step.quantile) for step, _ in pairs],
             "effective": [step.effective for step, _ in pairs],
-            "parameter": [row.name for _, row in pairs],
-            **{name: [getattr(row, name) for _, row in pairs] for name in names},
         }
+        return steps | columns_of([row for _, row in pairs])
 
-    def header(self) -> list[str]:
-        return ["target", "rows", *self._names()]
-
-    def lines(self) -> list[list[str]]:
+    def printed(self) -> Printed:
         """One line for every quantile, the ratio of every parameter."""
-        table = []
-        for step in self.steps:
-            ratio = {row.name: known_percent(row, row.ratio) for row in step.rows}
-            rows = str(step.rows[0].n_target) if step.rows else "0"
-            shown = [ratio[name] for name in self._names()]
-            table.append([f"{float(step.quantile):.6g}", rows, *shown])
-        return table
-
-    def _names(self) -> list[str]:
-        return [row.name for row in self.steps[-1].rows] if self.steps else []
+        targets = [f"{float(step.quantile):.6g}" for step in self.steps]
+        rows = [str(step.rows[0].n_target) for step in self.steps]
+        ratios = [{row.name: known_percent(row, row.ratio) for row in step.rows} for step in self.steps]
+        names = list(ratios[-1]) if ratios else []
+        columns = [(name, [ratio[name] for ratio in ratios]) for name in names]
+        return [("target", targets), ("rows", rows), *columns]
 
     def told(self) -> list[Step]:
         """Steps with enough target rows to tell anything; all, where none has."""

@@ -14,6 +14,8 @@ from pedanova.measures.importance import (
     NEVER,
     Importance,
     Importances,
+    activity_in_words,
+    divergence_in_words,
     interval_ends,
     is_faint,
     known_percent,
@@ -75,10 +77,9 @@ def importance_columns(found: Importances) -> list[TextColumn]:
     if found.is_sure:
         columns.append(TextColumn("95 % interval", aligned_intervals(rows), leave=1))
         columns.append(TextColumn("p", [shown_p(row) for row in rows], leave=3))
-    divergence = [found.divergence_in_words(row) for row in rows]
-    columns.append(TextColumn("divergence", [words[0] for words in divergence], leave=4))
+    columns.append(TextColumn("divergence", [divergence_in_words(row) for row in rows], leave=4))
     if found.is_conditional:
-        columns.append(TextColumn("by activity", [words[1] for words in divergence], leave=2))
+        columns.append(TextColumn("by activity", [activity_in_words(row) for row in rows], leave=2))
     return columns
 
 
