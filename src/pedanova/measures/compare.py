@@ -45,7 +45,7 @@ class Measures(Table, Mapping[str, Mapping[str, float]]):
     def to_dict(self) -> dict[str, list[Cell]]:
         first = next(iter(self.ratios.values()))
         columns: dict[str, list[Cell]] = {"parameter": list(first)}
-        return columns | {name: [found[key] for key in first] for name, found in self.ratios.items()}
+        return columns | {name: [ratios[key] for key in first] for name, ratios in self.ratios.items()}
 
     def printed(self) -> Printed:
         names = list(next(iter(self.ratios.values())))
@@ -95,14 +95,14 @@ def _answered(ways: Ways) -> Measures:
     meanings, notes = {}, []
     for name, (meaning, ask) in ways.items():
         try:
-            found = ask()
+            table = ask()
         except PedanovaError as error:
             if not ratios:
                 raise
             notes.append(f"{name}: left out, {error}")
             continue
-        ratios[name], meanings[name] = found.ratios, meaning
-        notes += [f"{name}: {note}" for note in found.notes]
+        ratios[name], meanings[name] = table.ratios, meaning
+        notes += [f"{name}: {note}" for note in table.notes]
     return Measures(ratios, meanings, tuple(notes))
 
 
@@ -124,9 +124,9 @@ class Comparison(Table, Mapping[str, Importances]):
     def to_dict(self) -> dict[str, list[Cell]]:
         names = list(next(iter(self.answers.values())))
         columns: dict[str, list[Cell]] = {"parameter": list(names)}
-        for objective, found in self.answers.items():
-            columns[f"{objective} ratio"] = [found[name].ratio for name in names]
-            columns[f"{objective} share"] = [found[name].share for name in names]
+        for objective, importances in self.answers.items():
+            columns[f"{objective} ratio"] = [importances[name].ratio for name in names]
+            columns[f"{objective} share"] = [importances[name].share for name in names]
         return columns
 
     def printed(self) -> Printed:

@@ -176,13 +176,13 @@ def effects_of(
         moments = moments.clipped(cut.level, cut.value)
     mean, variance = moments.range(*outer)
     check_spread(mean, variance, rows, region, clipped=cut is not None)
-    found = [
+    effects = [
         measure_effect(tally, sums_of(tally, outer, cut), outer, mean, variance, smoothing)
         for tally in tallies.values()
     ]
-    notes += effect_notes(found, rows)
+    notes += effect_notes(effects, rows)
     words = None if cut is None else cut.words
-    ranked = tuple(sorted(with_ratios(found), key=lambda row: -row.variance))
+    ranked = tuple(sorted(with_ratios(effects), key=lambda row: -row.variance))
     return Effects(ranked, str(region), words, rows, mean, variance, tuple(notes))
 
 

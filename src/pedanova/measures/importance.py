@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Literal, TypeAlias
 
 from pedanova.base.html import HtmlTable
 from pedanova.base.table import Printed, show_percent
 from pedanova.counting.contrasts import Contrast
-from pedanova.errors import listed
+from pedanova.errors import QueryError, listed
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.measures.share import ShareTable, share_of, summed_ratio, with_ratios
 from pedanova.measures.significance import LEAST_TARGET
@@ -158,6 +159,14 @@ def p_in_words(row: Importance) -> str:
 
 def show_p(p_value: float) -> str:
     return f"{p_value:.3f}" if p_value >= 0.001 else "<0.001"
+
+
+def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
+    """A whole number of an option."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
+        limit = "" if most == math.inf else f" to below {most:,}"
+        raise QueryError(f"{name}={value!r} must be a whole number from {least} up{limit}")
+    return int(value)
 
 
 def rank(

@@ -130,11 +130,11 @@ class ReducedSpace(NamedTable[Verdict]):
     @property
     def fixed(self) -> dict[str, object]:
         """Values of the parameters that have only one left."""
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for name, domain in self.space.items():
             if isinstance(domain, Categorical | Ordinal) and is_constant(domain):
-                found[name] = domain.choices[0] if isinstance(domain, Categorical) else domain.values[0]
-        return found
+                values[name] = domain.choices[0] if isinstance(domain, Categorical) else domain.values[0]
+        return values
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {
