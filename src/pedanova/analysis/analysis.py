@@ -88,7 +88,7 @@ class Analysis(Counted):
         seed
             Of the draws: the same seed gives the same numbers.
         force
-            Answer from fewer than 5 target rows too; a model or not, they tell next to nothing.
+            Answer from fewer than 5 target rows too; a model or not, they say next to nothing.
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
         contrasts, words, notes = self.ask(target, region)
@@ -198,7 +198,7 @@ class Analysis(Counted):
         params: Iterable[str] | None = None,
         seed: int = 0,
     ) -> Interactions:
-        """What every two parameters tell about the target together, beyond both added.
+        """What every two parameters explain together about being in the target, beyond the sum of both.
 
         Parameters
         ----------
