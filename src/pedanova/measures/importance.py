@@ -256,7 +256,7 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[str]:
             if block.stop - block.start > 1 and target < LEAST_TARGET and region < contrast.region.sum():
                 rows = f"{target} of {region:,} active rows" if region else "no active row"
                 notes.append(
-                    f"{contrast.name}: {rows} in the target, too few to say what its value does there"
+                    f"{contrast.name}: {rows} in the target; nothing can be said about its value there"
                 )
     return notes
 
