@@ -151,4 +151,4 @@ class TestEstimatorOptions:
     def test_a_model_that_cannot_be_is_refused(self, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
         wish = ["analyze", str(table), "--objective", "y", "--estimator", "surrogate", "--smoothing", "none"]
         assert main(wish) == 2
-        assert "is a matter of counts" in capsys.readouterr().err
+        assert "applies to counts only" in capsys.readouterr().err

@@ -121,7 +121,7 @@ def check_single(objective: str, levels: Levels) -> None:
     if levels.several:
         first = objective.split(", ")[0]
         raise QueryError(
-            f"{objective}: several objectives have no one variance; use .alone({first!r}).effects()"
+            f"{objective}: several objectives have no single variance; use .alone({first!r}).effects()"
         )
 
 

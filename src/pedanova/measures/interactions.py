@@ -220,7 +220,7 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def pair_notes(rows: Sequence[Interaction], cells: int) -> list[str]:
     many = f"{len(rows):,} pairs" if len(rows) > 1 else "1 pair"
-    notes = [f"{many}, at most {cells} × {cells} cells each beside rows without a value"]
+    notes = [f"{many}, at most {cells} × {cells} cells each, not counting rows without a value"]
     if not any(row.significant for row in rows):
         notes.append("no pair explains clearly more than its two parameters added up")
     if any(row.redundancy > 0.05 for row in rows):

@@ -173,7 +173,7 @@ class TestChoice:
         assert smooth.importance(smoothing=smoothing, draws=0).estimator == "counts"
         refuse(
             QueryError,
-            f"smoothing={smoothing!r} is a matter of counts",
+            f"smoothing={smoothing!r} applies to counts only",
             of=lambda: smooth.importance(smoothing=smoothing, estimator="surrogate"),
         )
 

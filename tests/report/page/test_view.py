@@ -129,7 +129,7 @@ def test_the_ladder_has_what_was_asked_and_enough_rows(a: pa.Analysis) -> None:
     parts = [rung.part for rung in ladder_of(a, [Fraction(3, 10)], None).rungs]
     assert parts == sorted({*RUNGS, Fraction(3, 10)} - {Fraction(1, 100)})  # 4 rows of 400
     ladder = ladder_of(a, [], None)
-    assert ladder.notes == ("left out of the sliders, being fewer than 5 rows: the best 1 %",)
+    assert ladder.notes == ("left out of the sliders, with fewer than 5 rows: the best 1 %",)
     assert [rung.rows for rung in ladder.rungs][-1] == 400
     assert ladder.rungs[-1].threshold is None
     for rung in ladder.rungs[:-1]:

@@ -146,7 +146,7 @@ def _given(model: Any, encoded: Encoded) -> Fitted:
     columns = getattr(model, "n_features_in_", None)
     if not hasattr(model, "estimators_") or getattr(model, "n_outputs_", None) != 1:
         raise QueryError(
-            f"model={type(model).__name__} must be a fitted forest of scikit-learn, of one output"
+            f"model={type(model).__name__} must be a fitted forest of scikit-learn with one output"
         )
     if columns != len(encoded.names):
         raise QueryError(

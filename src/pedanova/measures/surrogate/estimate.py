@@ -158,11 +158,11 @@ def objection_to(query: Query, options: Options) -> Objection | None:
     if query.observed is None:
         return Objection("the rows are no longer at hand", curable=True)
     if query.target is None or query.region is None or query.observed.restricted:
-        return Objection(f"{picked} are no part of the space that can be sampled")
+        return Objection(f"{picked} are not a part of the space that can be sampled")
     if not query.own and query.by_quantile:
         return Objection("the quantiles are those of other rows")
     if options.smoothing != "auto":
-        return Objection(f"smoothing={options.smoothing!r} is a matter of counts")
+        return Objection(f"smoothing={options.smoothing!r} applies to counts only")
     if not FEWEST_ROWS <= rows <= MOST_ROWS:
         return Objection(f"{rows:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}")
     if is_complete(query.observed, query.rows):
@@ -189,7 +189,7 @@ def advice(query: Query, options: Options, objection: Objection | None) -> list[
     helps = options.estimator == "auto" and FEWEST_ROWS <= query.count <= MOST_ROWS
     if not helps or objection is None or not objection.curable:
         return []
-    return [f"with {query.count:,} rows a model would be nearer the truth than counts, but {objection.words}"]
+    return [f"with {query.count:,} rows a model would be more accurate than counts, but {objection.words}"]
 
 
 def by_counts(query: Query, options: Options, counted: list[Importance], notes: list[str]) -> Estimate:

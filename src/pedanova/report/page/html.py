@@ -210,7 +210,7 @@ def density_card() -> str:
 def profile_card() -> str:
     intro = (
         "The same importance for every target inside this region, the strictest on the left. "
-        "The vertical line is the present target."
+        "The vertical line is the current target."
     )
     inner = "<ul class='legend' id='profile-legend'></ul>" + chart("profile", "Importance by target")
     return card("profile", "How importance changes with the target", intro, inner)
@@ -219,7 +219,7 @@ def profile_card() -> str:
 def objective_card(view: View) -> str:
     if view.several:
         text = escape(
-            f"{view.objective}: several objectives are ordered together, so target and region have no one threshold."
+            f"{view.objective}: several objectives are ordered together, so target and region have no single threshold."
         )
         return card("objective", "The objective", text, "")
     intro = (

@@ -82,7 +82,7 @@ def _usual(
             rung = _rung(a, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
-    note = f"left out of the sliders, being fewer than {least} rows: the best {names}"
+    note = f"left out of the sliders, with fewer than {least} rows: the best {names}"
     return rungs, [note] if few else []
 
 
@@ -114,5 +114,5 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[str]) -> Lad
             kept.append(rung)
     if same:
         names = ", ".join(percent(part) for part in sorted(same))
-        notes = [*notes, f"left out of the sliders, being the same rows as a neighbour: {names}"]
+        notes = [*notes, f"left out of the sliders, holding the same rows as a neighbour: {names}"]
     return Ladder(tuple(kept), tuple(notes))

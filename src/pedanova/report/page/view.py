@@ -140,7 +140,9 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
     chosen = usual | {"force": False} | options
     unknown = sorted(set(chosen) - set(usual) - {"force"})
     if unknown:
-        raise QueryError(f"{unknown[0]}= is no option of a report; there are {', '.join(usual)} and force")
+        raise QueryError(
+            f"{unknown[0]}= is not an option of a report; there are {', '.join(usual)} and force"
+        )
     as_options(**chosen)
     return chosen
 
