@@ -112,7 +112,10 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO), "--objective", "error", "--direction", "up"], "invalid choice: 'up'"),
         (["analyze", str(DEMO), "--objective", "error", "--threads", "0"], "--threads 0 must be"),
         (["analyze", str(DEMO), "--objective", "error", "--params", "nope"], "no column is called 'nope'"),
-        (["analyze", str(DEMO), "--objective", "error", "--space", "none.json"], "none.json' is no file"),
+        (
+            ["analyze", str(DEMO), "--objective", "error", "--space", "none.json"],
+            "--space none.json is no file",
+        ),
         (["analyze", str(DEMO), "--objective", "error", "-o", "/no/such/folder/x"], "cannot be written"),
         (
             ["analyze", str(DEMO), "--objective", "error", "--report", "/no/such/folder/x"],
@@ -355,3 +358,14 @@ def test_notes_go_to_stderr_where_the_form_has_no_place(run) -> None:
     assert status == 0
     assert "only 11 rows" in err
     assert "rows" not in out
+
+
+def test_a_condition_is_worded_as_it_was_typed(run, tmp_path: Path) -> None:
+    """What looks like an argument in a condition was once turned into an option."""
+    file = tmp_path / "t.csv"
+    rows = "\n".join(f"{i % 4},{i % 7},{(i * 37) % 100}" for i in range(100))
+    file.write_text(f"seed,lr,loss\n{rows}\n")
+    condition = "seed==1 or seed==2"
+    status, out, _ = run("analyze", file, "--objective", "loss", "--where", condition, "--draws", 0)
+    assert status == 0
+    assert f"only rows where {condition} count: 50 of 100" in out

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sources.tools import need
 
 import pedanova as pa
 from helpers import nasty
+from helpers.tools import need
 from pedanova.cli.main import main
+from pedanova.counting.counts import Counts
 from pedanova.errors import DataError, PartError, QueryError
-from pedanova.scale.parts import Counts, count_part
+from pedanova.scale.parts import count_part
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
 OPTIONS = {"space": nasty.SPACE, "outside": "count"}

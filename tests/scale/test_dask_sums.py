@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pedanova.base.notes import Count, Note, added
+from pedanova.counting.counts import Counts
 from pedanova.data.column import Column
 from pedanova.scale.dask_sums import GROUP, Tree, client_of
-from pedanova.scale.parts import Counts, Look, merged
+from pedanova.scale.parts import Look
 from pedanova.scale.sketch import FEW, MOST, Sketch, joined_sketches
 
 
@@ -86,7 +88,13 @@ def counts_of(random: np.random.Generator) -> Counts:
     for table in tables:
         table.flags.writeable = False  # as they come out of a message
     rows = int(tables[0].sum())
-    return Counts(rows, rows, {"lr": tables}, None, [f"{rows:,} of {rows + 1:,} rows are used", "told"])
+    return Counts(
+        rows,
+        rows,
+        {"lr": tables},
+        None,
+        [Note("rows", Count(rows), " of ", Count(rows + 1), " rows are used"), Note("source", "told")],
+    )
 
 
 def test_counts_that_are_added_stay_as_they_are(random: np.random.Generator) -> None:
@@ -98,17 +106,18 @@ def test_counts_that_are_added_stay_as_they_are(random: np.random.Generator) -> 
     np.testing.assert_array_equal(nested.tables["lr"][0], total.tables["lr"][0])
     np.testing.assert_allclose(nested.tables["lr"][1], total.tables["lr"][1])
     assert (nested.rows, nested.counted, nested.notes) == (total.rows, total.counted, total.notes)
-    assert total.notes == merged(note for counts in found for note in counts.notes)
+    assert total.notes == added(note for counts in found for note in counts.notes)
     for one, old in zip(found, before, strict=True):
         for own, was in zip(one.tables["lr"], old.tables["lr"], strict=True):
             np.testing.assert_array_equal(own, was)
 
 
+def used_of(rows: int) -> Note:
+    return Note("rows", Count(rows), " of ", Count(9), " rows are used")
+
+
 def test_looks_add_up_in_any_grouping(random: np.random.Generator) -> None:
-    looks = [
-        Look(9, 8, bool(n), (5, 3, 7), random.integers(0, 9, 8), [f"{n} of 9 rows are used"])
-        for n in range(4)
-    ]
+    looks = [Look(9, 8, bool(n), (5, 3, 7), random.integers(0, 9, 8), [used_of(n)]) for n in range(4)]
     total, nested = Look.sum(looks), Look.sum([Look.sum(looks[:1]), Look.sum(looks[1:])])
     np.testing.assert_array_equal(total.counts, nested.counts)
     assert (total.rows, total.kept, total.window, total.notes) == (

@@ -21,7 +21,7 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS, refuse
 from pedanova.cli.main import main
-from pedanova.errors import DataError, FormatError, PartError, QueryError, WorkerError
+from pedanova.errors import DataError, FormatError, PartError, QueryError, SpaceError, WorkerError
 from pedanova.scale import checkpoint
 from pedanova.scale import readers as crew
 from pedanova.sources.scans import batches
@@ -73,11 +73,17 @@ def write(table: pd.DataFrame, folder: Path, files: int = 20) -> Path:
     return folder
 
 
+def told(a: pa.Analysis) -> list[str]:
+    """The notes, less those on who counted and what could not be read."""
+    return [note for note in a.notes if not note.startswith(("counted by the engine", "skipped"))]
+
+
 def same(streamed: pa.Analysis, whole: pa.Analysis) -> None:
     assert streamed.space == whole.space
     assert streamed.levels == whole.levels
     assert streamed.tallies == whole.tallies
     assert streamed.dropped == whole.dropped
+    assert told(streamed) == told(whole)
     one, two = streamed.importance(**COUNTS), whole.importance(**COUNTS)
     assert one.to_dict() == two.to_dict()
 
@@ -101,6 +107,74 @@ CHOICES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", CHOICES, ids=lambda options: " ".join(options))
 def test_in_parts_or_at_once(table: pd.DataFrame, folder: Path, options: dict[str, Any]) -> None:
     same(pa.analyze(folder, "loss", stream=True, **options), pa.analyze(table, "loss", **options))
+
+
+def conditional(rows: int = 400, seed: int = 5) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    optimizer = random.choice(["adam", "sgd"], rows)
+    return pd.DataFrame(
+        {
+            "optimizer": optimizer,
+            "momentum": np.where(optimizer == "sgd", random.random(rows), np.nan),
+            "lr": 10 ** random.uniform(-5, -1, rows),
+            "status": random.choice(["COMPLETE", "PRUNED"], rows, p=[0.8, 0.2]),
+            "loss": random.random(rows),
+        }
+    )
+
+
+def test_notes_of_twenty_parts_are_those_of_the_whole(tmp_path: Path) -> None:
+    """They were thirty once: one for each part that had pruned rows."""
+    table = conditional()
+    folder = write(table, tmp_path / "parts")
+    options = {"state": "status", "pruned": "last"}
+    space = {
+        "optimizer": pa.Categorical(["adam", "sgd"]),
+        "momentum": pa.Float(0, 1, when={"optimizer": "sgd"}),
+    }
+    for given in ({}, {"space": space}):
+        parts = pa.analyze(folder, "loss", stream=True, **options, **given)
+        same(parts, pa.analyze(table, "loss", **options, **given))
+    assert len(parts.notes) == 3
+    pruned = int((table["status"] == "PRUNED").sum())
+    assert f"{pruned} pruned rows count with their last value" in parts.notes
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["given", "guessed"])
+def test_a_part_without_an_active_row_decides_nothing(tmp_path: Path, given: bool) -> None:
+    table = conditional().sort_values("optimizer").reset_index(drop=True)
+    table = table.drop(columns="status")
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name, rows in table.groupby("optimizer"):
+        rows.to_parquet(folder / f"{name}.parquet")
+    space = {
+        "optimizer": pa.Categorical(["adam", "sgd"]),
+        "momentum": pa.Float(0, 1, when={"optimizer": "sgd"}),
+    }
+    options: dict[str, Any] = {"space": space} if given else {}
+    same(pa.analyze(folder, "loss", stream=True, **options), pa.analyze(table, "loss", **options))
+
+
+def test_a_condition_that_never_holds_is_refused_in_parts_too(tmp_path: Path) -> None:
+    table = conditional()
+    folder = write(table, tmp_path / "parts", files=3)
+    space = {"momentum": pa.Float(0, 1, when={"optimizer": "lion"})}
+    asked = (
+        lambda: pa.analyze(table, "loss", space=space),
+        lambda: pa.analyze(folder, "loss", stream=True, space=space),
+    )
+    messages = {refuse(SpaceError, "holds in no row", of=ask) for ask in asked}
+    assert len(messages) == 1
+
+
+@pytest.mark.parametrize("rows", [40, 128, 129])
+def test_a_small_table_has_every_objective_as_a_level_in_parts_too(tmp_path: Path, rows: int) -> None:
+    table = conditional(rows).drop(columns="status")
+    folder = write(table, tmp_path / "parts", files=3)
+    parts, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss")
+    same(parts, whole)
+    assert parts.levels.complete == whole.levels.complete == (rows <= 128)
 
 
 def test_an_objective_that_is_a_condition(table: pd.DataFrame, folder: Path) -> None:
@@ -448,7 +522,7 @@ def test_a_scan_goes_on_from_its_checkpoint(
     assert len(seen) == 12
     rest = stop_after(100, monkeypatch)
     monkeypatch.setattr(
-        "pedanova.scale.scan.survey_part", fail
+        "pedanova.scale.sketch.survey_part", fail
     )  # neither space nor thresholds are sought again
     monkeypatch.setattr("pedanova.scale.scan.look_at_part", fail)
     a = pa.analyze(folder, "loss", **options)
@@ -505,7 +579,7 @@ def test_a_damaged_checkpoint_is_refused(folder: Path, tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys, time, pedanova as pa
-from pedanova import checkpoint, rescan
+from pedanova.scale import checkpoint, rescan
 plain = rescan.count_part
 checkpoint.LEISURE = 0.0
 def slowly(*arguments, **options):
@@ -597,11 +671,11 @@ def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["analyze", *place, "--on-error", "skip", *saved]) == 0
     printed = capsys.readouterr().out
     assert "part-02.parquet" in printed
-    assert "read in 19 parts" in printed
+    assert "skipped, and not counted" in printed
     assert main(["analyze", *place, "--on-error", "skip", "--nan", "worst", *saved]) == 2
     assert "another analysis" in capsys.readouterr().err
     assert main(["analyze", *place, "--on-error", "skip", "--no-stream"]) == 0
-    assert "read in" not in capsys.readouterr().out
+    assert "skipped, and not counted" in capsys.readouterr().out
     assert main(["analyze", *place, "--no-stream", *saved]) == 2
     assert "--no-stream" in capsys.readouterr().err
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pedanova.analysis.rows import Counted
+from pedanova.analysis.rows import AnalysisRows
+from pedanova.base.notes import added, in_order
 from pedanova.counting.contrasts import Contrast, counted_rows
-from pedanova.counting.cut import check_alike
+from pedanova.counting.merge import check_alike
 from pedanova.counting.nesting import few_rows_note
 from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import PairTally
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Analysis(Counted):
+class Analysis(AnalysisRows):
     """Tallies of every parameter, and the questions they answer.
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
@@ -208,7 +209,7 @@ class Analysis(Counted):
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             found = self.within(region).interactions(target, **options)  # type: ignore[arg-type]
             return replace(found, region=str(base))
-        observed = self._source()
+        observed = self._observed()
         contrasts, words, notes = self.ask(target, region)
         found = find_pairs(observed, self._codes(wanted, base), contrasts, threads=self.threads, **options)
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
@@ -239,7 +240,7 @@ class Analysis(Counted):
         chosen = {c.name: c for c in choose(contrasts, names)}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         groups = groups_of(chosen.values(), as_cells(cells, 0))
-        return chosen, tally_pairs(self._source(), self._codes(wanted, base), groups, threads=self.threads)
+        return chosen, tally_pairs(self._observed(), self._codes(wanted, base), groups, threads=self.threads)
 
     @property
     def plot(self) -> Plots:
@@ -259,7 +260,7 @@ class Analysis(Counted):
 
         Further options are those of `importance`.
         """
-        goals = self._source().goals
+        goals = self._observed().goals
         together = {"together": self.importance(target, region, **options)} if len(goals) > 1 else {}
         alone = {goal.name: self.alone(goal.name).importance(target, region, **options) for goal in goals}
         return Comparison(together | alone)
@@ -271,14 +272,14 @@ class Analysis(Counted):
         from pedanova.measures.forest.forest import forest_effects
 
         return forest_effects(
-            self._source(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads
+            self._observed(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads
         )
 
     def axis(self, *, trees: int = 64, seed: int = 0) -> AxisEffects:
         """What moves the prediction away from the best row: see `pedanova.forest.axis_effects`."""
         from pedanova.measures.forest.forest import axis_effects
 
-        return axis_effects(self._source(), trees=trees, seed=seed, threads=self.threads)
+        return axis_effects(self._observed(), trees=trees, seed=seed, threads=self.threads)
 
     def compare(self, target: float = 0.1, *, seed: int = 0) -> Measures:
         """PED and f-ANOVA, globally and locally, side by side: see `pedanova.measures.compare_measures`."""
@@ -317,21 +318,21 @@ class Analysis(Counted):
         from pedanova.reduction.search import Search
 
         contrasts, _, _ = self.ask(target, 1.0)
-        observed = self._source()
+        observed = self._observed()
         wanted, counted = self._as_rows(target, "target"), counted_rows(observed, self.levels.nan)
         search = Search(observed, self.asked(contrasts, target, 1.0), wanted, seed, counted)
         return reduce_space(self, search, target, keep, widen=widen, estimator=estimator, folds=folds)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""
-        return self._like(with_goal(self._source(), objective, self.levels.nan))
+        return self._like(with_goal(self._observed(), objective, self.levels.nan))
 
     def __add__(self, other: Analysis) -> Analysis:
         if not isinstance(other, Analysis):
             return NotImplemented
         check_alike(self, other)
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
-        notes = tuple(dict.fromkeys([*self.notes, *other.notes]))
+        notes = in_order(added([*self.notes, *other.notes]))
         complete = self.levels.complete and other.levels.complete
         levels = replace(self.levels, complete=complete, own=False)
         dropped = self.dropped + other.dropped

@@ -9,15 +9,17 @@ from typing import Any, Literal, get_args
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.threads import as_threads
-from pedanova.counting.cut import check_inside, levelled
+from pedanova.counting.held import Held
 from pedanova.counting.levels import Levels
-from pedanova.data.objectives import read_goals
-from pedanova.data.observations import OutsidePolicy, choose_columns
+from pedanova.counting.source import Counted, assembled, levels_for
+from pedanova.data.choose import HeldColumns, choose_space
+from pedanova.data.objectives import Goal, read_goals
+from pedanova.data.observations import OutsidePolicy
 from pedanova.data.outcomes import Ending, NanPolicy, Policies, PrunedEnding
 from pedanova.data.prepare import prepare
-from pedanova.data.records import RepeatPolicy
+from pedanova.data.records import Records, RepeatPolicy
 from pedanova.data.request import Request, complete
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 from pedanova.space.parameters import Space
 
 OnError = Literal["raise", "skip"]
@@ -120,6 +122,7 @@ def analyze(
     ['x', 'z']
     """
     # These bring narwhals along: only when needed.
+    from pedanova.scale.scan import Reading, count_table
     from pedanova.sources import open_table, read_records, read_series
     from pedanova.sources.scans.scan import Scan
     from pedanova.sources.spaces.read import read_space
@@ -130,7 +133,6 @@ def analyze(
         pruned=as_choice("pruned", pruned, PrunedEnding),
         infeasible=as_choice("infeasible", infeasible, Ending),
     )
-    fate: OutsidePolicy = as_choice("outside", outside, OutsidePolicy)
     workers = as_threads(threads)
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
@@ -155,26 +157,29 @@ def analyze(
         policies=policies,
         threads=workers,
     )
+    inside = as_choice("outside", outside, OutsidePolicy) == "error" and given is not None
+    reading = Reading(
+        levels=levels,
+        inside=inside,
+        threads=workers,
+        executor=executor,
+        skip=skip,
+        checkpoint=checkpoint,
+        pushdown=pushdown,
+    )
     if isinstance(opened, Scan):
-        from pedanova.scale.scan import How, count_table
-
-        how = How(
-            levels=levels,
-            outside=fate,
-            threads=workers,
-            executor=executor,
-            skip=skip,
-            checkpoint=checkpoint,
-            pushdown=pushdown,
-        )
-        return Analysis.of_counts(count_table(opened, request, how), workers)
+        return Analysis.of(count_table(opened, request, reading), workers)
     records = read_records(opened, names=names, study=study)
-    observed = prepare(replace(records, notes=(*records.notes, *notes)), request)
-    cut, codes = levelled(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
-    a = Analysis.of(observed, cut, workers, codes)
-    if space is not None and fate == "error":
-        check_inside(a.tallies, observed)
-    return a
+    records = replace(records, notes=(*records.notes, *notes))
+    return Analysis.of(count_records(records, request, levels, inside=inside), workers)
+
+
+def count_records(records: Records, request: Request, levels: object, *, inside: bool) -> Counted:
+    """Count a table in memory: a scan of one part, which may be asked everything."""
+    observed, notes = prepare(records, request)
+    held = Held(observed, "worst" if request.policies.may_be_worst else "drop", request.threads)
+    cut = levels_for(held, levels)
+    return assembled(held, cut, held.count(cut), notes=notes, inside=inside)
 
 
 def guess_space(
@@ -199,27 +204,20 @@ def guess_space(
         Request(objective=objective, params=params, exclude=exclude),
         ask=False,
     )
-    goals = (
-        ()
-        if request.objective is None
-        else read_goals(records.columns, records.rows, request.objective, "minimize")
-    )
-    chosen = choose_columns(
-        records,
-        goals,
-        space=request.space,
-        params=request.params,
-        exclude=request.exclude,
-        conditions=request.conditions,
-    )
-    return chosen.space, chosen.notes
+    goals = () if request.objective is None else goals_of(records, request)
+    choice = choose_space(tuple(records.columns), goals, request, HeldColumns(records.columns))
+    return choice.space, (*records.notes, *choice.notes)
+
+
+def goals_of(records: Records, request: Request) -> tuple[Goal, ...]:
+    return read_goals(records.columns, records.rows, request.objective, "minimize")
 
 
 def check_in_memory(**options: object) -> None:
     """Refuse what only tables read in parts have a use for."""
     for name, value in options.items():
         if value is not None:
-            raise QueryError(f"{name}= is for tables read in parts; leave stream=False out")
+            raise QueryError(Arg(name), " is for tables read in parts; leave ", Arg("stream", False), " out")
 
 
 def _are_names(objective: object) -> bool:
@@ -231,5 +229,5 @@ def _are_names(objective: object) -> bool:
 def as_choice(name: str, value: object, choices: Any) -> Any:
     allowed = get_args(choices)
     if not isinstance(value, str) or value not in allowed:
-        raise QueryError(f"{name}={value!r} must be {' or '.join(repr(choice) for choice in allowed)}")
+        raise QueryError(Arg(name, value), f" must be {' or '.join(repr(choice) for choice in allowed)}")
     return value

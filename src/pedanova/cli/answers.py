@@ -14,7 +14,6 @@ from pedanova.base.table import Cell, Table, show_percent
 from pedanova.cli.load import estimation, opened, questions_of, region_of
 from pedanova.cli.output import (
     as_json,
-    as_options,
     as_rows,
     emit,
     heading,
@@ -22,6 +21,7 @@ from pedanova.cli.output import (
     notes_aside,
     paragraphs,
     wants_colour,
+    worded,
 )
 from pedanova.cli.pages import write_report
 from pedanova.cli.values import as_float, parse_ladder, parse_smoothing
@@ -29,7 +29,6 @@ from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.compare import Measures
 from pedanova.measures.densities import Densities, shown_parts
 from pedanova.measures.importance import Importances
-from pedanova.report.sentences import gathered
 from pedanova.report.terminal.curves import draw_densities, draw_key
 from pedanova.report.terminal.tables import (
     draw_importances,
@@ -62,7 +61,7 @@ def run_profile(options: argparse.Namespace) -> int:
         found = a.profile(region_of(options), ladder=ladder, **estimation(options))
         if options.format == "text":
             drawn = draw_profile(found, **look(options))
-            answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, a, options)), options)
+            answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
             return 0
         answer = about(a) | {"region": found.region, "baseline": options.baseline}
         answer |= {"profile": as_rows(found.to_dict()), "estimator": found.estimator}
@@ -77,7 +76,7 @@ def run_interactions(options: argparse.Namespace) -> int:
         found = a.interactions(*questions_of(options), cells=whole, seed=options.seed)
         if options.format == "text":
             drawn = draw_interactions(found, most=options.top, **look(options))
-            answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, a, options)), options)
+            answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
             return 0
         answer = about(a) | {"target": found.target, "region": found.region, "cells": found.cells}
         answer |= {"interactions": as_rows(found.to_dict()), "notes": list(found.notes)}
@@ -185,7 +184,7 @@ def run_compare(options: argparse.Namespace) -> int:
         raise QueryError(f"--target {options.target!r} must be a quantile, such as 0.1 for the best 10 %")
     with opened(options) as a:
         found = a.compare(target, seed=options.seed)
-        notes = gathered([*found.notes, *a.notes], a.space)
+        notes = [*found.notes, *a.notes]
     if options.format == "text":
         answer_text(compared_in_words(found, notes, options), options)
     else:
@@ -194,12 +193,12 @@ def run_compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def compared_in_words(found: Measures, notes: list[str], options: argparse.Namespace) -> str:
+def compared_in_words(found: Measures, notes: Sequence[str], options: argparse.Namespace) -> str:
     """Ratios by measure, and what each measure means."""
     width = line_width(options.output)
     meanings = [fill(f"{name}: {meaning}", width, "  ") for name, meaning in found.meanings.items()]
     table = draw_table(found.header(), found.lines(), **look(options))
-    words = draw_notes([as_options(note) for note in notes], width=width)
+    words = draw_notes(worded(notes), width=width)
     return paragraphs("Ratios by measure:", table, "\n".join(meanings), words)
 
 
@@ -252,7 +251,7 @@ def importances_in_words(a: Analysis, found: Importances, options: argparse.Name
         heading(a, options),
         draw_importances(found, **look(options)),
         side_by_side(a, options) if several else "",
-        notes_of([*found.notes, *a.notes], a, options),
+        notes_of([*found.notes, *a.notes], options),
     )
 
 
@@ -262,6 +261,5 @@ def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
     return f"Ratios by objective:\n\n{draw_table(answers.header(), answers.lines(), **look(options))}"
 
 
-def notes_of(notes: Sequence[str], a: Analysis, options: argparse.Namespace) -> str:
-    gathered_notes = [as_options(note) for note in gathered(list(notes), a.space)]
-    return draw_notes(gathered_notes, width=line_width(options.output))
+def notes_of(notes: Sequence[str], options: argparse.Namespace) -> str:
+    return draw_notes(worded(notes), width=line_width(options.output))

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(options)
     except PedanovaError as error:
-        return refused(str(error))
+        return refused(error.in_shell())
     except MemoryError:
         return refused("not enough memory for this table; use fewer columns (--params)")
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`

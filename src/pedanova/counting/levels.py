@@ -15,7 +15,7 @@ from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.data.column import count_nan
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of
-from pedanova.errors import DataError, LevelsError, QueryError
+from pedanova.errors import Arg, DataError, LevelsError, QueryError
 
 LADDER = tuple(
     Fraction(thousandths, 1000)
@@ -112,8 +112,9 @@ class Levels:
             have = ", ".join(percent(part) for part in self.quantiles)
             why = "the data is no longer at hand" if self.own else "the levels are those of other data"
             raise LevelsError(
-                f"{cut} were not counted and {why}; "
-                f"choose one of {have}, or analyze the data again with levels=[…]"
+                f"{cut} were not counted and {why}; choose one of {have}, or analyze the data again with ",
+                Arg("levels"),
+                "[…]",
             )
         signed = self.sign * self.thresholds
         hit = np.flatnonzero(signed == cut.signed)
@@ -138,7 +139,10 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
         return LADDER
     if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):
         given = type(quantiles).__name__ if hasattr(quantiles, "levels") else repr(quantiles)
-        raise QueryError(f"levels={given} must be a list of quantiles, or the .levels of another analysis")
+        raise QueryError(
+            Arg("levels", shown=f"{given}"),
+            " must be a list of quantiles, or the .levels of another analysis",
+        )
     parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
     if len(parts) > MAX_LEVELS:
         raise QueryError(f"levels: {len(parts)} quantiles are more than {MAX_LEVELS}")

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.counting.levels import MAX_LEVELS, Levels
 from pedanova.counting.moments import Moments, centres_of
 from pedanova.counting.tally import Tally
@@ -39,8 +40,8 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
 MAGIC = b"\x89PEDA\r\n\x1a"
-VERSION = 2
-READABLE = (1, 2)
+VERSION = 3
+READABLE = (1, 2, 3)
 LONGEST_HEADER = 1 << 26
 TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
 ZLIB_BEST = 1040  # zlib never shrinks data by more than about this factor
@@ -54,7 +55,7 @@ class Stored:
     dropped: int
     levels: Levels
     tallies: Mapping[str, Tally]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     moments: Moments | None = None  # files of version 1 have none
 
 
@@ -108,7 +109,7 @@ def to_bytes(stored: Stored) -> bytes:
         "own": levels.own,
         "several": levels.several,
         "space": Space({name: tally.parameter for name, tally in stored.tallies.items()}).to_dict(),
-        "notes": list(stored.notes),
+        "notes": [note.to_dict() for note in stored.notes],
         "moments": stored.moments is not None,
         "blocks": [len(block) for block in blocks],
     }
@@ -173,7 +174,7 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
         dropped=as_count(header["dropped"], "dropped", most=2**62),
         levels=levels,
         tallies=tallies,
-        notes=tuple(as_text(note, "notes") for note in as_list(header["notes"], "notes")),
+        notes=tuple(map(Note.from_dict, as_list(header["notes"], "notes"))),
         moments=moments,
     )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pedanova.data.column import Column, as_column
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, QueryError, listed, unknown_name
+from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,13 +36,15 @@ def read_goals(
 ) -> tuple[Goal, ...]:
     """One goal for each objective; a list of names is several."""
     if objective is None:
-        raise QueryError(f"objective= is missing; name one of the columns: {listed(list(table), most=40)}")
+        raise QueryError(
+            Arg("objective"), f" is missing; name one of the columns: {listed(list(table), most=40)}"
+        )
     many = (
         isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     )
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
-        raise QueryError(f"objective={objective!r} repeats a name; give each once")
+        raise QueryError(Arg("objective", objective), " repeats a name; give each once")
     directions = as_directions(direction, len(objectives))
     return tuple(_read_goal(table, rows, o, d) for o, d in zip(objectives, directions, strict=True))
 
@@ -51,7 +53,7 @@ def as_directions(direction: object, count: int) -> list[Direction]:
     if isinstance(direction, Sequence) and not isinstance(direction, str):
         if len(direction) != count:
             raise QueryError(
-                f"direction={direction!r} must give one direction for each of {count} objectives"
+                Arg("direction", direction), f" must give one direction for each of {count} objectives"
             )
         return [as_direction(one) for one in direction]
     return [as_direction(direction)] * count
@@ -60,7 +62,7 @@ def as_directions(direction: object, count: int) -> list[Direction]:
 def as_direction(direction: object) -> Direction:
     if isinstance(direction, str) and direction in get_args(Direction):
         return direction  # type: ignore[return-value]
-    raise QueryError(f"direction={direction!r} must be 'minimize' or 'maximize'")
+    raise QueryError(Arg("direction", direction), " must be 'minimize' or 'maximize'")
 
 
 def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direction: Direction) -> Goal:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError
@@ -36,7 +37,7 @@ class Records:
     """A table as a source gave it: columns by name, not yet told apart."""
 
     columns: Mapping[str, Column]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     told: Told = field(default_factory=Told)
 
     def __post_init__(self) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column, take
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.outcomes import Policies
 from pedanova.data.records import Records, RepeatPolicy, Told
 from pedanova.data.regions import Direction
-from pedanova.errors import QueryError, SpaceError, listed
+from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Parameter, Space
 
@@ -42,7 +43,7 @@ class Request:
         given = (self.where, self.feasible, self.state)
         # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
         told_by_nan = self.policies.may_be_worst == (self.policies.nan == "worst")
-        return told_by_nan and all(option is None for option in given) and self.repeats == "all"
+        return told_by_nan and all(option is None for option in given) and self.repeats in (None, "all")
 
 
 def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
@@ -74,7 +75,7 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
     )
 
 
-def _account(told: Told, request: Request) -> list[str]:
+def _account(told: Told, request: Request) -> list[Note]:
     """What was taken from the source's own account."""
     if not told.source:
         return []
@@ -84,16 +85,16 @@ def _account(told: Told, request: Request) -> list[str]:
     if told.objectives and request.objective is None:
         ways = _known_directions(told) if request.direction is None else {}
         taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in told.objectives))
-    return [f"{told.source} tells {' and '.join(taken)}"] if taken else []
+    return [Note("source", f"{told.source} tells {' and '.join(taken)}")] if taken else []
 
 
-def _meant(records: Records, request: Request) -> tuple[Request, list[str]]:
+def _meant(records: Records, request: Request) -> tuple[Request, list[Note]]:
     """Where a setting and a result have the same name, the objective is the result."""
     given = request.objective
     names = list(given) if isinstance(given, list | tuple) else [given]
     results = {name: _result_called(name, records) for name in names if isinstance(name, str)}
     notes = [
-        f"{name} is a setting and a result; the result, {result}, is the objective"
+        Note("source", f"{name} is a setting and a result; the result, {result}, is the objective")
         for name, result in results.items()
         if result != name
     ]
@@ -117,8 +118,9 @@ def _objective_of(told: Told, ask: bool) -> object:
         return told.objectives[0] if len(told.objectives) == 1 else list(told.objectives)
     if told.metrics and ask:
         raise QueryError(
-            f"objective= is missing, and {told.source or 'the source'} does not tell; "
-            f"name one of: {listed(list(told.metrics), most=40)}"
+            Arg("objective"),
+            f" is missing, and {told.source or 'the source'} does not tell; name one of: ",
+            f"{listed(list(told.metrics), most=40)}",
         )
     return None
 
@@ -137,12 +139,17 @@ def _known_directions(told: Told) -> dict[str, Direction]:
     return dict(zip(names, told.directions, strict=False))
 
 
-def _direction_notes(told: Told, objective: object) -> list[str]:
+def _direction_notes(told: Told, objective: object) -> list[Note]:
     """A log that leaves the direction open must not have it guessed in silence."""
     names = objective if isinstance(objective, list | tuple) else [objective]
     known = _known_directions(told)
     return [
-        f"{told.source} does not say whether {name} is to be minimised; it is: pass direction='maximize' otherwise"
+        Note(
+            "doubt",
+            f"{told.source} does not say whether {name} is to be minimised; it is: pass ",
+            Arg("direction", "maximize"),
+            " otherwise",
+        )
         for name in names
         if told.source and isinstance(name, str) and name not in known
     ]
@@ -168,10 +175,12 @@ def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> li
     goals = _compared(request.objective, records)
     for name in exclude:
         if name not in known and (name not in records.columns or name in told.objectives):
-            raise QueryError(f"exclude= names {name!r}, no setting here: {listed(list(known), most=40)}")
+            raise QueryError(
+                Arg("exclude"), f" names {name!r}, no setting here: {listed(list(known), most=40)}"
+            )
     left = [name for name in told.params if name not in exclude and name not in goals]
     if not left:
-        raise QueryError(f"exclude= leaves none of {listed(list(told.params))}; keep one at least")
+        raise QueryError(Arg("exclude"), f" leaves none of {listed(list(told.params))}; keep one at least")
     return left
 
 
@@ -188,23 +197,24 @@ def _without_idle(records: Records) -> Records:
     """A space that the source tells may hold settings that have no value in these rows: those say nothing."""
     told = records.told
     idle = [name for name in told.space or () if records.columns[name].absent().all()]
-    return _without(records, idle, [f"without a value in these rows and left out: {listed(idle)}"])
+    note = Note("unused", f"without a value in these rows and left out: {listed(idle)}")
+    return _without(records, idle, [note])
 
 
 def _without_unusable(records: Records, request: Request) -> Records:
     """A setting that cannot be counted, such as one of thousands of choices, must not hide the others."""
     if request.space is not None or request.params is not None:
         return records
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Note] = {}
     for name, parameter in (records.told.space or {}).items():
         try:
             grid_of(parameter)
         except SpaceError as error:
-            reasons[name] = f"{name}: {error}; left out"
+            reasons[name] = Note("unused", *error.words, "; left out", subject=name)
     return _without(records, list(reasons), list(reasons.values()))
 
 
-def _without(records: Records, names: list[str], notes: list[str]) -> Records:
+def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
     """Some settings of the source's space less, unless none would be left."""
     told = records.told
     params = tuple(name for name in told.params if name not in names)
@@ -226,7 +236,8 @@ def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
     rows, count = np.flatnonzero(mask), len(mask)
     if len(rows) == count:
         return records, request
-    note = f'only rows with {rule} are used, {len(rows):,} of {count:,}; pass where="…" on it for others'
+    words = f"only rows with {rule} are used, {len(rows):,} of {count:,}; pass "
+    note = Note("rows", words, Arg("where", shown='"…"'), " on it for others")
     fewer = replace(records, columns=take(records.columns, rows), notes=(*records.notes, note))
     return fewer, replace(
         request,

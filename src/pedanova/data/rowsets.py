@@ -16,7 +16,7 @@ from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask, as_column, count_nan, shorten
 from pedanova.data.expressions import as_real, rows_where
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of
-from pedanova.errors import QueryError, unknown_name
+from pedanova.errors import Arg, QueryError, unknown_name
 from pedanova.space.values import as_labels
 
 
@@ -40,11 +40,20 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     if isinstance(value, str):
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
-        return RowSet(rows_in_box(value, table, rows), f"rows with {box_in_words(value)}")
+        return RowSet(rows_in_box(value, table, rows), rows_in_words(value))
     if not needs_rows(value):
         return as_region(value, name)
     mask = as_mask(value, name, rows)
     return RowSet(mask, f"the {int(mask.sum()):,} marked rows")
+
+
+def rows_in_words(value: object) -> str:
+    """Rows of a condition or a box, by their name."""
+    return (
+        f"rows with {box_in_words(value)}"
+        if isinstance(value, Mapping)
+        else f"rows where {in_short(str(value))}"
+    )
 
 
 def needs_rows(value: object) -> bool:
@@ -57,12 +66,13 @@ def needs_rows(value: object) -> bool:
 def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
     if text not in table:
         try:
-            return RowSet(rows_where(text, table), f"rows where {in_short(text)}")
+            return RowSet(rows_where(text, table), rows_in_words(text))
         except QueryError as error:
-            raise QueryError(f"{name}={error}") from None
+            first, *rest = error.words
+            raise QueryError(Arg(name, shown=str(first)), *rest) from None
     column = table[text]
     if column.values.dtype.kind != "b":
-        raise QueryError(f'{name}={text!r} is no boolean column; compare it, as in "{text} == …"')
+        raise QueryError(Arg(name, text), f' is no boolean column; compare it, as in "{text} == …"')
     return RowSet(column.values & ~column.absent(), f"rows marked {text}")
 
 
@@ -71,7 +81,8 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
     column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
     if column.values.dtype.kind != "b" or column.missing is not None:
         raise QueryError(
-            f"{name}={shorten(value)} must be True or False for each row, or a quantile, or a condition"
+            Arg(name, shown=f"{shorten(value)}"),
+            " must be True or False for each row, or a quantile, or a condition",
         )
     if len(column) != rows:
         raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one truth value a row")

@@ -27,15 +27,17 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.notes import Note
 from pedanova.counting import store
+from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Tally
-from pedanova.errors import DataError, FormatError, QueryError
-from pedanova.scale.parts import Counts, Look, Plan
+from pedanova.errors import Arg, DataError, FormatError, QueryError
+from pedanova.scale.parts import Look, Plan
 from pedanova.sources.scans.scan import Part
 from pedanova.space.parameters import Space
 
-MAGIC = b"\x89PEDC2\r\n\x1a"
+MAGIC = b"\x89PEDC3\r\n\x1a"
 LEISURE = 20.0  # saving takes at most one part in so many of the time
 WORDS = {
     "files": "the files are others, or were changed",
@@ -54,7 +56,7 @@ class Progress:
     counts: Counts = field(default_factory=Counts)
     done: set[int] = field(default_factory=set)  # places of the parts that are counted
     lost: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)  # on the space
+    notes: list[Note] = field(default_factory=list)  # on the space
 
 
 @dataclass(slots=True)
@@ -124,11 +126,12 @@ def encode(asked: Mapping[str, Any], objective: str, progress: Progress) -> byte
         "asked": dict(asked),
         "done": sorted(progress.done),
         "lost": progress.lost,
-        "space": progress.notes,
+        "space": [note.to_dict() for note in progress.notes],
         "look": [look.rows, look.kept, look.single],
-        "look_notes": look.notes,
+        "look_notes": [note.to_dict() for note in look.notes],
         "slots": [list(look.window), base64.b85encode(slots).decode()],
         "rows": counts.rows,
+        "idle": sorted(counts.idle),
     }
     stored = store.Stored(
         objective, counts.rows - counts.counted, levels, tallies, tuple(counts.notes), counts.moments
@@ -161,20 +164,25 @@ def decode(header: Mapping[str, Any], stored: store.Stored) -> Progress:
     if len(counted) != slots + 1:
         raise FormatError(f"has {len(counted)} counts for {slots} slots")
     rows, kept, single = header["look"]
-    look = Look(rows, kept, bool(single), (first, shift, slots), counted, list(header["look_notes"]))
+    look = Look(
+        rows, kept, bool(single), (first, shift, slots), counted, [*map(Note.from_dict, header["look_notes"])]
+    )
     rows = int(header["rows"])
     tables = {name: [np.array(tally.counts), np.array(tally.sums)] for name, tally in stored.tallies.items()}
-    counts = Counts(rows, rows - stored.dropped, tables, stored.moments, list(stored.notes))
+    counts = Counts(
+        rows, rows - stored.dropped, tables, stored.moments, list(stored.notes), frozenset(header["idle"])
+    )
     space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
     done, lost = {int(place) for place in header["done"]}, dict(header["lost"])
-    return Progress(stored.levels, space, look, counts, done, lost, list(header["space"]))
+    notes = [*map(Note.from_dict, header["space"])]
+    return Progress(stored.levels, space, look, counts, done, lost, notes)
 
 
 def question_of(
     plan: Plan, parts: Sequence[Part], *, space: Space | None, levels: object, columns: Sequence[object]
 ) -> dict[str, Any]:
     """All that the counts hang on, as plain values."""
-    policies = plan.policies
+    request, policies = plan.request, plan.request.policies
     cuts: Any = levels
     if isinstance(levels, Levels):
         cuts = [levels.direction, *levels.thresholds.tolist()]
@@ -183,9 +191,9 @@ def question_of(
         "objective": plan.objective,
         "direction": plan.direction,
         "space": None if space is None else space.to_dict(),
-        "where": None if plan.where is None else repr(plan.where),
-        "feasible": None if plan.feasible is None else repr(plan.feasible),
-        "state": plan.state,
+        "where": None if request.where is None else repr(request.where),
+        "feasible": None if request.feasible is None else repr(request.feasible),
+        "state": request.state,
         "nan": policies.nan,
         "failed": policies.failed,
         "pruned": policies.pruned,
@@ -201,5 +209,5 @@ def fingerprint(parts: Sequence[Part]) -> str:
     """Of the paths, sizes and times of change of all files."""
     marks = [getattr(part, "mark", None) for part in parts]
     if None in marks:
-        raise QueryError("checkpoint= is for files: other tables may change between two readings")
+        raise QueryError(Arg("checkpoint"), " is for files: other tables may change between two readings")
     return hashlib.sha256(repr(marks).encode()).hexdigest()

@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.errors import DataError
+from pedanova.errors import Arg, DataError
 from pedanova.scale.pushdown_counts import ROWS, VALUE, Literal, absent, literal_of
 from pedanova.sources.tables.frames import read_frame
 
@@ -97,7 +97,9 @@ def ranks_in_engine(
         cuts += len(spans)
         if cuts > MOST_CUTS:
             raise DataError(
-                f"{objective}: its quantiles cannot be found by groupings; leave pushdown=True out"
+                f"{objective}: its quantiles cannot be found by groupings; leave ",
+                Arg("pushdown", True),
+                " out",
             )
         todo = [slot for span in spans for slot in slots_of(frame, objective, sign, span)]
     inside = np.array([found.get(int(rank), math.nan) for rank in wanted])

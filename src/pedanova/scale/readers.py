@@ -194,7 +194,7 @@ class Crew:
         if not self.skip:
             raise error
         if len(self.lost) + 1 == len(self.parts):
-            raise PartError(f"no part can be read; the last one: {error}", error.part) from None
+            raise error.behind("no part can be read; the last one: ") from None
         self.lost[error.part] = str(error)
 
 

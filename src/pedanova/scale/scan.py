@@ -1,4 +1,4 @@
-"""An analysis of a scan: what `streaming` counts, put together."""
+"""A table in parts, counted: its space, its levels, and the sums of what its parts hold."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import numpy as np
 
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
+from pedanova.base.notes import Note
 from pedanova.base.progress import interrupts_told
-from pedanova.counting.cut import Tallies, cell_notes
-from pedanova.counting.levels import Levels, as_ladder
-from pedanova.counting.moments import Moments
+from pedanova.counting.source import Counted, assembled, levels_for
 from pedanova.counting.store import as_path
-from pedanova.data.guess import infer_space
-from pedanova.data.objectives import as_directions
-from pedanova.data.observations import marked
+from pedanova.data.choose import Choice, choose_space
+from pedanova.data.objectives import Goal, as_directions
+from pedanova.data.prepare import check_left
 from pedanova.data.request import Request
-from pedanova.errors import DataError, OutsideSpaceError, QueryError, listed
+from pedanova.data.rowsets import rows_in_words
+from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
-from pedanova.scale.parts import Look, Plan, look_at_part, sample_part
+from pedanova.scale.parts import Look, Plan, light, look_at_part, named_in, sample_part, spoken_for
 from pedanova.scale.pushdown import engine_of, look_by_engine
 from pedanova.scale.readers import Crew, StartOverError
-from pedanova.scale.rescan import Rescan, light, named_in, spoken_for
-from pedanova.scale.sketch import Sketch, joined_sketches, survey_part
+from pedanova.scale.rescan import Rescan
+from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark import SparkCrew
 from pedanova.sources.scans.scan import Scan
 from pedanova.space.parameters import Moving, Space, Switch, as_space
 
-INMEMORY = "; load the table into memory (stream=False) for that"
+IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
-    """As far as the way of reading is concerned."""
+class Reading:
+    """How the parts are to be read."""
 
     levels: object = None
-    outside: str = "error"
+    inside: bool = False  # no row may lie outside the space
     threads: int = 1
     executor: Any = None
     skip: bool = False  # files that cannot be read
@@ -47,65 +47,40 @@ class How:
     pushdown: bool | None = None  # None for tables of ibis only
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
-    """All that an analysis is made of, and the way back to the rows."""
-
-    objective: str
-    levels: Levels
-    tallies: Tallies
-    notes: tuple[str, ...]
-    dropped: int
-    moments: Moments | None
-    rescan: Rescan
-
-
-def count_table(scan: Scan, request: Request, how: How) -> Counted:
+def count_table(scan: Scan, request: Request, reading: Reading) -> Counted:
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(
             f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted"
         )
-    objective = check_request(request, scan)
-    plan = Plan(
-        objective=objective,
-        direction=as_directions(request.direction or "minimize", 1)[0],
-        space=Space({}),
-        needs=(),
-        where=request.where,
-        feasible=request.feasible,
-        state=request.state,  # type: ignore[arg-type]
-        policies=request.policies,
-    )
-    crew = crew_of(scan, how)
+    check_request(request, scan)
+    direction = as_directions(request.direction or "minimize", 1)[0]
+    params, exclude = listed_names(request.params), listed_names(request.exclude)
+    plan = Plan(replace(request, direction=direction, params=params, exclude=exclude), Space({}), ())
+    crew = crew_of(scan, reading)
     while True:
         try:
             with interrupts_told():
-                return count_scan(scan, request, how, crew, plan)
+                return count_scan(scan, reading, crew, plan)
         except StartOverError:
             crew.start_over()
 
 
-def crew_of(scan: Scan, how: How) -> Crew | SparkCrew:
+def crew_of(scan: Scan, reading: Reading) -> Crew | SparkCrew:
     if scan.is_spark:
-        if how.executor is not None:
-            raise QueryError("executor= is for files; Spark's own workers read its data frames")
+        if reading.executor is not None:
+            raise QueryError(Arg("executor"), " is for files; Spark's own workers read its data frames")
         return SparkCrew(scan.parts[0])
-    if how.executor is not None and not all(map(is_file, scan.parts)):
-        raise QueryError(f"executor= is for files; {scan.name} is run by its own library")
-    return Crew(scan.parts, scan.rows, how.threads, how.executor, how.skip)
+    if reading.executor is not None and not all(map(is_file, scan.parts)):
+        raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
+    return Crew(scan.parts, scan.rows, reading.threads, reading.executor, reading.skip)
 
 
-def count_scan(scan: Scan, request: Request, how: How, crew: Crew | SparkCrew, plan: Plan) -> Counted:
-    checkpoint = checkpoint_of(scan, request, how, plan)
+def count_scan(scan: Scan, reading: Reading, crew: Crew | SparkCrew, plan: Plan) -> Counted:
+    checkpoint = checkpoint_of(scan, reading, plan)
     progress = checkpoint.load() if checkpoint is not None and not crew.lost else None
     if progress is None:
-        space, notes = space_of(scan, request, plan, crew)
-        plan = replace(plan, space=space, needs=columns_needed(scan, plan, space))
-        engine = engine_of(scan, plan, pushdown=how.pushdown)
-        look, extent = (look_at(crew, plan), None) if engine is None else look_by_engine(engine, plan)
-        rescan = Rescan(crew, plan, look, engine, extent)
-        progress = Progress(levels_of(rescan, how.levels), space, rescan.look, lost=crew.lost, notes=notes)
+        rescan, progress = begin(scan, reading, crew, plan)
     else:
         crew.lost.update(progress.lost)
         plan = replace(plan, space=progress.space, needs=columns_needed(scan, plan, progress.space))
@@ -114,20 +89,43 @@ def count_scan(scan: Scan, request: Request, how: How, crew: Crew | SparkCrew, p
         progress.counts = rescan.count(progress.levels)
     else:
         rescan.go_on(progress, checkpoint)
-    return counted_of(scan, request, how, rescan, progress)
+    if not progress.counts.tables:
+        raise DataError(f"{scan.name} holds no rows; nothing can be counted")
+    notes = [*source_notes(scan, rescan), *progress.notes]
+    return assembled(rescan, progress.levels, progress.counts, notes=notes, inside=reading.inside)
 
 
-def checkpoint_of(scan: Scan, request: Request, how: How, plan: Plan) -> Checkpoint | None:
-    if how.checkpoint is None:
+def begin(scan: Scan, reading: Reading, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
+    """What must be known of all rows before any can be counted: the space and the thresholds."""
+    choice = space_of(scan, plan, crew)
+    plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space))
+    engine = engine_of(scan, plan, pushdown=reading.pushdown)
+    look, extent = (look_at(crew, plan), None) if engine is None else look_by_engine(engine, plan)
+    where = plan.request.where
+    check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
+    rescan = Rescan(crew, plan, look, engine, extent)
+    levels = levels_for(rescan, reading.levels)
+    return rescan, Progress(levels, choice.space, look, lost=crew.lost, notes=list(choice.notes))
+
+
+def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
+    lost = {**dict(scan.lost), **rescan.crew.lost}
+    engine = [] if rescan.engine is None else [Note("source", f"counted by the engine of {scan.name}")]
+    return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
+
+
+def checkpoint_of(scan: Scan, reading: Reading, plan: Plan) -> Checkpoint | None:
+    if reading.checkpoint is None:
         return None
+    request = plan.request
     space = None if request.space is None else as_space(request.space)
-    columns = [*named(request.params), "but", *named(request.exclude)]
-    asked = question_of(plan, scan.parts, space=space, levels=how.levels, columns=columns)
-    return Checkpoint(as_path(how.checkpoint), asked, plan.objective)
+    columns = [*(request.params or ()), "but", *(request.exclude or ())]
+    asked = question_of(plan, scan.parts, space=space, levels=reading.levels, columns=columns)
+    return Checkpoint(as_path(reading.checkpoint), asked, plan.objective)
 
 
-def named(names: Iterable[str] | None) -> list[str]:
-    return [names] if isinstance(names, str) else list(names or ())
+def listed_names(names: Iterable[str] | None) -> list[str] | None:
+    return [names] if isinstance(names, str) else None if names is None else list(names)
 
 
 def is_file(part: object) -> bool:
@@ -145,78 +143,24 @@ def window_of(crew: Crew | SparkCrew, plan: Plan) -> Window:
         return LEADING_BITS  # whoever runs a plan would run it once more for a few rows
     last = len(crew.parts) - 1
     others = sorted({*range(last + 1)} - {0, last // 2, last})
-    found = list(crew.each_but(others, sample_part, light(plan), what="a first look"))
-    return window_around(np.concatenate([sample for _, sample in found] or [np.empty(0)]))
+    samples = list(crew.each_but(others, sample_part, light(plan), what="a first look"))
+    return window_around(np.concatenate([sample for _, sample in samples] or [np.empty(0)]))
 
 
-def levels_of(rescan: Rescan, levels: object) -> Levels:
-    if isinstance(levels, Levels):
-        return borrowed(levels, rescan.plan)
-    cut = rescan.cut(as_ladder(levels))  # type: ignore[arg-type]
-    if np.isfinite(cut.thresholds).sum() < 2 and not rescan.varies():  # two thresholds are two values
-        raise DataError(
-            f"objective {rescan.plan.objective!r} is the same in every row; nothing can explain a constant"
-        )
-    return cut
-
-
-def borrowed(levels: Levels, plan: Plan) -> Levels:
-    if levels.several:
-        raise QueryError("levels= are those of several objectives, whose order exists only within one table")
-    for name, old, new in (
-        ("direction", levels.direction, plan.direction),
-        ("nan", levels.nan, plan.nan),
-    ):
-        if old != new:
-            raise QueryError(f"{name}={new!r} differs from that of the levels given, {old!r}")
-    return levels.borrowed()
-
-
-def counted_of(scan: Scan, request: Request, how: How, rescan: Rescan, progress: Progress) -> Counted:
-    counts, look = progress.counts, progress.look
-    if not counts.tables:
-        raise DataError(f"{scan.name} holds no rows; nothing can be counted")
-    tallies = counts.tallies(rescan.plan, progress.levels)
-    if request.space is not None and how.outside == "error":
-        check_inside(tallies)
-    lost = {**dict(scan.lost), **rescan.crew.lost}
-    told = [f"read in {len(scan.parts)} parts, {look.rows:,} rows in all"]
-    if rescan.engine is not None:
-        told.append(f"counted by the engine of {scan.name}")
-    told += [f"skipped, and not counted: {why}" for why in lost.values()]
-    told += [*look.notes, *(note for note in counts.notes if note not in look.notes), *progress.notes]
-    return Counted(
-        objective=rescan.plan.objective,
-        levels=progress.levels,
-        tallies=tallies,
-        notes=(*told, *cell_notes(tallies)),
-        dropped=counts.rows - counts.counted,
-        moments=counts.moments,
-        rescan=rescan,
-    )
-
-
-def check_request(request: Request, scan: Scan) -> str:
-    """The objective; whatever cannot be told row by row is refused."""
+def check_request(request: Request, scan: Scan) -> None:
+    """Whatever cannot be decided row by row is refused."""
     if not isinstance(request.objective, str):
-        what = (
-            "objective= is missing"
-            if request.objective is None
-            else "objective= must be the name of one column"
-        )
-        raise QueryError(
-            f"{what} where a table is read in parts; there are: {listed(list(scan.columns), most=40)}"
-        )
+        what = " is missing" if request.objective is None else " must be the name of one column"
+        columns = f" where a table is read in parts; there are: {listed(list(scan.columns), most=40)}"
+        raise QueryError(Arg("objective"), what, columns)
     if request.repeats not in (None, "all"):
-        raise QueryError(f"repeats={request.repeats!r} needs all rows at once{INMEMORY}")
+        raise QueryError(Arg("repeats", request.repeats), " needs all rows at once", *IN_MEMORY)
     for name in ("where", "feasible", "state"):
         if hasattr(getattr(request, name), "__array__") or hasattr(getattr(request, name), "mask"):
-            raise QueryError(
-                f"{name}= must be a column or a condition where a table is read in parts{INMEMORY}"
-            )
+            words = " must be a column or a condition where a table is read in parts"
+            raise QueryError(Arg(name), words, *IN_MEMORY)
     if request.objective not in scan.columns and not named_in(request.objective, scan.columns):
         scan.check([request.objective])
-    return request.objective
 
 
 def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
@@ -236,42 +180,10 @@ def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def space_of(scan: Scan, request: Request, plan: Plan, crew: Crew | SparkCrew) -> tuple[Space, list[str]]:
+def space_of(scan: Scan, plan: Plan, crew: Crew | SparkCrew) -> Choice:
     """As given, or guessed from one reading of the columns that may be settings."""
-    exclude, params = named(request.exclude), named(request.params)
-    scan.check([*exclude, *params])
-    if request.space is not None:
-        space = as_space(request.space)
-        names = [name for name in space if name not in exclude and (not params or name in params)]
-        return Space({name: space[name] for name in names}), []
-    taken = spoken_for(replace(plan, needs=scan.columns, where=None))
-    names = params or [name for name in scan.columns if name not in taken and name not in exclude]
-    names = params or marked(names) or names
-    sketches = survey(names, replace(plan, needs=scan.columns), request, crew)
-    space, notes = infer_space({s.name: s.column() for s in sketches}, asked=frozenset(params))
-    if not space:
-        raise DataError(f"no column of {scan.name} can serve as a parameter ({'; '.join(notes[:3])})")
-    gaps = [s.name for s in sketches if s.gaps and s.name in space]
-    if gaps:
-        notes.append(
-            f"values are missing in {listed(gaps)}; conditions are not guessed where a table is read in parts"
-        )
-    return space, notes
-
-
-def survey(names: list[str], plan: Plan, request: Request, crew: Crew | SparkCrew) -> list[Sketch]:
-    """Sketches of these columns; only rows that count are asked, where some do not."""
-    every = replace(request, repeats="all").is_plain
-    chosen = [] if every else sorted(spoken_for(plan))
-    plan = replace(plan, needs=tuple(dict.fromkeys([*names, *chosen])))
-    found = crew.total(survey_part, joined_sketches, plan, names, every, what="rows to find the space")
-    return found or [Sketch(name) for name in names]
-
-
-def check_inside(tallies: Tallies) -> None:
-    for name, tally in tallies.items():
-        many = int(tally.counts[:, tally.grid.outside].sum())
-        if many:
-            raise OutsideSpaceError(
-                f"{name}: {many:,} rows lie outside {tally.parameter}; widen the space, or pass outside='count'"
-            )
+    own = plan.objective if plan.objective in scan.columns else None
+    made_of = () if own else tuple(named_in(plan.objective, scan.columns))
+    goal = Goal(plan.objective, np.empty(0), plan.direction, own, made_of=made_of)
+    evidence = SurveyedColumns(crew, replace(plan, needs=scan.columns))
+    return choose_space(scan.columns, (goal,), plan.request, evidence)

@@ -365,7 +365,7 @@ class TestNear:
     @pytest.mark.parametrize("by_value", [False, True])
     def test_the_surroundings_of_a_region_have_a_model_too(self, large: pa.Analysis, by_value: bool) -> None:
         """Three times the region's rows, asked about the region's own."""
-        losses = np.sort(large._source().ranked)
+        losses = np.sort(large._observed().ranked)
         cuts = [pa.at_most(losses[9]), pa.at_most(losses[49])] if by_value else [0.02, 0.1]
         beliefs, _ = self.beliefs(large, *cuts)
         assert [len(belief.model.rows) for belief in beliefs] == [500, 150, 50]
@@ -401,7 +401,7 @@ class TestNear:
         self, wide: pa.Analysis
     ) -> None:
         """A tenth of all rows is a fifth of this region: a model of it alone would not know."""
-        middle = float(np.median(wide._source().ranked))
+        middle = float(np.median(wide._observed().ranked))
         assert len(self.beliefs(wide, 0.1, pa.at_most(middle))[0]) == 1
         assert len(self.beliefs(wide, pa.at_most(middle / 2), pa.at_most(middle))[0]) == 2
 

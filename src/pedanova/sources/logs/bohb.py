@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
 from pedanova.data.records import Records, Told
@@ -40,12 +41,12 @@ def read(place: Path, _: str | None) -> Records:
             continue
         runs[name, str(budget)] = _trial(name, configs[name], budget, times, result)  # the last word counts
     if lost:
-        more.append(f"{lost} results have no configuration in {NAMES[0]}; left out")
+        more.append(Note("unused", f"{lost} results have no configuration in {NAMES[0]}; left out"))
     told = Told(source=f"HpBandSter run {folder.name!r}", objectives=("loss",), directions=("minimize",))
     return tell(list(runs.values()), told, read_space(folder), notes=[*notes, *more])
 
 
-def _read_configs(file: Path) -> tuple[dict[str, Mapping[str, object]], list[str]]:
+def _read_configs(file: Path) -> tuple[dict[str, Mapping[str, object]], list[Note]]:
     rows, notes = read_json_rows(file)
     configs: dict[str, Mapping[str, object]] = {}
     for number, row in enumerate(rows, start=1):

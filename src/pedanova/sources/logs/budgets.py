@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.data.records import Records, Told
 from pedanova.errors import DataError
@@ -13,7 +14,9 @@ from pedanova.sources.logs.trials import ENOUGH, Trial, free_name, tabulate
 from pedanova.sources.spaces.described import Described, as_number, fit
 
 DONE = ("COMPLETE", "SUCCESS")
-NO_SPACE = "no configuration space lies beside the log; the domains are guessed from the trials"
+NO_SPACE = Note(
+    "space", "no configuration space lies beside the log; the domains are guessed from the trials"
+)
 
 
 def tell(
@@ -21,7 +24,7 @@ def tell(
     told: Told,
     described: Described | None,
     *,
-    notes: Iterable[str] = (),
+    notes: Iterable[Note] = (),
     texts: bool = False,
 ) -> Records:
     """Records of trials, told by their space; of several budgets the highest is used, seeds are averaged."""
@@ -40,7 +43,10 @@ def tell(
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
         words.append(
-            f"results are averaged over {len(instances)} instances; few configurations may have met all"
+            Note(
+                "source",
+                f"results are averaged over {len(instances)} instances; few configurations may have met all",
+            )
         )
     trials, where = _by_budget(trials)
     told = replace(told, where=where, repeats="mean" if _repeats(trials) else told.repeats)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
 from pedanova.data.records import Records, Told
@@ -52,10 +53,12 @@ def read(place: Path, _: str | None) -> Records:
         else:
             lost += 1
     if lost:
-        notes.append(f"{lost} trials have no configuration in configs.json; left out")
+        notes.append(Note("unused", f"{lost} trials have no configuration in configs.json; left out"))
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
-        notes.append("the time that DeepCAVE keeps beside every objective is not taken as one")
+        notes.append(
+            Note("source", "the time that DeepCAVE keeps beside every objective is not taken as one")
+        )
     told = Told(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),

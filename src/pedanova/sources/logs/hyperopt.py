@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.data.column import plain_value, shorten
 from pedanova.data.records import Records, Told
-from pedanova.errors import DataError, FormatError
+from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
 
@@ -60,10 +61,12 @@ def _read(entries: list[Any], study: str | None, source: str) -> Records:
     if study is not None:
         entries = [entry for entry in entries if _is_trial(entry) and entry.get("exp_key") == study]
         if not entries:
-            raise DataError(f"study={study!r} is no exp_key of these trials; leave it out to take them all")
+            raise DataError(
+                Arg("study", study), " is no exp_key of these trials; leave it out to take them all"
+            )
     trials = [_trial(number, entry) for number, entry in enumerate(entries)]
     whole = any(isinstance(value, int) for trial in trials for value in trial.params.values())
-    notes = ["Hyperopt logs hp.choice as the index of the choice, from 0"] if whole else []
+    notes = [Note("source", "Hyperopt logs hp.choice as the index of the choice, from 0")] if whole else []
     told = Told(source=source, objectives=("loss",), directions=("minimize",))
     return tabulate(trials, told, notes=notes)
 

@@ -13,7 +13,7 @@ import numpy as np
 from pedanova.data.column import plain_value, shorten
 from pedanova.data.records import Records, Told
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, SpaceError
+from pedanova.errors import Arg, DataError, SpaceError
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs.nested_cells import as_dict, file_cells, frame_cells, frame_columns
 from pedanova.sources.logs.trials import Trial, budget_rule, free_name, tabulate
@@ -81,7 +81,9 @@ def read_path(path: Path, study: str | None) -> Records:
 
 def _no_study(study: str | None) -> None:
     if study is not None:
-        raise DataError(f"study={study!r} is for stores of several studies; this is one search; leave it out")
+        raise DataError(
+            Arg("study", study), " is for stores of several studies; this is one search; leave it out"
+        )
 
 
 def _records(

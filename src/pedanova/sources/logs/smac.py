@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
 from pedanova.data.records import Records, Told
-from pedanova.errors import DataError, FormatError, listed
+from pedanova.errors import Arg, DataError, FormatError, listed
 from pedanova.sources.kind import Kind, has, read_json, read_text
 from pedanova.sources.logs.budgets import number_or_nan, tell, whole_or_none
 from pedanova.sources.logs.trials import Trial, only_numbers
@@ -70,11 +71,13 @@ def read(place: Path, study: str | None) -> Records:
     if study is not None:
         chosen = [run for run, name in zip(runs, names, strict=True) if study in (name, run.name)]
         if len(chosen) != 1:
-            raise DataError(f"study={study!r} is none of the runs in {place}: {listed(names, most=20)}")
+            raise DataError(Arg("study", study), f" is none of the runs in {place}: {listed(names, most=20)}")
         runs = chosen
     if len(runs) > 1:
         raise DataError(
-            f"{place} holds {len(runs)} SMAC3 runs; name one with study=: {listed(names, most=20)}"
+            f"{place} holds {len(runs)} SMAC3 runs; name one with ",
+            Arg("study"),
+            f": {listed(names, most=20)}",
         )
     return read_history(runs[0] / HISTORY)
 
@@ -96,7 +99,7 @@ def read_history(file: Path) -> Records:
             trials.append(_trial(run, params, names))
         else:
             lost += 1
-    notes = [f"{lost} runs have no configuration in {file.name}; left out"] if lost else []
+    notes = [Note("unused", f"{lost} runs have no configuration in {file.name}; left out")] if lost else []
     told = Told(
         source=f"SMAC3 run {file.parent.name!r}",
         objectives=names,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
 from pedanova.data.guess import STATES, word_of
 from pedanova.data.records import Records, Told
@@ -30,7 +31,7 @@ class Trial:
 
 
 def tabulate(
-    trials: Sequence[Trial], told: Told, *, notes: Iterable[str] = (), texts: bool = False
+    trials: Sequence[Trial], told: Told, *, notes: Iterable[Note] = (), texts: bool = False
 ) -> Records:
     """Columns for settings, results, states and the rest, and what they are.
 
@@ -54,7 +55,11 @@ def tabulate(
     }
     notes = [
         *notes,
-        *([f"the same in every trial and left out: {listed(list(constant))}"] if constant else []),
+        *(
+            [Note("unused", f"the same in every trial and left out: {listed(list(constant))}")]
+            if constant
+            else []
+        ),
     ]
     metrics = told.metrics or tuple(name for name, column in results.items() if column.labels is None)
     objectives = tuple(renamed.get(name, name) for name in told.objectives)

@@ -10,10 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import as_column, plain_value, shorten
 from pedanova.data.records import Records, Told
-from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.nested_cells import (
     as_dict,
@@ -85,7 +86,11 @@ def _read_flat(records: Records, study: str | None, source: str) -> Records:
         columns["State"] = as_column("State", states)
     if not marked:
         notes.append(
-            f"{source} does not tell settings from results; name results other than the objective in exclude="
+            Note(
+                "doubt",
+                f"{source} does not tell settings from results; name results other than the objective in ",
+                Arg("exclude"),
+            )
         )
     told = Told(
         source=source,
@@ -100,7 +105,7 @@ def _read_flat(records: Records, study: str | None, source: str) -> Records:
 def _no_study(study: str | None) -> None:
     if study is not None:
         raise DataError(
-            f"study={study!r} is for stores of several studies; this is one table of runs; leave it out"
+            Arg("study", study), " is for stores of several studies; this is one table of runs; leave it out"
         )
 
 
@@ -181,7 +186,12 @@ def read_folder(path: Path, study: str | None) -> Records:
         trials += [trial] if trial is not None else []
         bare += trial is None
     notes = (
-        [f"{bare:,} runs have no config.yaml that can be read; left out (synchronise them first)"]
+        [
+            Note(
+                "unused",
+                f"{bare:,} runs have no config.yaml that can be read; left out (synchronise them first)",
+            )
+        ]
         if bare
         else []
     )

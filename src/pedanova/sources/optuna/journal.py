@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
 from pedanova.data.records import Records
@@ -92,14 +93,16 @@ def read_journal(path: Path, study: str | None) -> Records:
     return as_records(log_of(journal.studies[key], notes))
 
 
-def replay(path: Path) -> tuple[Journal, list[str]]:
+def replay(path: Path) -> tuple[Journal, list[Note]]:
     journal = Journal()
     size = path.stat().st_size  # what is written from now on is not ours
     with path.open("rb") as lines:
         for number, line in enumerate(watched(lines, "operations"), start=1):
             size -= len(line)
             if size < 0 or not line.endswith(b"\n"):
-                return journal, ["the last line of the journal is still being written; left out"]
+                return journal, [
+                    Note("unused", "the last line of the journal is still being written; left out")
+                ]
             if not line.strip():
                 continue
             try:
@@ -227,7 +230,7 @@ def are_alike(one: str, two: str) -> bool:
     return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)
 
 
-def log_of(study: Study, notes: list[str]) -> StudyLog:
+def log_of(study: Study, notes: list[Note]) -> StudyLog:
     values = np.full((len(study.trials), len(study.directions)), np.nan)
     settings: dict[str, Setting] = {}
     known: dict[tuple[str, str], int] = {}

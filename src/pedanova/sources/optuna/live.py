@@ -8,7 +8,7 @@ import numpy as np
 
 from pedanova.base.progress import watched
 from pedanova.data.records import Records
-from pedanova.errors import DataError
+from pedanova.errors import Arg, DataError
 from pedanova.sources.kind import Kind
 from pedanova.sources.optuna.study_log import (
     Setting,
@@ -31,7 +31,9 @@ def is_study(data: object) -> bool:
 def read_study(study: Any, name: str | None = None) -> Records:
     """All trials of a study, as `analyze` takes them."""
     if name is not None and name != study.study_name:
-        raise DataError(f"study={name!r} is not the study that was given, {study.study_name!r}; leave it out")
+        raise DataError(
+            Arg("study", name), f" is not the study that was given, {study.study_name!r}; leave it out"
+        )
     return as_records(log_of(study, study.get_trials(deepcopy=False)))
 
 

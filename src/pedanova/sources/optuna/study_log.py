@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records, Told
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, listed
+from pedanova.errors import Arg, DataError, listed
 from pedanova.sources.logs.trials import free_name
 from pedanova.sources.spaces.distributions import NEAR, Distribution
 from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch
@@ -54,7 +55,7 @@ class StudyLog:
     attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # of the user, by name
     reports: Mapping[int, tuple[int, float]] = field(default_factory=dict)  # row → last step and its value
     seconds: Reals | None = None  # what each trial took
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class Sheet:
 
     rows: int
     columns: dict[str, Column] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def add(self, name: str, values: object) -> str:
         name = free_name(name, self.columns)
@@ -200,7 +201,13 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
         return setting.distributions[0].domain
     column = sheet.columns[name]
     if column.labels is not None:
-        sheet.notes.append(f"{name}: its choices changed between trials; all {len(column.labels)} are used")
+        sheet.notes.append(
+            Note(
+                "space",
+                f"its choices changed between trials; all {len(column.labels)} are used",
+                subject=name,
+            )
+        )
         return Categorical(column.labels)
     if len(kinds) == 1:
         switch = _switch(name, setting, log, sheet)
@@ -210,7 +217,11 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
         return _moving(name, setting, sheet)
     low, high = min(d.low for d in setting.distributions), max(d.high for d in setting.distributions)
     ranges = listed([f"{d.low:g} to {d.high:g}" for d in setting.distributions])
-    sheet.notes.append(f"{name}: its range changed between trials ({ranges}); {low:g} to {high:g} is used")
+    sheet.notes.append(
+        Note(
+            "space", f"its range changed between trials ({ranges}); {low:g} to {high:g} is used", subject=name
+        )
+    )
     whole = all(d.kind == "int" for d in setting.distributions)
     log_scale = all(d.log for d in setting.distributions)
     return Distribution("int" if whole else "float", low, high, None, log_scale).domain
@@ -230,7 +241,13 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
         if min(codes) < 0 or len(pairs) > len({code for code, _ in pairs}):
             continue
         domains = {labels[code]: setting.distributions[one].domain for code, one in sorted(pairs)}
-        sheet.notes.append(f"{name}: its range depends on {parent}; each is counted as a regime of its own")
+        sheet.notes.append(
+            Note(
+                "space",
+                f"its range depends on {parent}; each is counted as a regime of its own",
+                subject=name,
+            )
+        )
         return Switch(parent, tuple(domains.items()))
     return None
 
@@ -285,6 +302,6 @@ def pick_study(found: dict[str, tuple[int, int]], wanted: str | None, shown: str
     if wanted is not None and wanted not in found:
         raise DataError(f"{shown} holds no study called {wanted!r}; there are: {counted}")
     if wanted is None and len(found) > 1:
-        raise DataError(f"{shown} holds {len(found)} studies; choose one by study=: {counted}")
+        raise DataError(f"{shown} holds {len(found)} studies; choose one by ", Arg("study"), f": {counted}")
     name = wanted if wanted is not None else next(iter(found))
     return found[name][0], name

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
@@ -61,9 +62,11 @@ class FilePart:
             for records in batches.read_batches(Path(self.path), self.kind, inside, self.groups):
                 yield self._with_keys(records, names)
         except FormatError as error:
-            raise PartError(str(error), self.name) from None
+            raise PartError(*error.words, part=self.name) from None
         except OSError as error:
-            raise PartError(f"{self.path} cannot be read: {error.strerror or error}", self.name) from None
+            raise PartError(
+                f"{self.path} cannot be read: {error.strerror or error}", part=self.name
+            ) from None
 
     def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
         """The row groups whose numbers may lie between ends of which that holds; None where there is none.
@@ -145,7 +148,8 @@ class Scan:
                     raise
                 lost[error.part] = str(error)
         records = batches.join(found, self.columns)
-        return Records(records.columns, tuple(f"skipped, and not counted: {why}" for why in lost.values()))
+        skipped = (Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())
+        return Records(records.columns, tuple(skipped))
 
 
 def scan_of(data: object, *, skip: bool = False) -> Scan | None:
@@ -225,10 +229,6 @@ def is_small_file(place: str) -> bool:
         )
     except (OSError, ValueError):
         return True
-
-
-def is_hidden(file: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in file.parts)
 
 
 def scan_files(place: str, files: Sequence[Path], kind: str, *, skip: bool = False) -> Scan:
