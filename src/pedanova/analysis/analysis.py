@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pedanova.analysis.options import QUESTION, documented
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.base.notes import added, in_order
 from pedanova.counting.contrasts import Contrast, counted_rows
@@ -46,6 +47,7 @@ class Analysis(AnalysisRows):
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
     """
 
+    @documented(QUESTION)
     def importance(
         self,
         target: object = 0.1,
@@ -60,28 +62,9 @@ class Analysis(AnalysisRows):
     ) -> Importances:
         """Which parameters decide whether a row of the region is in the target, and how surely.
 
-        Parameters
-        ----------
-        target, region
-            A quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, `equals`, a boolean
-            column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a
-            condition such as ``"epochs >= 10"``. The target must lie inside the region; a quantile
-            is taken within a region that is a mask, a box or a condition.
-        baseline
-            ``"region"``: the target against the rows of the region, right for adaptive samplers
-            too. ``"uniform"``: against a uniform draw from the space.
-        smoothing
-            ``"auto"``, ``"none"``, or a bandwidth in cells.
-        estimator
-            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, asked all over
-            the space, right where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it
-            predicts; the notes say what was taken and why.
-        draws
-            Random draws behind p-values and intervals; 0 for none of them.
-        seed
-            Of the draws: the same seed gives the same numbers.
-        force
-            Answer from fewer than 5 target rows too; a model or not, they tell next to nothing.
+            Parameters
+            ----------
+        {options}
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
         contrasts, words, notes = self.ask(target, region)

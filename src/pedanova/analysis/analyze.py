@@ -5,26 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
 
 from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.options import OBJECTIVE, TABLE, check_choices, documented
 from pedanova.base.threads import as_threads
 from pedanova.counting.held import Held
 from pedanova.counting.levels import Levels
 from pedanova.counting.source import Counted, assembled, levels_for
 from pedanova.data.choose import HeldColumns, choose_space
 from pedanova.data.objectives import Goal, read_goals
-from pedanova.data.observations import OutsidePolicy
-from pedanova.data.outcomes import Ending, NanPolicy, Policies, PrunedEnding
+from pedanova.data.outcomes import Policies
 from pedanova.data.prepare import prepare
-from pedanova.data.records import Records, RepeatPolicy
+from pedanova.data.records import Records
 from pedanova.data.request import Request, complete
 from pedanova.errors import Arg, QueryError
 from pedanova.space.parameters import Space
 
-OnError = Literal["raise", "skip"]
 
-
+@documented((OBJECTIVE, *TABLE))
 def analyze(
     data: object,
     objective: object = None,
@@ -61,57 +59,7 @@ def analyze(
         database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
         lists them), a pandas, Polars or pyarrow table, a dict of arrays, a structured NumPy array,
         or a 2-D NumPy array with `names`.
-    objective
-        The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or
-        a list of names: several objectives are ordered by non-domination. A log that knows what was
-        optimised needs none; nor a direction.
-    direction
-        ``"minimize"`` (unless the log says otherwise) or ``"maximize"``, or a list with one for each.
-    space
-        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or
-        whatever `space_from` reads: a JSON, YAML or .pcs file, a ConfigSpace, Optuna's distributions.
-        Without it, the space is the log's own, or guessed from the data; ``notes`` tell every guess.
-    levels
-        Quantiles to cut the objective at, or the `levels` of another analysis, so that both can
-        be added. By default a ladder from 0.001 to 1.
-    nan
-        What to do with rows whose objective is NaN: ``"drop"`` or count as the ``"worst"``.
-    outside
-        What to do with values outside a given space: ``"error"``, or ``"count"`` them apart.
-    params, exclude
-        Columns to use as parameters, and columns to leave out.
-    where
-        Rows to use: a condition such as ``"epochs >= 10"``, a boolean column or mask, a box such
-        as ``{"lr": (1e-4, 1e-2)}``, or a region of the objective.
-    feasible, infeasible
-        A mask, a boolean column, or columns that must be at most 0; rows that are not feasible are
-        dropped or count as the ``"worst"``.
-    state, failed, pruned
-        The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING); failed rows are dropped
-        or count as the ``"worst"``, pruned ones too, or count with their ``"last"`` value.
-    repeats
-        Rows of the same configuration: count ``"all"``, or their ``"mean"`` or ``"median"``.
-    study
-        Which study or experiment, where a store holds several.
-    names
-        Column names of a 2-D NumPy array.
-    stream
-        Read files, lazy frames and relations in parts, in memory that does not grow with them; None
-        for large ones only.
-    executor
-        Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as
-        Dask's ``client.get_executor(retries=2)``.
-    on_error
-        What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"``
-        them and say so in the notes.
-    checkpoint
-        A file that keeps what is counted of a table read in parts: the same call goes on from there
-        after a crash. It stays, and answers at once if all was counted.
-    pushdown
-        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only
-        the objective travels; None for ibis tables only.
-    threads
-        Threads to count with; None for all cores.
+    {options}
 
     Examples
     --------
@@ -121,22 +69,18 @@ def analyze(
     >>> list(a.importance())
     ['x', 'z']
     """
+    check_choices(locals())
     # These bring narwhals along: only when needed.
     from pedanova.scale.scan import Reading, count_table
     from pedanova.sources import open_table, read_records, read_series
     from pedanova.sources.scans.scan import Scan
     from pedanova.sources.spaces.read import read_space
 
-    policies = Policies(
-        nan=as_choice("nan", nan, NanPolicy),
-        failed=as_choice("failed", failed, Ending),
-        pruned=as_choice("pruned", pruned, PrunedEnding),
-        infeasible=as_choice("infeasible", infeasible, Ending),
-    )
+    policies = Policies(nan=nan, failed=failed, pruned=pruned, infeasible=infeasible)  # type: ignore[arg-type]
     workers = as_threads(threads)
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
-    skip = as_choice("on_error", on_error, OnError) == "skip"
+    skip = on_error == "skip"
     in_parts: bool | None = stream or executor is not None or checkpoint is not None or pushdown or None
     if stream is False:
         check_in_memory(executor=executor, checkpoint=checkpoint, pushdown=pushdown or None)
@@ -153,11 +97,11 @@ def analyze(
         where=where,
         feasible=feasible,
         state=state,
-        repeats=None if repeats is None else as_choice("repeats", repeats, RepeatPolicy),
+        repeats=repeats,  # type: ignore[arg-type]
         policies=policies,
         threads=workers,
     )
-    inside = as_choice("outside", outside, OutsidePolicy) == "error" and given is not None
+    inside = outside == "error" and given is not None
     reading = Reading(
         levels=levels,
         inside=inside,
@@ -224,10 +168,3 @@ def _are_names(objective: object) -> bool:
     return (
         isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     )
-
-
-def as_choice(name: str, value: object, choices: Any) -> Any:
-    allowed = get_args(choices)
-    if not isinstance(value, str) or value not in allowed:
-        raise QueryError(Arg(name, value), f" must be {' or '.join(repr(choice) for choice in allowed)}")
-    return value
