@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pedanova.errors import PedanovaError
 
-ABI = 7
+ABI = 8
 MOST_FEATURES = 4  # counted in one call
 ENTRY = np.dtype([("count", np.float64), ("sum", np.float64)])
 MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
@@ -142,11 +142,14 @@ def opened() -> Opened:
         return Opened(None, "not built: no C++ compiler when pedanova was installed")
     try:
         library = ctypes.CDLL(str(path))
-        found = library.pedanova_abi()
+        version, size = library.pedanova_abi(), library.pedanova_feature_size()
     except (OSError, AttributeError) as error:
         return Opened(None, f"{path} cannot be opened: {error}")
-    if found != ABI:
-        return Opened(None, f"{path} is of version {found}, {ABI} is needed: reinstall pedanova")
+    if version != ABI:
+        return Opened(None, f"{path} is of version {version}, {ABI} is needed: reinstall pedanova")
+    if size != ctypes.sizeof(Feature):
+        told = f"{path} takes columns of {size} bytes, not {ctypes.sizeof(Feature)}"
+        return Opened(None, f"{told}: reinstall pedanova")
     for name, arguments in SIGNATURES.items():
         function = getattr(library, f"pedanova_{name}")
         function.argtypes, function.restype = arguments, _int64
