@@ -195,7 +195,7 @@ def test_the_driver_of_dask_gets_one_result_of_each_reading(
 
     monkeypatch.setattr(type(dask), "_gather_remote", noting)
     a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
-    assert fetched.count("Look") == fetched.count("Counts") == 1
+    assert fetched.count("FirstLook") == fetched.count("Counts") == 1
     assert len(fetched) <= 3 + 3  # samples of three files, one look, rows beside thresholds, counts
     again = pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
     same_bytes(again, a)

@@ -12,8 +12,8 @@ import pytest
 from pedanova.base.notes import Count, Note, added
 from pedanova.counting.counts import Counts
 from pedanova.data.column import Column
-from pedanova.scale.dask_sums import GROUP, Tree, client_of
-from pedanova.scale.parts import Look
+from pedanova.scale.dask_sums import GROUP, SumTree, client_of
+from pedanova.scale.parts import FirstLook
 from pedanova.scale.sketch import FEW, MOST, Sketch, joined_sketches
 
 
@@ -60,7 +60,7 @@ def strung(found: Iterable[str]) -> str:
 @pytest.mark.parametrize("many", [1, 2, 15, 16, 17, 255, 256, 257, 700])
 def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> None:
     cluster = Near()
-    tree = Tree(cluster, strung)
+    tree = SumTree(cluster, strung)
     for number in range(many):
         tree.take(Held(cluster, str(number)))
         assert sum(map(len, tree.heights)) < 3 * GROUP  # the rest is added, and may be forgotten
@@ -73,7 +73,7 @@ def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> 
 
 
 def test_nothing_adds_up_to_nothing() -> None:
-    assert Tree(Near(), strung).total() == "()"
+    assert SumTree(Near(), strung).total() == "()"
 
 
 def test_only_workers_that_know_one_another_add() -> None:
@@ -117,8 +117,8 @@ def used_of(rows: int) -> Note:
 
 
 def test_looks_add_up_in_any_grouping(random: np.random.Generator) -> None:
-    looks = [Look(9, 8, bool(n), (5, 3, 7), random.integers(0, 9, 8), [used_of(n)]) for n in range(4)]
-    total, nested = Look.sum(looks), Look.sum([Look.sum(looks[:1]), Look.sum(looks[1:])])
+    looks = [FirstLook(9, 8, bool(n), (5, 3, 7), random.integers(0, 9, 8), [used_of(n)]) for n in range(4)]
+    total, nested = FirstLook.sum(looks), FirstLook.sum([FirstLook.sum(looks[:1]), FirstLook.sum(looks[1:])])
     np.testing.assert_array_equal(total.counts, nested.counts)
     assert (total.rows, total.kept, total.window, total.notes) == (
         36,

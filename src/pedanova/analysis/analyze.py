@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.options import OBJECTIVE, TABLE, check_choices, documented
+from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads
 from pedanova.counting.held import Held
 from pedanova.counting.levels import Levels
@@ -69,53 +71,59 @@ def analyze(
     >>> list(a.importance())
     ['x', 'z']
     """
-    check_choices(locals())
+    given = locals()
+    check_choices(given)
+    return Analysis.of(count(given), as_threads(threads))
+
+
+def count(given: Mapping[str, Any]) -> Counted:
+    """Read, prepare, cut into levels, count; `given` are the arguments of `analyze`."""
     # These bring narwhals along: only when needed.
-    from pedanova.scale.scan import Reading, count_table
-    from pedanova.sources import open_table, read_records, read_series
+    from pedanova.scale.scan import ScanOptions, count_table
+    from pedanova.sources import read_records
     from pedanova.sources.scans.scan import Scan
+
+    request, notes = request_of(given)
+    opened = open_source(given)
+    inside = given["outside"] == "error" and request.space is not None
+    if isinstance(opened, Scan):
+        own = {name: given[name] for name in ("levels", "executor", "checkpoint", "pushdown")}
+        skip = given["on_error"] == "skip"
+        return count_table(opened, request, ScanOptions(**own, skip=skip, inside=inside, notes=tuple(notes)))
+    records = read_records(opened, names=given["names"], study=given["study"])
+    records = replace(records, notes=(*records.notes, *notes))
+    return count_records(records, request, given["levels"], inside=inside)
+
+
+def request_of(given: Mapping[str, Any]) -> tuple[Request, list[Note]]:
+    """What is asked of rows and columns, and notes on the space."""
+    from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
-    policies = Policies(nan=nan, failed=failed, pruned=pruned, infeasible=infeasible)  # type: ignore[arg-type]
-    workers = as_threads(threads)
+    objective = given["objective"]
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
-    skip = on_error == "skip"
-    in_parts: bool | None = stream or executor is not None or checkpoint is not None or pushdown or None
-    if stream is False:
-        check_in_memory(executor=executor, checkpoint=checkpoint, pushdown=pushdown or None)
+    space, notes = (None, []) if given["space"] is None else read_space(given["space"])
+    policies = Policies(**{name: given[name] for name in ("nan", "failed", "pruned", "infeasible")})
+    names = ("direction", "params", "exclude", "where", "feasible", "state", "repeats")
+    own = {name: given[name] for name in names}
+    threads = as_threads(given["threads"])
+    return Request(**own, objective=objective, space=space, policies=policies, threads=threads), notes
+
+
+def open_source(given: Mapping[str, Any]) -> object:
+    """A scan where the table is to be read in parts, or the data itself."""
+    from pedanova.sources import open_table
+
+    if given["names"] is not None or given["study"] is not None:
+        return given["data"]
+    only_in_parts = {name: given[name] for name in ("executor", "checkpoint", "pushdown") if given[name]}
+    in_parts = given["stream"] or bool(only_in_parts) or None
+    if given["stream"] is False:
+        for name in only_in_parts:
+            raise QueryError(Arg(name), " is for tables read in parts; leave ", Arg("stream", False), " out")
         in_parts = False
-    single = names is not None or study is not None
-    opened = data if single else open_table(data, in_parts, skip=skip)
-    given, notes = (None, []) if space is None else read_space(space)
-    request = Request(
-        objective=objective,
-        direction=direction,
-        space=given,
-        params=params,
-        exclude=exclude,
-        where=where,
-        feasible=feasible,
-        state=state,
-        repeats=repeats,  # type: ignore[arg-type]
-        policies=policies,
-        threads=workers,
-    )
-    inside = outside == "error" and given is not None
-    reading = Reading(
-        levels=levels,
-        inside=inside,
-        threads=workers,
-        executor=executor,
-        skip=skip,
-        checkpoint=checkpoint,
-        pushdown=pushdown,
-    )
-    if isinstance(opened, Scan):
-        return Analysis.of(count_table(opened, request, reading), workers)
-    records = read_records(opened, names=names, study=study)
-    records = replace(records, notes=(*records.notes, *notes))
-    return Analysis.of(count_records(records, request, levels, inside=inside), workers)
+    return open_table(given["data"], in_parts, skip=given["on_error"] == "skip")
 
 
 def count_records(records: Records, request: Request, levels: object, *, inside: bool) -> Counted:
@@ -155,13 +163,6 @@ def guess_space(
 
 def goals_of(records: Records, request: Request) -> tuple[Goal, ...]:
     return read_goals(records.columns, records.rows, request.objective, "minimize")
-
-
-def check_in_memory(**options: object) -> None:
-    """Refuse what only tables read in parts have a use for."""
-    for name, value in options.items():
-        if value is not None:
-            raise QueryError(Arg(name), " is for tables read in parts; leave ", Arg("stream", False), " out")
 
 
 def _are_names(objective: object) -> bool:

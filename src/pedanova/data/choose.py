@@ -1,4 +1,4 @@
-"""Columns told apart: which of them are parameters, and what their space is."""
+"""Which columns of a table are parameters, and what their space is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MARKS = (
 )  # before a setting's name
 
 
-class Evidence(Protocol):
+class ColumnEvidence(Protocol):
     """What a space is guessed from: columns that stand for all rows that count."""
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]: ...
@@ -59,7 +59,9 @@ class Choice:
     notes: tuple[Note, ...]
 
 
-def choose_space(table: Sequence[str], goals: Sequence[Goal], request: Request, evidence: Evidence) -> Choice:
+def choose_space(
+    table: Sequence[str], goals: Sequence[Goal], request: Request, evidence: ColumnEvidence
+) -> Choice:
     """Tell the parameters from the other columns of a table, and find or check their space."""
     own = {goal.column for goal in goals if goal.column is not None}
     names = _choose(table, own, request, spoken_for(table, goals, request))
@@ -89,7 +91,7 @@ def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: Request) ->
 
 
 def _given(
-    table: Sequence[str], names: list[str], own: set[str], request: Request, evidence: Evidence
+    table: Sequence[str], names: list[str], own: set[str], request: Request, evidence: ColumnEvidence
 ) -> Choice:
     space = as_space(request.space or {})
     unused = [name for name in table if name not in names and name not in own]
@@ -105,7 +107,7 @@ def _given(
 
 
 def _guessed(
-    columns: Mapping[str, Column], evidence: Evidence, *, asked: frozenset[str] = frozenset()
+    columns: Mapping[str, Column], evidence: ColumnEvidence, *, asked: frozenset[str] = frozenset()
 ) -> Choice:
     space, notes = infer_space(columns, asked=asked)
     space, conditions = _with_conditions(space, columns, evidence)
@@ -113,7 +115,7 @@ def _guessed(
 
 
 def _with_conditions(
-    space: Space, columns: Mapping[str, Column], evidence: Evidence
+    space: Space, columns: Mapping[str, Column], evidence: ColumnEvidence
 ) -> tuple[Space, list[Note]]:
     children = gaps_in(space, columns)
     if not children:
@@ -122,7 +124,7 @@ def _with_conditions(
     return with_conditions(space, evidence.presence(children, parents), children)
 
 
-def _likely(names: list[str], goals: Sequence[Goal], evidence: Evidence) -> Choice:
+def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence) -> Choice:
     """The columns that are settings by their looks, and notes on those that are not."""
     twins = [goal.twin for goal in goals if goal.twin in names]
     words = "holds the very numbers of the objective; left out"
@@ -137,8 +139,8 @@ def _likely(names: list[str], goals: Sequence[Goal], evidence: Evidence) -> Choi
     columns = evidence.columns([*settings, *states])
     choice = _guessed({name: columns[name] for name in settings}, evidence)
     mark = f"names such as {settings[0]!r} mark the parameters; left out: {listed(others)}"
-    told = [note.about(name) for name in states if (note := note_on_states(columns[name]))]
-    return Choice(choice.space, (*choice.notes, *notes, Note("unused", mark), *told))
+    account = [note.about(name) for name in states if (note := note_on_states(columns[name]))]
+    return Choice(choice.space, (*choice.notes, *notes, Note("unused", mark), *account))
 
 
 def marked(names: Sequence[str]) -> list[str]:

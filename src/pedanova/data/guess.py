@@ -1,4 +1,4 @@
-"""A search space guessed from data, with every guess told in words."""
+"""A search space guessed from data, with a note on every guess."""
 
 from __future__ import annotations
 

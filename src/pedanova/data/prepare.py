@@ -153,7 +153,7 @@ def _collapse(
     worst = keep & hit & np.logical_or.reduce([np.isinf(g.values) | np.isnan(g.values) for g in goals])
     goals = tuple(replace(goal, values=np.where(worst, np.nan, goal.values)) for goal in goals)
     averages = {goal.column: Column(goal.column, goal.values) for goal in goals if goal.column is not None}
-    fewer = Records(take(records.columns, firsts) | averages, records.notes, records.told)
+    fewer = Records(take(records.columns, firsts) | averages, records.notes, records.account)
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
     note = _repeats_note(int(fates.keep.sum()), int(keep.sum()), how)
     ends = Fates(keep, worst, (*fates.notes, note)).end(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-FEWEST = 2  # trials that can be told apart
+FEWEST = 2  # trials that can be account apart
 WIDE = 100.0  # cells: a tenth of the range on either side of a lone row
 
 
@@ -94,7 +94,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         try:
             shares = self._shares(log_of(study, kept), goals[usable], directions, names)
         except PedanovaError as error:
-            warnings.warn(f"importances cannot be told: {error}", stacklevel=2)
+            warnings.warn(f"importances cannot be account: {error}", stacklevel=2)
             return zeros
         known = zeros | shares
         return dict(sorted(known.items(), key=lambda pair: -pair[1]))
@@ -105,8 +105,10 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         log = replace(log, values=goals, directions=directions, metrics=(), reports={})
         held = {name: setting for name, setting in log.settings.items() if name in names}
         records = as_records(log)
-        told = replace(records.told, params=tuple(name for name in records.told.params if name in held))
-        a = analyze(replace(records, told=told))
+        account = replace(
+            records.account, params=tuple(name for name in records.account.params if name in held)
+        )
+        a = analyze(replace(records, account=account))
         return shares_of(a, self._question, self._options)
 
 

@@ -33,7 +33,7 @@ from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Tally
 from pedanova.errors import Arg, DataError, FormatError, QueryError
-from pedanova.scale.parts import Look, Plan
+from pedanova.scale.parts import FirstLook, Plan
 from pedanova.sources.scans.scan import Part
 from pedanova.space.parameters import Space
 
@@ -52,7 +52,7 @@ class Progress:
 
     levels: Levels
     space: Space
-    look: Look
+    look: FirstLook
     counts: Counts = field(default_factory=Counts)
     done: set[int] = field(default_factory=set)  # places of the parts that are counted
     lost: dict[str, str] = field(default_factory=dict)
@@ -164,7 +164,7 @@ def decode(header: Mapping[str, Any], stored: store.Stored) -> Progress:
     if len(counted) != slots + 1:
         raise FormatError(f"has {len(counted)} counts for {slots} slots")
     rows, kept, single = header["look"]
-    look = Look(
+    look = FirstLook(
         rows, kept, bool(single), (first, shift, slots), counted, [*map(Note.from_dict, header["look_notes"])]
     )
     rows = int(header["rows"])

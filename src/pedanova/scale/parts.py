@@ -148,7 +148,7 @@ def count_part(
 
 
 @dataclass(slots=True)
-class Look:
+class FirstLook:
     """What a first reading of the objective tells."""
 
     rows: int = 0
@@ -163,8 +163,8 @@ class Look:
         """Rows that count and are no NaN."""
         return self.kept - int(np.asarray(self.counts).ravel()[-1])
 
-    def add(self, other: Look) -> Look:
-        return Look(
+    def add(self, other: FirstLook) -> FirstLook:
+        return FirstLook(
             self.rows + other.rows,
             self.kept + other.kept,
             self.single and other.single,
@@ -174,7 +174,7 @@ class Look:
         )
 
     @classmethod
-    def sum(cls, found: Iterable[Look]) -> Look:
+    def sum(cls, found: Iterable[FirstLook]) -> FirstLook:
         return reduce(cls.add, found, cls())
 
 
@@ -198,15 +198,17 @@ def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[n
         batches.close()
 
 
-def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None) -> Look:
+def look_at_part(
+    part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None
+) -> FirstLook:
     """Rows, and the slots of a window that the objective falls into."""
-    look = Look(window=window)
+    look = FirstLook(window=window)
     for observed in batches_of(part, plan, meter):
         values = kept_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
         counts = count_slots(values, sign_of(plan), window, slots)
         single = observed.ranked.dtype == np.float32
-        look = look.add(Look(len(observed), len(values), single, window, counts, list(observed.notes)))
+        look = look.add(FirstLook(len(observed), len(values), single, window, counts, list(observed.notes)))
     return look
 
 

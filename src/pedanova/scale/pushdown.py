@@ -11,7 +11,7 @@ from pedanova.base.notes import Count, Note
 from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels
 from pedanova.errors import Arg, QueryError, Word
-from pedanova.scale.parts import Look, Plan, sign_of
+from pedanova.scale.parts import FirstLook, Plan, sign_of
 from pedanova.scale.pushdown_counts import count_in_engine, is_single, moments_in_engine
 from pedanova.scale.pushdown_ranks import Extent, extent_of, ranks_in_engine
 from pedanova.sources.scans.batches import is_ibis
@@ -53,7 +53,7 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
     return (f"the conditional parameter {odd[0]!r}",) if odd else None
 
 
-def look_by_engine(frame: Any, plan: Plan) -> tuple[Look, Extent]:
+def look_by_engine(frame: Any, plan: Plan) -> tuple[FirstLook, Extent]:
     """What a first reading tells, by the engine that holds the table."""
     extent = extent_of(frame, plan.objective, sign_of(plan))
     absent = extent.rows - extent.numbers
@@ -65,7 +65,7 @@ def look_by_engine(frame: Any, plan: Plan) -> tuple[Look, Extent]:
         notes = [Note("rows", Count(absent), " of ", Count(extent.rows), words)]
     single = is_single(frame, plan.objective)
     counts = np.array([extent.numbers, kept - extent.numbers])
-    return Look(extent.rows, kept, single, (0, 63, 1), counts, notes), extent
+    return FirstLook(extent.rows, kept, single, (0, 63, 1), counts, notes), extent
 
 
 def ranks_pushed(frame: Any, plan: Plan, wanted: NDArray[np.int64], extent: Extent) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from pedanova.base.progress import Meter
 from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
-from pedanova.scale.dask_sums import GROUP, Kept, Tree, client_of, submit_kept
+from pedanova.scale.dask_sums import GROUP, Kept, SumTree, client_of, submit_kept
 from pedanova.sources.scans.scan import Part
 
 Result = TypeVar("Result")
@@ -105,7 +105,7 @@ class Crew:
         """``function(part, plan, …)`` of every part, added up; by the workers themselves if they can."""
         if client_of(self.executor) is None:
             return add(self.each(function, plan, *arguments, what=what))
-        tree = Tree(self.executor, add)
+        tree = SumTree(self.executor, add)
         try:
             with Meter(what, len(self.parts), "parts") as meter:
                 width = 4 * workers_of(self.executor) + GROUP  # only word of them comes here
@@ -123,7 +123,7 @@ class Crew:
     def _submit_kept(self, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Kept:
         return Kept(submit_kept(self.executor, function, bundle, *given))
 
-    def _fetch(self, tree: Tree) -> Any:
+    def _fetch(self, tree: SumTree) -> Any:
         try:
             return named(f"the sum of {len(self.parts)} parts", tree.total)
         except PartError as error:  # lost with its worker, read again, and unreadable by now

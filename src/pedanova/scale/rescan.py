@@ -19,7 +19,7 @@ from pedanova.data.regions import Cut, Direction, rank_of
 from pedanova.errors import DataError
 from pedanova.scale.checkpoint import Checkpoint, Progress
 from pedanova.scale.parts import (
-    Look,
+    FirstLook,
     Marks,
     Plan,
     Prefixes,
@@ -46,7 +46,7 @@ class Rescan:
 
     crew: Crew | SparkCrew
     plan: Plan
-    look: Look
+    look: FirstLook
     engine: Any = None  # the table itself, where whoever holds it counts,
     extent: Any = None  # and what it said of the objective
 

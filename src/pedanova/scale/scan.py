@@ -22,7 +22,7 @@ from pedanova.data.request import Request
 from pedanova.data.rowsets import rows_in_words
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
-from pedanova.scale.parts import Look, Plan, light, look_at_part, named_in, sample_part, spoken_for
+from pedanova.scale.parts import FirstLook, Plan, light, look_at_part, named_in, sample_part, spoken_for
 from pedanova.scale.pushdown import engine_of, look_by_engine
 from pedanova.scale.readers import Crew, StartOverError
 from pedanova.scale.rescan import Rescan
@@ -35,19 +35,19 @@ IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ScanOptions:
     """How the parts are to be read."""
 
     levels: object = None
     inside: bool = False  # no row may lie outside the space
-    threads: int = 1
+    notes: tuple[Note, ...] = ()  # on the space that was given
     executor: Any = None
     skip: bool = False  # files that cannot be read
     checkpoint: str | os.PathLike[str] | None = None
     pushdown: bool | None = None  # None for tables of ibis only
 
 
-def count_table(scan: Scan, request: Request, reading: Reading) -> Counted:
+def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(
@@ -57,7 +57,7 @@ def count_table(scan: Scan, request: Request, reading: Reading) -> Counted:
     direction = as_directions(request.direction or "minimize", 1)[0]
     params, exclude = listed_names(request.params), listed_names(request.exclude)
     plan = Plan(replace(request, direction=direction, params=params, exclude=exclude), Space({}), ())
-    crew = crew_of(scan, reading)
+    crew = crew_of(scan, reading, request.threads)
     while True:
         try:
             with interrupts_told():
@@ -66,17 +66,17 @@ def count_table(scan: Scan, request: Request, reading: Reading) -> Counted:
             crew.start_over()
 
 
-def crew_of(scan: Scan, reading: Reading) -> Crew | SparkCrew:
+def crew_of(scan: Scan, reading: ScanOptions, threads: int) -> Crew | SparkCrew:
     if scan.is_spark:
         if reading.executor is not None:
             raise QueryError(Arg("executor"), " is for files; Spark's own workers read its data frames")
         return SparkCrew(scan.parts[0])
     if reading.executor is not None and not all(map(is_file, scan.parts)):
         raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
-    return Crew(scan.parts, scan.rows, reading.threads, reading.executor, reading.skip)
+    return Crew(scan.parts, scan.rows, threads, reading.executor, reading.skip)
 
 
-def count_scan(scan: Scan, reading: Reading, crew: Crew | SparkCrew, plan: Plan) -> Counted:
+def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> Counted:
     checkpoint = checkpoint_of(scan, reading, plan)
     progress = checkpoint.load() if checkpoint is not None and not crew.lost else None
     if progress is None:
@@ -91,11 +91,11 @@ def count_scan(scan: Scan, reading: Reading, crew: Crew | SparkCrew, plan: Plan)
         rescan.go_on(progress, checkpoint)
     if not progress.counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
-    notes = [*source_notes(scan, rescan), *progress.notes]
+    notes = [*source_notes(scan, rescan), *reading.notes, *progress.notes]
     return assembled(rescan, progress.levels, progress.counts, notes=notes, inside=reading.inside)
 
 
-def begin(scan: Scan, reading: Reading, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
+def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
     """What must be known of all rows before any can be counted: the space and the thresholds."""
     choice = space_of(scan, plan, crew)
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space))
@@ -114,7 +114,7 @@ def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
     return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
 
 
-def checkpoint_of(scan: Scan, reading: Reading, plan: Plan) -> Checkpoint | None:
+def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | None:
     if reading.checkpoint is None:
         return None
     request = plan.request
@@ -132,9 +132,9 @@ def is_file(part: object) -> bool:
     return hasattr(type(part), "mark")
 
 
-def look_at(crew: Crew | SparkCrew, plan: Plan) -> Look:
+def look_at(crew: Crew | SparkCrew, plan: Plan) -> FirstLook:
     window = window_of(crew, plan)
-    return crew.total(look_at_part, Look.sum, light(plan), window, what="rows of the objective")
+    return crew.total(look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
 
 
 def window_of(crew: Crew | SparkCrew, plan: Plan) -> Window:

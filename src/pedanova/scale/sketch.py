@@ -201,7 +201,7 @@ def _read(part: Part, plan: Plan, meter: Meter | None) -> Iterator[Mapping[str, 
             yield observed.table if kept is None else take(observed.table, np.flatnonzero(kept))
 
 
-class Reader(Protocol):
+class PartReader(Protocol):
     """Whoever reads the parts of a scan and adds up what they hold."""
 
     def total(self, function: Any, add: Any, plan: Any, *arguments: Any, what: str) -> Any: ...
@@ -211,7 +211,7 @@ class Reader(Protocol):
 class SurveyedColumns:
     """Columns of a table in parts, each as a small one that stands for all rows that count."""
 
-    crew: Reader
+    crew: PartReader
     plan: Plan
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:

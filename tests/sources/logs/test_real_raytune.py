@@ -44,10 +44,10 @@ def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         ray.shutdown()
     records = read_untouched(tmp_path)
-    assert records.told.source == "Ray Tune experiment 'exp'"
-    assert records.told.params == ("lr", "net.depth")
-    assert records.told.objectives == ("loss",)
-    assert records.told.metrics == ("loss", "deep/acc")
+    assert records.account.source == "Ray Tune experiment 'exp'"
+    assert records.account.params == ("lr", "net.depth")
+    assert records.account.objectives == ("loss",)
+    assert records.account.metrics == ("loss", "deep/acc")
     columns = [cells(records, name) for name in ("lr", "loss", "net.depth", "state")]
     rows = {lr: tuple(rest) for lr, *rest in zip(*columns, strict=True)}
     assert len(rows) == 4

@@ -10,7 +10,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
 from pedanova.sources.kind import Kind, has, read_json, read_json_rows
@@ -59,12 +59,12 @@ def read(place: Path, _: str | None) -> Records:
         notes.append(
             Note("source", "the time that DeepCAVE keeps beside every objective is not taken as one")
         )
-    told = Told(
+    account = Account(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),
         directions=tuple(direction for _, direction in chosen),
     )
-    return tell(trials, told, read_space(folder), notes=notes)
+    return tell(trials, account, read_space(folder), notes=notes)
 
 
 def _history(folder: Path) -> Path | None:
@@ -145,12 +145,12 @@ def read_tables(place: Path, _: str | None) -> Records:
                 | ({} if seed in (None, MADE_UP) or "seed" in settings else {"seed": seed}),
             )
         )
-    told = Told(
+    account = Account(
         source=f"DeepCAVE table {folder.name!r}",
         objectives=tuple(metric.name for metric in metrics),
         directions=tuple(metric.direction for metric in metrics),
     )
-    return tell(trials, told, described)
+    return tell(trials, account, described)
 
 
 def _described(file: Path) -> Described:

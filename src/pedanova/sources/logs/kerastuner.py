@@ -10,7 +10,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.kind import Kind, read_json
@@ -73,7 +73,7 @@ def _read_project(folder: Path) -> Records:
     values = [_values(entry) for entry in entries]
     trials = [_trial(entry, row, space) for entry, row in zip(entries, values, strict=True)]
     objective, direction = _objective(entries)
-    told = Told(
+    account = Account(
         source=source,
         space=space,
         conditions=space is not None,
@@ -81,7 +81,7 @@ def _read_project(folder: Path) -> Records:
         directions=(direction,) if direction else (),
         where=budget_rule(EPOCHS, [trial.other.get(EPOCHS) for trial in trials]),
     )
-    return tabulate(trials, told, notes=notes)
+    return tabulate(trials, account, notes=notes)
 
 
 def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:

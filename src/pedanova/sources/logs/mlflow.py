@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError, PedanovaError, listed
 from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
 from pedanova.sources.kind import Kind, read_text
@@ -67,8 +67,8 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
         )
     if bare:
         notes.append(Note("unused", f"{bare:,} runs have no parameters; left out"))
-    told = Told(source=f"MLflow experiment {experiment.name!r}")
-    return tabulate([_trial(run) for run in runs], told, notes=notes, texts=True)
+    account = Account(source=f"MLflow experiment {experiment.name!r}")
+    return tabulate([_trial(run) for run in runs], account, notes=notes, texts=True)
 
 
 def _choose(experiments: list[Experiment], study: str | None, where: object) -> Experiment:

@@ -15,7 +15,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError, PedanovaError, listed
 from pedanova.sources.kind import Kind, read_json, read_text
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
@@ -112,12 +112,12 @@ def _read_experiment(folder: Path) -> Records:
     notes = [*known.notes, *_notes(trials, blank)]
     metric = known.metric if any(known.metric in trial.results for trial in trials) else None
     directions = {"min": "minimize", "max": "maximize"}
-    told = Told(
+    account = Account(
         source=f"Ray Tune experiment {folder.name!r}",
         objectives=() if metric is None else (metric,),
         directions=(directions[known.mode],) if metric and known.mode in directions else (),  # type: ignore[arg-type]
     )
-    return tabulate(trials, told, notes=notes)
+    return tabulate(trials, account, notes=notes)
 
 
 def _notes(trials: list[Trial], blank: int) -> list[Note]:
@@ -177,11 +177,12 @@ def _object(part: object) -> dict[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def _read_trial(place: Path, told: Mapping[str, Any]) -> Trial | None:
+def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
     """One trial from its folder, completed by the experiment's file; None without any settings."""
-    last = _last_result(place) or _object(told.get("last_result"))
+    last = _last_result(place) or _object(state_entry.get("last_result"))
     config = next(
-        filter(None, (_config_file(place), _object(last.get("config")), _object(told.get("config")))), None
+        filter(None, (_config_file(place), _object(last.get("config")), _object(state_entry.get("config")))),
+        None,
     )
     if config is None:
         return None
@@ -190,7 +191,7 @@ def _read_trial(place: Path, told: Mapping[str, Any]) -> Trial | None:
     return Trial(
         _settings(config),
         only_numbers(results),
-        _state(place, told, finished=bool(results)),
+        _state(place, state_entry, finished=bool(results)),
         {"trial": place.name} | {key: flat[key] for key in KEPT if key in flat},
     )
 
@@ -249,9 +250,9 @@ def _flat_results(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _state(place: Path, told: Mapping[str, Any], *, finished: bool) -> str:
+def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> str:
     """The experiment's word first: a trial that failed and was tried again keeps its error.txt."""
-    status = str(told.get("status", "")).upper()
+    status = str(state_entry.get("status", "")).upper()
     if status in ENDED:
         return ENDED[status]
     if (place / "error.txt").is_file():

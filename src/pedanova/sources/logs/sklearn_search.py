@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.data.column import plain_value, shorten
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, SpaceError
 from pedanova.sources.kind import Kind
@@ -103,7 +103,7 @@ def _records(
         space = None
     trials = [_trial(cells, row, settings[row], scores, chosen) for row in range(rows)]
     step = free_name("iter", [*(name for row in settings for name in row), *scores])
-    told = Told(
+    account = Account(
         source=source,
         space=space,
         objectives=tuple(chosen),
@@ -111,7 +111,7 @@ def _records(
         metrics=tuple(scores),
         where=budget_rule(step, cells["iter"]) if "iter" in cells else None,
     )
-    return tabulate(trials, told)
+    return tabulate(trials, account)
 
 
 def _listed(name: str, values: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError, FormatError, listed
 from pedanova.sources.kind import Kind, has, read_json, read_text
 from pedanova.sources.logs.budgets import number_or_nan, tell, whole_or_none
@@ -100,12 +100,12 @@ def read_history(file: Path) -> Records:
         else:
             lost += 1
     notes = [Note("unused", f"{lost} runs have no configuration in {file.name}; left out")] if lost else []
-    told = Told(
+    account = Account(
         source=f"SMAC3 run {file.parent.name!r}",
         objectives=names,
         directions=tuple("minimize" for _ in names),
     )
-    return tell(trials, told, read_space(file.parent), notes=notes)
+    return tell(trials, account, read_space(file.parent), notes=notes)
 
 
 def as_run(file: Path, number: int, row: object) -> Mapping[str, Any]:
@@ -153,9 +153,9 @@ def state_of(status: object) -> str:
 
 def objective_names(folder: Path, count: int) -> tuple[str, ...]:
     """As the scenario names the costs; plain ones where it does not."""
-    told = _scenario_objectives(folder)
-    if len(told) == count and len(set(told)) == count:
-        return told
+    account = _scenario_objectives(folder)
+    if len(account) == count and len(set(account)) == count:
+        return account
     return ("cost",) if count == 1 else tuple(f"cost_{i + 1}" for i in range(count))
 
 

@@ -46,13 +46,13 @@ Operation = Mapping[str, Any]
 class Study:
     name: str
     directions: list[Direction]
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[JournalTrial] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
     first: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → first trial that has it, how
 
 
 @dataclass(slots=True)
-class Trial:
+class JournalTrial:
     study: Study
     number: int
     state: int = RUNNING
@@ -71,7 +71,7 @@ class Journal:
 
     studies: dict[int, Study] = field(default_factory=dict)
     made: int = 0  # studies ever created
-    trials: list[Trial] = field(default_factory=list)  # of all studies, in the order they were made
+    trials: list[JournalTrial] = field(default_factory=list)  # of all studies, in the order they were made
 
 
 def is_journal(path: Path) -> bool:
@@ -153,7 +153,7 @@ def _create_trial(journal: Journal, operation: Operation) -> None:
     if study is None:
         return
     distributions = operation.get("distributions", {})
-    trial = Trial(
+    trial = JournalTrial(
         study,
         len(study.trials),
         state=as_state(operation.get("state", RUNNING)),
@@ -212,7 +212,7 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         trial.system.update(operation["system_attr"])
 
 
-def _set_param(trial: Trial, name: str, operation: Operation) -> None:
+def _set_param(trial: JournalTrial, name: str, operation: Operation) -> None:
     """Unless Optuna refused it: the kind and the choices of a parameter stay as its first trial has them."""
     value, text = float(operation["param_value_internal"]), str(operation["distribution"])
     number, known = trial.study.first.get(name, (trial.number, text))

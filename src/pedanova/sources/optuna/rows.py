@@ -94,7 +94,7 @@ def parsed(text: object) -> Any:
         return None
 
 
-class Part(NamedTuple):
+class StudyPart(NamedTuple):
     """A range of keys, so short that a writer never waits long for a reader."""
 
     low: int
@@ -102,20 +102,20 @@ class Part(NamedTuple):
     mixed: bool  # other studies have trials in it
 
 
-def parts_of(keys: Reals) -> list[Part]:
+def parts_of(keys: Reals) -> list[StudyPart]:
     """Of sorted keys; the first is short, for it is asked for everything in full."""
     if not len(keys):
         return []
     starts = [0, *range(min(FIRST_LOOK, len(keys)), len(keys), BATCH)]
     stops = [*starts[1:], len(keys)]
     return [
-        Part(int(keys[a]), int(keys[b - 1]), bool(keys[b - 1] - keys[a] + 1 > b - a))
+        StudyPart(int(keys[a]), int(keys[b - 1]), bool(keys[b - 1] - keys[a] + 1 > b - a))
         for a, b in zip(starts, stops, strict=True)
         if a < b
     ]
 
 
-def of_study(table: str, fields: str, study: int, part: Part, extra: str = "") -> str:
+def of_study(table: str, fields: str, study: int, part: StudyPart, extra: str = "") -> str:
     """Rows of one study's trials in a range of their keys, whose ends are the last two values."""
     join = f"JOIN trials t ON t.trial_id = x.trial_id AND t.study_id = {int(study)}" if part.mixed else ""
     return f"SELECT {fields} FROM {table} x {join} WHERE 1 = 1 {extra} AND x.trial_id BETWEEN ? AND ?"
@@ -190,7 +190,7 @@ def settings_of(database: Database, study: int, keys: Reals) -> dict[str, Settin
     }
 
 
-def _numbered(database: Database, study: int, known: Sequence[Text], part: Part) -> Reals:
+def _numbered(database: Database, study: int, known: Sequence[Text], part: StudyPart) -> Reals:
     """(rows, 3) Trial, number of the name and distribution (0: of none that is known), value."""
     cases = " ".join(
         f"WHEN ? THEN CASE x.distribution_json {' '.join(f'WHEN ? THEN {i}' for i in numbers_)} ELSE 0 END"
@@ -214,7 +214,9 @@ def _by_name(known: Sequence[Text]) -> dict[str, list[int]]:
     return found
 
 
-def _unnumbered(database: Database, study: int, known: Sequence[Text], part: Part) -> Sequence[Sequence[Any]]:
+def _unnumbered(
+    database: Database, study: int, known: Sequence[Text], part: StudyPart
+) -> Sequence[Sequence[Any]]:
     other = " AND NOT (x.param_name = ? AND x.distribution_json = ?)" * len(known)
     fields = "x.trial_id, x.param_name, x.param_value, x.distribution_json"
     query = of_study("trial_params", fields, study, part, other)

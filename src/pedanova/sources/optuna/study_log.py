@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, listed
 from pedanova.sources.logs.trials import free_name
@@ -102,7 +102,7 @@ def as_records(log: StudyLog) -> Records:
         sheet.add("duration", log.seconds)
     for key, values in log.attributes.items():
         sheet.add(f"user_attrs_{key}", values)
-    told = Told(
+    account = Account(
         source=source,
         params=tuple(space),
         space=Space(space),
@@ -112,7 +112,7 @@ def as_records(log: StudyLog) -> Records:
         state=state,
         feasible=feasible,
     )
-    return Records(sheet.columns, tuple(sheet.notes), told)
+    return Records(sheet.columns, tuple(sheet.notes), account)
 
 
 def add_objectives(log: StudyLog, sheet: Sheet) -> tuple[str, ...]:

@@ -45,10 +45,10 @@ def group_ranges(file: Path, name: str) -> list[tuple[float, float] | None]:
 
 
 def _range_of(chunk: Any) -> tuple[float, float] | None:
-    told = chunk.statistics if chunk.is_stats_set else None
-    if told is None or not told.has_min_max:
+    account = chunk.statistics if chunk.is_stats_set else None
+    if account is None or not account.has_min_max:
         return None
-    ends = told.min, told.max
+    ends = account.min, account.max
     plain = all(isinstance(end, int | float) and not isinstance(end, bool) and end == end for end in ends)
     return (float(ends[0]), float(ends[1])) if plain else None
 

@@ -1,6 +1,6 @@
 """Configuration spaces as ConfigSpace writes them, of every version, and its objects.
 
-What has no counterpart here is told in notes: constants and forbidden combinations are left out,
+What has no counterpart here is named in notes: constants and forbidden combinations are left out,
 normal and beta laws keep their bounds alone, and a normal law without bounds takes those of the
 trials. A step `q` with few values makes an ordinal of them, otherwise a range.
 """
@@ -111,7 +111,7 @@ def describe(source: object) -> Described:
     for item in _items(plain, "hyperparameters"):
         _read_one(item, reading)
     clauses = Clauses(_items(plain, "conditions"), reading.domains, reading.constants)
-    fixed, domains, told = list(reading.constants), {}, True
+    fixed, domains, account = list(reading.constants), {}, True
     for name, domain in reading.domains.items():
         clause = clauses.of(name)
         if clause.never:
@@ -119,7 +119,7 @@ def describe(source: object) -> Described:
             fixed.append(name)
             continue
         if clause.words:
-            told = False
+            account = False
             reading.notes.append(
                 Note("space", f"exists only if {clause.words}; taken from where it has a value", subject=name)
             )
@@ -133,7 +133,7 @@ def describe(source: object) -> Described:
             Note("source", f"the configuration space forbids {many} of values; that is not modelled")
         )
     ranges = {name: low_high for name, low_high in reading.ranges.items() if name in domains}
-    return Described(domains, tuple(reading.notes), tuple(fixed), told, ranges)
+    return Described(domains, tuple(reading.notes), tuple(fixed), account, ranges)
 
 
 def as_document(space: object) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ NEAR = 1e-4  # of a step: as far as rounding may move a value off its lattice
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A setting whose bounds are not told: the data's are taken."""
+    """A setting whose bounds are not given: the data's are taken."""
 
     whole: bool | None = None  # None: not even the kind is known
     log: bool = False
@@ -43,7 +43,7 @@ class Described:
 
     @property
     def space(self) -> Space:
-        """The settings whose domains are told."""
+        """The settings whose domains are known."""
         return Space({name: d for name, d in self.domains.items() if not isinstance(d, Open)})
 
 
@@ -96,7 +96,7 @@ def as_plain(value: object) -> Label:
 
 
 def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
-    """Values told apart; where two of them are equal, such as 1 and True, all become text."""
+    """Values kept apart; where two of them are equal, such as 1 and True, all become text."""
     plain = [as_plain(value) for value in values]
     if len(set(plain)) < len(plain):
         plain = [json.dumps(value) for value in plain]
