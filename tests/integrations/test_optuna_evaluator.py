@@ -123,7 +123,7 @@ def test_the_dashboard_asks_by_a_wrapped_study(study: optuna.Study) -> None:
 def test_constraints_and_tied_objectives() -> None:
     study = optuna.create_study()
     study.optimize(lambda trial: 0.0 * trial.suggest_float("x", 0, 1), n_trials=20)
-    with pytest.warns(UserWarning, match="cannot be told"):
+    with pytest.warns(UserWarning, match="cannot be computed"):
         assert PedAnovaEvaluator().evaluate(study) == {"x": 0.0}
     sampler = optuna.samplers.NSGAIISampler(seed=0, constraints_func=lambda t: (t.params["x"] - 0.5,))
     study = optuna.create_study(sampler=sampler)

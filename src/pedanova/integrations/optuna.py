@@ -94,7 +94,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         try:
             shares = self._shares(log_of(study, kept), goals[usable], directions, names)
         except PedanovaError as error:
-            warnings.warn(f"importances cannot be account: {error}", stacklevel=2)
+            warnings.warn(f"importances cannot be computed: {error}", stacklevel=2)
             return zeros
         known = zeros | shares
         return dict(sorted(known.items(), key=lambda pair: -pair[1]))

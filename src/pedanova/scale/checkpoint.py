@@ -1,14 +1,7 @@
 """How far a scan has come, in a file: the parts that are counted need not be read again.
 
-Layout, all numbers little-endian::
-
-    8 bytes   magic
-    uint32    length of the header
-    header    JSON (UTF-8): what was asked, which parts are counted, what the first look told
-    counts    of those parts, as `store` writes them
-    uint32    CRC-32 of everything before
-
-The file is replaced as a whole, so that a crash leaves the last one.
+The header tells what was asked, which parts are counted, and what the first look told; the body holds the
+counts of those parts, as `store` writes them. The file is replaced as a whole, so that a crash leaves the last one.
 """
 
 from __future__ import annotations
@@ -16,8 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
-import struct
 import time
 import zlib
 from collections.abc import Mapping, Sequence
@@ -27,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.framing import framed, unframed, write_whole
 from pedanova.base.notes import Note
 from pedanova.counting import store
 from pedanova.counting.counts import Counts
@@ -37,7 +29,8 @@ from pedanova.scale.parts import FirstLook, Plan
 from pedanova.sources.scans.scan import Part
 from pedanova.space.parameters import Space
 
-MAGIC = b"\x89PEDC3\r\n\x1a"
+MAGIC = b"\x89PEDC\r\n\x1a"
+VERSION = 3
 LEISURE = 20.0  # saving takes at most one part in so many of the time
 WORDS = {
     "files": "the files are others, or were changed",
@@ -78,9 +71,9 @@ class Checkpoint:
         except OSError as error:
             raise DataError(f"checkpoint {self.path} cannot be read: {error.strerror or error}") from None
         try:
-            header, rest = split(content)
+            header, rest = unframed(content, MAGIC, [VERSION], "checkpoint")
             self._check(header["asked"])
-            return decode(header, store.from_bytes(rest))
+            return decode(header, store.from_bytes(bytes(rest)))
         except (FormatError, KeyError, TypeError, ValueError, zlib.error) as error:
             if isinstance(error, QueryError):
                 raise
@@ -101,14 +94,7 @@ class Checkpoint:
         start = time.monotonic()
         if not now and start - self._begun < LEISURE * self._spent:
             return
-        content = encode(self.asked, self.objective, progress)
-        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
-        try:
-            partial.write_bytes(content)
-            partial.replace(self.path)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise DataError(f"checkpoint {self.path} cannot be written: {error.strerror or error}") from None
+        write_whole(self.path, encode(self.asked, self.objective, progress))
         self._begun = time.monotonic()
         self._spent = self._begun - start
 
@@ -136,26 +122,7 @@ def encode(asked: Mapping[str, Any], objective: str, progress: Progress) -> byte
     stored = store.Stored(
         objective, counts.rows - counts.counted, levels, tallies, tuple(counts.notes), counts.moments
     )
-    text = json.dumps(header, ensure_ascii=False).encode()
-    body = MAGIC + struct.pack("<I", len(text)) + text + store.to_bytes(stored)
-    return body + struct.pack("<I", zlib.crc32(body))
-
-
-def split(content: bytes) -> tuple[dict[str, Any], bytes]:
-    """Header and counts, after every check that needs no understanding of them."""
-    start = len(MAGIC) + 4
-    if content[: len(MAGIC)] != MAGIC:
-        raise FormatError("is no checkpoint of pedanova")
-    if len(content) < start + 4:
-        raise FormatError("is cut short")
-    (checksum,) = struct.unpack_from("<I", content, len(content) - 4)
-    if zlib.crc32(memoryview(content)[:-4]) != checksum:
-        raise FormatError("is damaged or cut short (its checksum does not fit)")
-    (length,) = struct.unpack_from("<I", content, len(MAGIC))
-    header = json.loads(content[start : start + length])
-    if not isinstance(header, dict):
-        raise FormatError("has a header that is no JSON object")
-    return header, content[start + length : -4]
+    return framed(MAGIC, VERSION, header, store.to_bytes(stored))
 
 
 def decode(header: Mapping[str, Any], stored: store.Stored) -> Progress:
