@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,11 @@ from pedanova.space.parameters import Parameter
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "tests" / "files"
 DEMO = Path(pa.__file__).parent / "cli" / "demo_trials.csv"
-COUNTS = {"estimator": "counts", "draws": 0, "force": True}  # the plain numbers, from however few rows
+COUNTS: dict[str, Any] = {
+    "estimator": "counts",
+    "draws": 0,
+    "force": True,
+}  # the plain numbers, from however few rows
 
 
 def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> str:

@@ -178,14 +178,14 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
 def test_a_report_counts_its_rows_once(
     random: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pedanova.analysis.rows as module
+    import pedanova.counting.held as module
 
     data = {f"x{i}": random.random(300) for i in range(6)} | {"y": random.random(300)}
     a = pa.analyze(data, "y")
     counted = []
-    real = module.tally_columns
+    real = module.count_codes
     monkeypatch.setattr(
-        module, "tally_columns", lambda *args, **kwargs: (counted.append(1), real(*args, **kwargs))[1]
+        module, "count_codes", lambda *args, **kwargs: (counted.append(1), real(*args, **kwargs))[1]
     )
     a.report(tmp_path / "r.html", questions=[(0.1, {"x0": (0, 0.5)})], **COUNTS)
     assert len(counted) <= 2

@@ -152,6 +152,8 @@ class Reader:
     def value(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=str() | bool() | int() | float() as value):
+                if isinstance(value, float) and not math.isfinite(value):
+                    raise self.refusal(node)
                 return value
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 return -value
