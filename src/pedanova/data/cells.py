@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pedanova.data.column import Column, Mask
 from pedanova.space.grid import Cells, Grid
-from pedanova.space.values import Label
+from pedanova.space.values import Label, as_real
 
 LAST_PLACES = 2  # by which a double may be off that was computed, or written and read again
 
@@ -84,7 +84,7 @@ def _meets(values: NDArray[Any], numbers: list[float]) -> Mask:
     hit = np.zeros(len(values), dtype=bool)
     for number in dict.fromkeys(numbers):
         with np.errstate(over="ignore", invalid="ignore"):
-            meant = values.dtype.type(number)
+            meant = values.dtype.type(as_real(number))
             slack = 0 if not np.isfinite(meant) else LAST_PLACES * np.spacing(np.abs(meant))
             hit |= (values == meant) | (np.abs(values - meant) <= slack)
     return hit

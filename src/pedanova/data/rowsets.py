@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask, as_column, count_nan, shorten
-from pedanova.data.expressions import as_real, rows_where
+from pedanova.data.expressions import rows_where
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of
 from pedanova.errors import Arg, QueryError, unknown_name
-from pedanova.space.values import as_labels
+from pedanova.space.values import as_labels, as_real
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -88,3 +88,11 @@ def as_label(value: object, what: str) -> Label:
     if isinstance(plain, str | int | float | bool):
         return plain
     return "None" if plain is None else str(plain)
+
+
+def as_real(value: float) -> float:
+    """The nearest float, infinite if the value is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
