@@ -212,3 +212,23 @@ def test_show_versions(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert pa.__version__ in shown
     assert "kernel    C++" in shown
+
+
+def test_completion_offers_what_a_user_may_call(analysis: pa.Analysis) -> None:
+    assert dir(analysis) == [
+        "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
+        "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair",
+        "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "widget", "within",
+    ]  # fmt: skip
+    assert all(hasattr(type(analysis), name) or name in vars(analysis) for name in dir(analysis))
+    assert [name for name in dir(analysis.plot) if name[0] != "_"] == [
+        "densities", "effects", "importance", "interactions", "objective", "pair", "profile", "reduction"
+    ]  # fmt: skip
+
+
+def test_an_answer_knows_whether_its_region_is_all_rows(analysis: pa.Analysis) -> None:
+    """Whatever its words are: a condition may be called like that."""
+    assert analysis.importance(0.1, **COUNTS).whole
+    assert analysis.importance("layers > 2", **COUNTS).whole
+    assert not analysis.importance(0.1, 0.5, **COUNTS).whole
+    assert not analysis.importance(0.1, "layers > 2", **COUNTS).whole

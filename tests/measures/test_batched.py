@@ -9,8 +9,8 @@ import pytest
 
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.batched import bandwidths, measure_many
-from pedanova.measures.density import bandwidth
+from pedanova.measures.batched import measure_many
+from pedanova.measures.density import bandwidth, bandwidths
 from pedanova.measures.importance import measure
 from pedanova.space.grid import grid_of
 

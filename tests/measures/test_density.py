@@ -50,7 +50,7 @@ def test_quick_ways_equal_the_matrix_on_a_full_grid(width: float) -> None:
 def test_the_bandwidth_is_that_of_the_rows(counts: list[int]) -> None:
     rows = np.repeat(np.arange(len(counts)), counts)
     quartiles = np.percentile(rows, 75) - np.percentile(rows, 25)
-    assert interquartile(np.array(counts)) == pytest.approx(quartiles, abs=1e-9)
+    assert interquartile(np.array([counts])) == pytest.approx([quartiles], abs=1e-9)
     scott = 0.53 * min(rows.std(ddof=1), quartiles / 1.34) * len(rows) ** -0.2
     assert bandwidth(np.array(counts)) == pytest.approx(scott, rel=1e-9, abs=1e-12)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from helpers.common import contrast_of, measured
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.density import bandwidth, smooth, smoothing_matrix
+from pedanova.measures.density import bandwidth, bandwidths, smooth, smoothing_matrix
 from pedanova.measures.draws import subset_counts, subsets
 from pedanova.measures.importance import Importance, measure, piece_of
 from pedanova.measures.inference import (
@@ -20,14 +20,13 @@ from pedanova.measures.inference import (
     Folded,
     Shared,
     Sureness,
-    bandwidths,
     fold_for_draws,
-    holm,
     infer,
     interval,
     permutation,
     told,
 )
+from pedanova.measures.significance import holm
 from pedanova.space.grid import blocks_of, grid_of
 
 A_TARGET, A_REGION = np.array([9, 5, 3, 2, 1, 0]), np.array([20, 30, 25, 15, 6, 4])

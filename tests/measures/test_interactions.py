@@ -14,7 +14,8 @@ from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import PairTally, coarse_groups
 from pedanova.errors import LevelsError, MergeError, QueryError, UnknownParameterError
 from pedanova.measures.additive import design_of, explained
-from pedanova.measures.interactions import adjusted, measure_pairs, shares_of
+from pedanova.measures.interactions import measure_pairs, shares_of
+from pedanova.measures.significance import holm
 from pedanova.space.grid import grid_of
 
 ONES = np.ones((3, 3), dtype=np.int64)
@@ -330,7 +331,7 @@ class TestTable:
     def test_long_tables_are_cut(self) -> None:
         random = np.random.default_rng(0)
         a = pa.analyze(random.random((60, 8)), random.random(60))
-        assert str(a.interactions()).endswith("… and 8 pairs more")
+        assert str(a.interactions()).endswith("… and 8 more pairs")
         assert len(a.interactions().to_text().splitlines()) == 30
 
     def test_look_up(self, found: pa.Interactions) -> None:
@@ -368,8 +369,8 @@ class TestPairTally:
 
 def test_holm() -> None:
     p = np.array([0.04, 0.01, 0.03, 0.5])
-    assert adjusted(p, np.full(4, True)) == pytest.approx([0.09, 0.04, 0.09, 0.5])
-    assert adjusted(p, np.array([True, False, True, False])) == pytest.approx([0.06, 1.0, 0.06, 1.0])
+    assert holm(p, np.full(4, True)) == pytest.approx([0.09, 0.04, 0.09, 0.5])
+    assert holm(p, np.array([True, False, True, False])) == pytest.approx([0.06, 1.0, 0.06, 1.0])
 
 
 def test_type_one_error() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.errors import SpaceError, UnknownParameterError
+from pedanova.space.parameters import scale_of
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,12 @@ def test_a_space_is_a_mapping_with_helpful_errors() -> None:
     assert space["learning_rate"] == pa.Float(0, 1)
     with pytest.raises(UnknownParameterError, match="did you mean 'learning_rate'"):
         space["learning_rat"]
+
+
+def test_the_scale_is_that_of_the_domain_whatever_its_bounds() -> None:
+    log = [pa.Float(1, 3.9, log=True), pa.Float(1e-5, 1, log=True), pa.Int(1, 4, log=True)]
+    linear = [pa.Float(1e-9, 1), pa.Float(-1, 1), pa.Int(1, 4), pa.Moving("low", 1.0, log=True)]
+    assert {scale_of(one) for one in log} == {"log"}
+    assert {scale_of(one) for one in linear} == {"linear"}
+    assert scale_of(pa.Ordinal([1, 2])) == "ordered"
+    assert scale_of(pa.Categorical([1, 2])) == scale_of(pa.Switch("c", {1: pa.Float(0, 1)})) == "names"

@@ -21,7 +21,7 @@ from pedanova.data.prepare import with_goal
 from pedanova.data.regions import Region, as_parts, as_region
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
-from pedanova.measures.compare import Comparison
+from pedanova.measures.compare import Comparison, Measures, compare_measures
 from pedanova.measures.densities import Densities, densities_of
 from pedanova.measures.density import Smoothing
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
@@ -29,15 +29,20 @@ from pedanova.measures.importance import Importances, chance_notes, rank, ranked
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
-from pedanova.measures.surrogate.estimate import MOST_ROWS, Asked, as_options, estimate
+from pedanova.measures.surrogate.estimate import MOST_ROWS, Query, as_options, estimate
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
-    from pedanova.measures.compare import Measures
     from pedanova.measures.forest.results import AxisEffects, ForestEffects
     from pedanova.reduction.result import ReducedSpace
     from pedanova.report.figures.plots import Plots
     from pedanova.report.page.widget import Widget
+
+PUBLIC = (  # what completion offers
+    "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
+    "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair", "pairs",
+    "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "widget", "within",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +51,9 @@ class Analysis(AnalysisRows):
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
     """
+
+    def __dir__(self) -> list[str]:
+        return list(PUBLIC)
 
     @documented(QUESTION)
     def importance(
@@ -68,18 +76,20 @@ class Analysis(AnalysisRows):
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
         contrasts, words, notes = self.ask(target, region)
+        whole = getattr(self._as_rows(region, "region"), "is_all", False)
         found = estimate(self.asked(contrasts, target, region), options)
         rows = ranked(found.rows)
         checks = [*found.notes, *sparse_notes(contrasts), *chance_notes(rows)]
         if baseline == "uniform":
             checks += sampler_notes(rows, rank(contrasts, smoothing=smoothing))
-        elif found.estimator == "counts" and words[1] == "all rows":
+        elif found.estimator == "counts" and whole:
             level = rank(contrasts, baseline="uniform", smoothing=smoothing)
             checks += sampler_notes(level, rows, against="region")
         few = [] if found.estimator == "surrogate" else few_rows_note(rows[0].n_target)
-        return Importances(rows, *words, baseline, (*notes, *few, *checks), found.estimator)  # type: ignore[arg-type]
+        every = (*notes, *few, *checks)
+        return Importances(rows, *words, baseline, every, found.estimator, whole)  # type: ignore[arg-type]
 
-    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Asked:
+    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query:
         """A question with all that can answer it."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         observed = self.observations
@@ -87,7 +97,7 @@ class Analysis(AnalysisRows):
         if observed is not None and self.rows <= MOST_ROWS:
             rows = np.flatnonzero(counted_rows(observed, self.levels.nan))
         by_objective = isinstance(wanted, Region) and isinstance(base, Region)
-        return Asked(
+        return Query(
             contrasts=contrasts,
             target=wanted if by_objective else None,  # type: ignore[arg-type]
             region=base if by_objective else None,  # type: ignore[arg-type]
@@ -265,9 +275,7 @@ class Analysis(AnalysisRows):
         return axis_effects(self._observed(), trees=trees, seed=seed, threads=self.threads)
 
     def compare(self, target: float = 0.1, *, seed: int = 0) -> Measures:
-        """PED and f-ANOVA, globally and locally, side by side: see `pedanova.measures.compare_measures`."""
-        from pedanova.measures.compare import compare_measures
-
+        """PED and f-ANOVA, globally and locally, side by side: see `pedanova.measures.compare`."""
         return compare_measures(self, target, seed=seed)
 
     def reduce(

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pedanova.base.html import Look, draw
+from pedanova.base.html import HtmlTable, draw
 from pedanova.base.notes import Note
 from pedanova.base.terminal_text import printable
 from pedanova.counting.arrays import sum_moments
@@ -90,7 +90,7 @@ class AnalysisRows:
         """The search space, what was assumed, and what can be asked."""
         lines = [[name, in_words(parameter)] for name, parameter in self.space.items()]
         title = f"{self.in_short()}. Ask .importance(), .profile(), .densities(name), .reduce(), .widget()"
-        return draw(Look(title, ["parameter", "domain"], lines, words=frozenset({1}), notes=self.notes))
+        return draw(HtmlTable(title, ["parameter", "domain"], lines, words=frozenset({1}), notes=self.notes))
 
     @property
     def space(self) -> Space:

@@ -1,4 +1,4 @@
-"""Columns that fit the width there is: bars give way first, then columns, then letters of the names."""
+"""Tables as text. Columns fit the width there is: bars give way first, then columns, then letters of the names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pedanova.base.terminal_text import bar, shorten, to_left, to_right, width_of
+from pedanova.base.terminal_text import bar, printable, shorten, to_left, to_right, width_of
 
 GAP = 2
 WIDEST_BAR, USUAL_BAR, LEAST_BAR = 20, 8, 4
@@ -15,7 +15,7 @@ BOLD, FAINT, CYAN, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TextColumn:
     """One column of a table for the terminal.
 
     kind
@@ -41,7 +41,7 @@ class Column:
         return max(width_of(text) for text in (self.title, *self.cells))
 
 
-def fitted(columns: Sequence[Column], width: int) -> list[Column]:
+def fitted(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
     """The columns that there is room for, as finished text."""
     longest = max(16, width // 3)
     kept = [_safe(column, longest) for column in columns]
@@ -55,14 +55,14 @@ def fitted(columns: Sequence[Column], width: int) -> list[Column]:
     return [_drawn(column, size) if column.kind == "bar" else column for column in kept]
 
 
-def _safe(column: Column, longest: int) -> Column:
+def _safe(column: TextColumn, longest: int) -> TextColumn:
     most = longest if column.kind == "name" else 200
     return replace(
         column, title=shorten(column.title, most), cells=[shorten(cell, most) for cell in column.cells]
     )
 
 
-def _bar_width(columns: Sequence[Column], width: int) -> int:
+def _bar_width(columns: Sequence[TextColumn], width: int) -> int:
     """Room for each bar; without bars, at least the usual as soon as the rest fits."""
     taken = sum(column.width for column in columns) + GAP * (len(columns) - 1)
     bars = sum(column.kind == "bar" for column in columns)
@@ -71,7 +71,7 @@ def _bar_width(columns: Sequence[Column], width: int) -> int:
     return (width - taken) // bars
 
 
-def _drawn(column: Column, size: int) -> Column:
+def _drawn(column: TextColumn, size: int) -> TextColumn:
     cells = [bar(part, size) for part in column.parts]
     if column.marks:
         cells = [_marked(cell, mark, size) for cell, mark in zip(cells, column.marks, strict=True)]
@@ -84,27 +84,47 @@ def _marked(cell: str, mark: float, size: int) -> str:
 
 
 def draw_columns(
-    columns: Sequence[Column], *, width: int, colour: bool = False, faint: Collection[int] = ()
+    columns: Sequence[TextColumn], *, width: int, colour: bool = False, faint: Collection[int] = ()
 ) -> str:
-    """A table as text; in colour, bars are cyan, and lines that are noise are faint."""
+    """A table that fits; in colour, bars are cyan, and lines that are noise are faint."""
     kept = fitted(columns, width)
-    widths = [max(column.width, 0 if column.kind != "bar" else _size(column)) for column in kept]
-    head = [_placed(column.title, column, size) for column, size in zip(kept, widths, strict=True)]
-    lines = [_joined([_ink(cell, BOLD, colour) for cell in head])]
-    lines.append(_joined(["─" * size for size in widths]))
-    for i in range(max((len(column.cells) for column in kept), default=0)):
-        cells = []
-        for column, size in zip(kept, widths, strict=True):
-            ink = FAINT if i in faint else CYAN if column.kind == "bar" else ""
-            cells.append(_ink(_placed(column.cells[i], column, size), ink, colour))
-        lines.append(_joined(cells))
-    return "\n".join(lines)
+    lines = [[column.title for column in kept], *zip(*(column.cells for column in kept), strict=True)]
+    head, *rows = laid_out(lines, left=[i for i, column in enumerate(kept) if column.kind != "number"])
+    bars = [CYAN if column.kind == "bar" else "" for column in kept]
+    inked = [[_ink(cell, BOLD, colour) for cell in head]]
+    for i, row in enumerate(rows):
+        inks = [FAINT] * len(row) if i in faint else bars
+        inked.append([_ink(cell, ink, colour) for cell, ink in zip(row, inks, strict=True)])
+    return ruled(inked, [width_of(cell) for cell in head])
+
+
+def laid_out(
+    lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), least: int = 0
+) -> list[list[str]]:
+    """Cells as wide as their columns, the header being the first line; these columns stand left, others right."""
+    widths = [max(least, *(width_of(line[i]) for line in lines)) for i in range(len(lines[0]))]
+    sides = [to_left if i in left else to_right for i in range(len(widths))]
+    return [
+        [side(cell, width) for side, cell, width in zip(sides, line, widths, strict=True)] for line in lines
+    ]
+
+
+def ruled(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
+    """Cells that are laid out, a line under their header."""
+    lines = [cells[0], ["─" * width for width in widths], *cells[1:]]
+    return "\n".join((" " * GAP).join(line).rstrip() for line in lines)
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A plain table in full, however wide: names to the left, numbers to the right."""
+    cells = laid_out([[printable(cell) for cell in line] for line in (header, *rows)], least=3)
+    return ruled(cells, [width_of(cell) for cell in cells[0]])
 
 
 def draw_below(
     title: str,
     names: Sequence[str],
-    columns: Sequence[Column],
+    columns: Sequence[TextColumn],
     *,
     width: int,
     colour: bool = False,
@@ -117,20 +137,8 @@ def draw_below(
     return "\n".join([_ink(title, BOLD, colour), head, "─" * width, *pairs])
 
 
-def _size(column: Column) -> int:
-    return max(len(column.title), *(len(cell) for cell in column.cells)) if column.cells else 0
-
-
-def _placed(text: str, column: Column, size: int) -> str:
-    return to_right(text, size) if column.kind == "number" else to_left(text, size)
-
-
 def _ink(text: str, ink: str, colour: bool) -> str:
     return f"{ink}{text}{PLAIN}" if colour and ink and text.strip() else text
-
-
-def _joined(cells: Sequence[str]) -> str:
-    return (" " * GAP).join(cells).rstrip()
 
 
 def draw_table(
@@ -138,7 +146,7 @@ def draw_table(
 ) -> str:
     """A plain table: names to the left, numbers to the right; columns that find no room stand below."""
     columns = [
-        Column(title, [row[i] for row in rows], "name" if i == 0 else "number")
+        TextColumn(title, [row[i] for row in rows], "name" if i == 0 else "number")
         for i, title in enumerate(header)
     ]
     columns = [_safe(column, max(16, width // 3)) for column in columns]

@@ -15,7 +15,7 @@ MOST_NOTES = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class HtmlTable:
     """What a notebook shows of a table.
 
     bars
@@ -38,7 +38,7 @@ class Look:
     notes: Sequence[str] = ()
 
 
-def draw(look: Look) -> str:
+def draw(look: HtmlTable) -> str:
     """The table, a line for what was left out, and the notes, folded."""
     shown = look.lines[:MOST_LINES]
     head = "".join(f"<th{_style(look, i)}>{escape(name)}</th>" for i, name in enumerate(look.header))
@@ -50,7 +50,7 @@ def draw(look: Look) -> str:
     )
 
 
-def _line(look: Look, place: int, line: Sequence[str]) -> str:
+def _line(look: HtmlTable, place: int, line: Sequence[str]) -> str:
     style = " style='opacity:.55'" if place in look.faint else ""
     cells = "".join(
         f"<td{_style(look, i, _bar(look, i, place))}>{escape(cell)}</td>" for i, cell in enumerate(line)
@@ -58,12 +58,12 @@ def _line(look: Look, place: int, line: Sequence[str]) -> str:
     return f"<tr{style}>{cells}</tr>"
 
 
-def _style(look: Look, column: int, more: str = "") -> str:
+def _style(look: HtmlTable, column: int, more: str = "") -> str:
     left = column == 0 or column in look.words
     return f" style='text-align:{'left' if left else 'right'};padding:.15em .6em{more}'"
 
 
-def _bar(look: Look, column: int, place: int) -> str:
+def _bar(look: HtmlTable, column: int, place: int) -> str:
     """The cell's ground: a bar beside the number, behind it where there are many; a mark is a line across it."""
     if column not in look.bars:
         return ""

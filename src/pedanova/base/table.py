@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import Iterator, Mapping
+from numbers import Integral
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
-from pedanova.base.html import Look, draw
-from pedanova.base.terminal_text import printable, to_left, to_right, width_of
+from pedanova.base.columns import laid_out, text_table
+from pedanova.base.html import HtmlTable, draw
+from pedanova.base.terminal_text import printable, width_of
 from pedanova.errors import MissingLibraryError, UnknownParameterError, unknown_name
 
 if TYPE_CHECKING:
@@ -40,10 +42,16 @@ class Table:
     """A table that prints well. A subclass says what is in it.
 
     `to_dict` holds every number in full, column by column; the printed forms (`header`, `lines`)
-    are rounded for reading.
+    are rounded for reading. What is `internal` serves these forms, and completion does not offer it.
     """
 
     __slots__ = ()
+    internal: ClassVar[frozenset[str]] = frozenset(
+        {"header", "heading", "internal", "lines", "look", "ratio_bars"}
+    )
+
+    def __dir__(self) -> list[str]:
+        return [name for name in object.__dir__(self) if name[0] != "_" and name not in self.internal]
 
     def to_dict(self) -> dict[str, list[Cell]]:
         """Columns by name, numbers in full."""
@@ -79,12 +87,10 @@ class Table:
         return out.getvalue()
 
     def to_markdown(self) -> str:
-        header = [name.translate(MARKDOWN) for name in self.header()]
-        rows = [[cell.translate(MARKDOWN) for cell in row] for row in self.lines()]
-        widths = column_widths(header, rows)
-        rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-        body = [header, rule, *rows]
-        return "\n".join("| " + " | ".join(aligned(row, widths)) + " |" for row in body) + "\n"
+        lines = [[cell.translate(MARKDOWN) for cell in line] for line in (self.header(), *self.lines())]
+        head, *rows = laid_out(lines, least=3)
+        rule = ["-" * (width_of(cell) - (i > 0)) + ":" * (i > 0) for i, cell in enumerate(head)]
+        return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *rows))
 
     def to_latex(self) -> str:
         """A `tabular` with booktabs rules."""
@@ -104,16 +110,12 @@ class Table:
 
     def to_text(self) -> str:
         """Columns in line, for a terminal."""
-        header = [printable(name) for name in self.header()]
-        rows = [[printable(cell) for cell in line] for line in self.lines()]
-        widths = column_widths(header, rows)
-        rule = ["─" * width for width in widths]
-        return "\n".join("  ".join(aligned(row, widths)).rstrip() for row in [header, rule, *rows])
+        return text_table(self.header(), self.lines())
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         """What a notebook shows: a bar behind every ratio."""
         notes = getattr(self, "notes", ())
-        return Look(self.heading(), self.header(), self.lines(), bars=self.ratio_bars(), notes=notes)
+        return HtmlTable(self.heading(), self.header(), self.lines(), bars=self.ratio_bars(), notes=notes)
 
     def heading(self) -> str:
         """What is in it, as the line above; empty where the columns say enough."""
@@ -145,11 +147,21 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
+class Paired(Protocol):
+    """A row that belongs to two parameters."""
+
+    @property
+    def first(self) -> str: ...
+    @property
+    def second(self) -> str: ...
+
+
 Row = TypeVar("Row", bound=Named)
+PairRow = TypeVar("PairRow", bound=Paired)
 
 
-class NamedTable(Table, Generic[Row]):
-    """A table with one row for each parameter: ``table["lr"]``, ``list(table)``, ``"lr" in table``."""
+class NamedTable(Table, Mapping[str, Row]):
+    """Rows by the names of parameters: ``table["lr"]``, ``table.items()``, ``dict(table)``, ``"lr" in table``."""
 
     __slots__ = ()
     rows: tuple[Row, ...]
@@ -158,7 +170,13 @@ class NamedTable(Table, Generic[Row]):
         for row in self.rows:
             if row.name == name:
                 return row
-        raise UnknownParameterError(unknown_name(name, tuple(self)))
+        raise UnknownParameterError(self._unknown(name))
+
+    def _unknown(self, name: object) -> str:
+        known = tuple(self)
+        return (
+            _by_place(name, *known[:1]) if isinstance(name, Integral | slice) else unknown_name(name, known)
+        )
 
     def __iter__(self) -> Iterator[str]:
         return (row.name for row in self.rows)
@@ -166,8 +184,45 @@ class NamedTable(Table, Generic[Row]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __contains__(self, name: object) -> bool:
-        return any(row.name == name for row in self.rows)
+
+class PairTable(Table, Mapping[tuple[str, str], PairRow]):
+    """Rows by pairs of parameters, in either order: ``table["lr", "depth"]``, ``table.items()``."""
+
+    __slots__ = ()
+    rows: tuple[PairRow, ...]
+
+    def __getitem__(self, names: tuple[str, str]) -> PairRow:
+        for row in self.rows:
+            if names in ((row.first, row.second), (row.second, row.first)):
+                return row
+        raise UnknownParameterError(self._unknown(names))
+
+    def _unknown(self, names: object) -> str:
+        known = tuple(dict.fromkeys(name for pair in self for name in pair)) or ("lr", "depth")
+        if isinstance(names, Integral | slice):
+            return _by_place(names, *known[:2])
+        if not isinstance(names, tuple) or len(names) != 2:
+            return f"{names!r} must be two names, such as {known[0]!r}, {known[1]!r}"
+        for name in names:
+            if name not in known:
+                return unknown_name(name, known)
+        return f"{names!r} must be two different parameters"
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((row.first, row.second) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, names: object) -> bool:
+        return any(names in (pair, pair[::-1]) for pair in self)
+
+
+def _by_place(place: object, *names: str) -> str:
+    shown = f"{place.start}:{place.stop}" if isinstance(place, slice) else place
+    return (
+        f"[{shown}] must be a name, such as [{', '.join(map(repr, names))}]; by place there is .rows[{shown}]"
+    )
 
 
 def show(cell: Cell) -> str:
@@ -179,13 +234,3 @@ def show(cell: Cell) -> str:
 def show_percent(part: float) -> str:
     """A part of one as a percentage; below zero is shown as zero."""
     return f"{max(0.0, part):.1%}"
-
-
-def column_widths(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(3, *(width_of(line[i]) for line in [header, *rows])) for i in range(len(header))]
-
-
-def aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """The first column to the left, the others to the right."""
-    first, *others = zip(row, widths, strict=True)
-    return [to_left(*first), *(to_right(cell, width) for cell, width in others)]

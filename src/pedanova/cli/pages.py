@@ -13,7 +13,7 @@ from pedanova.analysis.analyze import analyze
 from pedanova.base.terminal_text import printable
 from pedanova.cli.load import estimation, opened, questions_of
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
-from pedanova.report.sentences import contrast, describe
+from pedanova.report.sentences import contrast, summarize
 from pedanova.report.terminal.tables import draw_questions, fill
 
 USUAL_QUESTION = ("0.1", "1.0")
@@ -60,7 +60,7 @@ def run_demo(options: argparse.Namespace) -> int:
         for word, found in (("global", wide), ("local", narrow))
     ]
     table = draw_questions(wide, narrow, width=width, colour=wants_colour())
-    meaning = "\n".join(fill(text, width) for text in (describe(wide), contrast(wide, narrow)))
+    meaning = "\n".join(fill(text, width) for text in (summarize(wide), contrast(wide, narrow)))
     parts = [fill(DEMO_INTRO, width), "\n".join(titles), table, fill(DEMO_KEY, width), meaning]
     if options.report:
         title = "Digits: 1,000 random trainings of a small network"

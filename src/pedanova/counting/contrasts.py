@@ -17,7 +17,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.outcomes import NanPolicy
-from pedanova.data.regions import Direction, Region, as_region
+from pedanova.data.regions import Direction, Region, as_region, sign_of
 from pedanova.data.rowsets import RowSet, cut_at
 from pedanova.errors import QueryError
 from pedanova.space.grid import Grid, grid_of
@@ -93,7 +93,7 @@ def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) 
     """The rows of the region that are in the best part of all, which ends at the threshold."""
     if base.kind == "quantile" or base.cuts(direction)[0] is None:
         return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
-    ends = (base.low, threshold) if direction == "minimize" else (threshold, base.high)
+    ends = (base.low, threshold) if sign_of(direction) > 0 else (threshold, base.high)
     return Region("value", *ends)
 
 

@@ -18,7 +18,7 @@ from pedanova.counting.source import Recount, recut
 from pedanova.data.column import count_nan
 from pedanova.data.observations import Observations, describe_outside
 from pedanova.data.outcomes import NanPolicy
-from pedanova.data.regions import Cut, Direction
+from pedanova.data.regions import Cut, Direction, sign_of
 from pedanova.space.parameters import Parameter, Space
 
 
@@ -52,7 +52,7 @@ class Held:
         return self.observed.ranked.dtype == np.float32
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
-        observed, sign = self.observed, 1.0 if self.direction == "minimize" else -1.0
+        observed, sign = self.observed, sign_of(self.direction)
         if observed.keep is None:
             self._survey = survey_rows(observed.ranked, sign, threads=self.threads)
         cut = cut_levels(

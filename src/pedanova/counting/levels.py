@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.data.column import count_nan
 from pedanova.data.outcomes import NanPolicy
-from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of
+from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of, sign_of
 from pedanova.errors import Arg, DataError, LevelsError, QueryError
 
 LADDER = tuple(
@@ -53,7 +53,7 @@ class Levels:
 
     @property
     def sign(self) -> float:
-        return 1.0 if self.direction == "minimize" else -1.0
+        return sign_of(self.direction)
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
@@ -166,7 +166,7 @@ def cut_levels(
     ends at the ⌈γN⌉-th best; ties stay together. Quantiles that fall on the same threshold share
     a level.
     """
-    sign = 1.0 if direction == "minimize" else -1.0
+    sign = sign_of(direction)
     survey = survey or survey_rows(objective, sign, threads=threads)
     nans = count_nan(objective) if survey is None else survey.nans
     numbers = len(objective) - nans
@@ -197,7 +197,7 @@ def assemble(
     values: Sequence[float] = (),
 ) -> Levels:
     """Levels from the signed objectives at the ranks of the quantiles, and further signed values."""
-    sign = 1.0 if direction == "minimize" else -1.0
+    sign = sign_of(direction)
     # Where a quantile reaches into the rows that count as worst, it means all rows.
     ends = [
         math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pedanova.data.column import Column, as_column
 from pedanova.data.expressions import columns_in, rows_where
-from pedanova.data.regions import Direction
+from pedanova.data.regions import Direction, sign_of
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 
 
@@ -28,7 +28,7 @@ class Goal:
 
     @property
     def sign(self) -> float:
-        return 1.0 if self.direction == "minimize" else -1.0
+        return sign_of(self.direction)
 
 
 def read_goals(

@@ -18,6 +18,11 @@ from pedanova.errors import Arg, QueryError
 Direction: TypeAlias = Literal["minimize", "maximize"]
 
 
+def sign_of(direction: str) -> float:
+    """What an objective is multiplied by so that less is better."""
+    return 1.0 if direction == "minimize" else -1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Quantile:
     """A cut behind the best ``⌈part · rows⌉`` rows and their ties."""
@@ -52,7 +57,7 @@ class Region:
             begin = Quantile(Fraction(self.low)) if self.low else None
             end = None if self.high is None or self.high == 1 else Quantile(Fraction(self.high))
             return begin, end
-        sign = 1.0 if direction == "minimize" else -1.0
+        sign = sign_of(direction)
         best, worst = (self.low, self.high) if sign > 0 else (self.high, self.low)
         # "at least v" begins behind everything that is better than v.
         begin_at = None if best is None else math.nextafter(sign * float(best), -math.inf)
@@ -63,6 +68,11 @@ class Region:
             None if begin_at is None else Threshold(begin_at),
             None if end_at is None else Threshold(end_at),
         )
+
+    @property
+    def is_all(self) -> bool:
+        """Whether no row is outside, whatever the data."""
+        return self.kind == "quantile" and not self.low and self.high in (None, 1)
 
     def as_float32(self) -> Region:
         """The same region for an objective kept as float32: 0.1 then means the nearest float32."""
@@ -75,7 +85,7 @@ class Region:
         if self.kind == "quantile":
             high = Fraction(1 if self.high is None else self.high)
             if not self.low:
-                return "all rows" if high == 1 else f"the best {percent(high)}"
+                return "all rows" if self.is_all else f"the best {percent(high)}"
             return f"the rows from {percent(Fraction(self.low))} to {percent(high)}"
         if self.low == self.high:
             return f"rows with objective = {self.low:g}"

@@ -15,7 +15,7 @@ from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask, as_column, count_nan, shorten
 from pedanova.data.expressions import rows_where
-from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of
+from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of, sign_of
 from pedanova.errors import Arg, QueryError, unknown_name
 from pedanova.space.values import as_labels, as_real
 
@@ -156,7 +156,7 @@ def cut_at(
     ranked: NDArray[Any], keep: NDArray[np.bool_] | None, region: Region, direction: Direction
 ) -> NDArray[np.bool_]:
     """(rows,) The kept rows that lie in a region; NaN is worse than every number."""
-    sign = 1.0 if direction == "minimize" else -1.0
+    sign = sign_of(direction)
     mask = np.ones(len(ranked), dtype=bool) if keep is None else keep.copy()
     signed = sign * ranked.astype(np.float64)
     kept = signed[mask]

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.measures.share import ratio_of
+
 Reals = NDArray[np.float64]
 EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
 STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
@@ -75,9 +77,7 @@ def design_of(region: NDArray[np.int64]) -> Design:
 
 
 def inverse_of(values: Reals) -> Reals:
-    inverse = np.zeros_like(values)
-    np.divide(1.0, values, out=inverse, where=values > 0)
-    return inverse
+    return ratio_of(1.0, values)
 
 
 def explained(design: Design, target: NDArray[Any]) -> Explained:

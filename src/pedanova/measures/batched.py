@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.density import FLAT, NARROWEST, Reals, Smoothing, as_bandwidth, squared_smooth
-from pedanova.measures.importance import Importance, Piece, importance_of, ratio_of
+from pedanova.measures.density import Reals, Smoothing, as_bandwidths, squared_smooth
+from pedanova.measures.importance import Importance, Piece, importance_of
+from pedanova.measures.share import ratio_of, summed_ratio
 from pedanova.space.grid import Block, Grid, blocks_of
 
 Stack = NDArray[np.int64]  # (draws, cells)
@@ -46,7 +47,7 @@ def pieces_of(
     cells = slice(block.start, block.stop)
     target, region = targets[:, cells], regions[:, cells]
     wanted, known = target / targets.sum(axis=1)[:, None], region / regions.sum(axis=1)[:, None]
-    widths = np.where(region.any(axis=1), widths_of(smoothing, target, block), 0.0)
+    widths = np.where(region.any(axis=1), as_bandwidths(smoothing, target, block), 0.0)
     reached, active = wanted.sum(axis=1), known.sum(axis=1)
     prior = grid.prior[cells]
     uniform = baseline == "uniform" and len(prior) > 0
@@ -54,45 +55,11 @@ def pieces_of(
     kernels = transforms(known.shape[1], widths)
     base = smooth_many(flat, kernels)
     base = np.where(base < FAINT, 0.0, base)
-    square = ratio_of(smooth_many(wanted, kernels) ** 2, base).sum(axis=1)
+    square = summed_ratio(smooth_many(wanted, kernels) ** 2, base)
     counted = known if baseline == "region" else wanted
-    noise = ratio_of(squared_many(counted, widths, kernels), base).sum(axis=1)
+    noise = summed_ratio(squared_many(counted, widths, kernels), base)
     kept = ratio_of(reached**2, active)
     return [Piece(*map(float, each)) for each in zip(square, kept, noise, widths, strict=True)]
-
-
-def widths_of(smoothing: Smoothing, targets: Stack, block: Block) -> Reals:
-    """`as_bandwidth` of every draw."""
-    if smoothing != "auto":
-        return np.full(len(targets), as_bandwidth(smoothing, targets[0], block))
-    if not block.smoothable:
-        return np.zeros(len(targets))
-    widths = bandwidths(targets)
-    widths[widths < NARROWEST] = 0.0
-    widths[targets.sum(axis=1) < 2] = FLAT * targets.shape[1]
-    return widths
-
-
-def bandwidths(targets: Stack) -> Reals:
-    """`density.bandwidth` of every draw."""
-    rows = targets.sum(axis=1)
-    known = np.maximum(rows, 2)
-    cells = np.arange(targets.shape[1])
-    mean = targets @ cells / known
-    spread = np.sqrt(np.maximum(targets @ cells**2 - known * mean**2, 0.0) / (known - 1))
-    reached = np.cumsum(targets, axis=1)
-
-    def quantile(part: float) -> Reals:
-        position = part * (known - 1)
-        below = np.floor(position).astype(np.int64)
-        low, high = (
-            (reached <= place[:, None]).sum(axis=1) for place in (below, np.minimum(below + 1, known - 1))
-        )
-        found: Reals = low + (position - below) * (high - low)
-        return found
-
-    width = 0.53 * np.minimum(spread, (quantile(0.75) - quantile(0.25)) / 1.34) * known ** (-0.2)
-    return np.where(rows < 2, 0.0, width)
 
 
 def transforms(cells: int, widths: Reals) -> Reals | None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 from pedanova.base.table import Cell, Table, show_percent
 from pedanova.data.regions import as_part, percent
 from pedanova.errors import MissingLibraryError, PedanovaError, UnknownParameterError, unknown_name
+from pedanova.measures.asks import Asks
+from pedanova.measures.effects import Effects
+from pedanova.measures.forest.results import AxisEffects, ForestEffects
 from pedanova.measures.importance import Importances
+
+Ranked: TypeAlias = Importances | Effects | ForestEffects | AxisEffects
+Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], Ranked]]]  # measure → what it means, how to ask
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Measures(Table):
+class Measures(Table, Mapping[str, Mapping[str, float]]):
     """Ratios of every parameter by each measure. ``m["PED"]["lr"]``; `notes` say what was left out."""
 
     ratios: Mapping[str, Mapping[str, float]]  # measure → parameter → ratio
@@ -44,7 +50,7 @@ class Measures(Table):
         ]
 
 
-def compare_measures(a: Any, target: float = 0.1, *, seed: int = 0) -> Measures:
+def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures:
     """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest.
 
     Parameters
@@ -59,7 +65,7 @@ def compare_measures(a: Any, target: float = 0.1, *, seed: int = 0) -> Measures:
     """
     part = as_part(target, "target")
     whole, tenth = percent(part), percent(part / 10)
-    ways: dict[str, tuple[str, Callable[[], Any]]] = {
+    ways: Ways = {
         "PED": (f"what separates the best {whole} from all rows", lambda: a.importance(part, seed=seed)),
         "PED local": (
             f"what separates the best {tenth} from the best {whole}",
@@ -67,21 +73,20 @@ def compare_measures(a: Any, target: float = 0.1, *, seed: int = 0) -> Measures:
         ),
         "f-ANOVA": ("what moves the objective itself, by counts", lambda: a.effects()),
         "f-ANOVA local": (f"what moves the objective inside the best {whole}", lambda: a.effects(part)),
-        "forest": ("what moves a random forest's prediction over the space", lambda: _forest(a, None, seed)),
+        "forest": (
+            "what moves a random forest's prediction over the space",
+            lambda: a.forest(None, seed=seed, pairs=False),
+        ),
         "forest clipped": (
             f"the same, everything worse than the best {whole} taken as equal",
-            lambda: _forest(a, float(part), seed),
+            lambda: a.forest(float(part), seed=seed, pairs=False),
         ),
         "axis": ("what moves the forest's prediction away from the best row", lambda: a.axis(seed=seed)),
     }
     return _answered(ways)
 
 
-def _forest(a: Any, clip: float | None, seed: int) -> Any:
-    return a.forest(clip, seed=seed, pairs=False)
-
-
-def _answered(ways: Mapping[str, tuple[str, Callable[[], Any]]]) -> Measures:
+def _answered(ways: Ways) -> Measures:
     """All that can be answered; what cannot is told in the notes, unless it is the first question."""
     ratios: dict[str, dict[str, float]] = {}
     meanings, notes = {}, []
@@ -96,13 +101,13 @@ def _answered(ways: Mapping[str, tuple[str, Callable[[], Any]]]) -> Measures:
                 raise
             notes.append(f"{name}: left out, {error}")
             continue
-        ratios[name], meanings[name] = {key: found[key].ratio for key in found}, meaning
+        ratios[name], meanings[name] = found.ratios, meaning
         notes += [f"{name}: {note}" for note in found.notes]
     return Measures(ratios, meanings, tuple(notes))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Table):
+class Comparison(Table, Mapping[str, Importances]):
     """The same question asked of several objectives, ratios side by side."""
 
     answers: dict[str, Importances]
@@ -114,6 +119,9 @@ class Comparison(Table):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = list(next(iter(self.answers.values())))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.html import Look
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.columns import text_table
+from pedanova.base.html import HtmlTable
+from pedanova.base.table import Cell, Table, show, show_percent
 from pedanova.counting.contrasts import Contrast
-from pedanova.errors import QueryError
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth
-from pedanova.measures.panels import Panel, panels_of
+from pedanova.measures.importance import Baseline
+from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.space.grid import Block, Grid
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -27,6 +28,7 @@ class Densities(Table):
     `missing_region` are the parts of the rows that have none (or one outside the space).
     """
 
+    internal = Table.internal | {"activity_notes", "panels"}
     name: str
     cells: tuple[Label, ...]  # a label, or the middle of the cell
     target: NDArray[np.float64]
@@ -36,16 +38,24 @@ class Densities(Table):
     bandwidth: float
     missing_target: float
     missing_region: float
-    parameter: Parameter | None = None  # whose cells these are
+    parameter: Parameter  # whose cells these are
     words: tuple[str, str] = ("target", "region")  # both in words
 
-    def panels(self) -> list[Panel]:
+    def panels(self, baseline: Baseline = "region") -> list[Panel]:
         """What to draw: one panel, or one for each domain."""
-        if self.parameter is None:
-            raise QueryError(f"{self.name}: its domain was not kept; ask for `densities` anew")
-        return panels_of(self.name, self.parameter, self.cells, self.target, self.region)
+        base = self.region if baseline == "region" else self.uniform
+        return panels_of(self.name, self.parameter, self.cells, self.target, base)
 
-    def look(self) -> Look:
+    def good(self, baseline: Baseline = "region") -> list[Good]:
+        """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw."""
+        panels = self.panels(baseline)
+        if len(panels) == 1:
+            return panels[0].good()
+        return [
+            replace(one, words=f"{one.words} ({panel.domain})") for panel in panels for one in panel.good()
+        ]
+
+    def look(self) -> HtmlTable:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
         lines, parts, marks = [], [], []
         for label, target, region in shown_parts(self.panels()):
@@ -54,7 +64,7 @@ class Densities(Table):
             parts.append(target)
             marks.append(region)
         top = max([*parts, *marks], default=0.0) or 1.0
-        return Look(
+        return HtmlTable(
             f"{self.name}: where {self.words[0]} lies, held against {self.words[1]}",
             [self.name, *self.words, "lift"],
             lines,
@@ -83,17 +93,15 @@ class Densities(Table):
 
     def __str__(self) -> str:
         """At most 40 lines: a long range is shown in groups of neighbouring cells."""
-        rows = self.lines()
-        step = -(-len(rows) // 40)
+        step = -(-len(self) // 40)
         if step == 1:
             return self.to_text()
-        groups = [slice(i, i + step) for i in range(0, len(rows), step)]
-        columns = (self.target, self.region, self.uniform)
-        shown = [
-            f"{rows[g.start][0]:>12}" + "".join(f"{column[g].sum():10.4f}" for column in columns)
-            for g in groups
+        columns = self.target, self.region, self.uniform
+        rows = [
+            [show(self.cells[i]), *(f"{column[i : i + step].sum():.4f}" for column in columns)]
+            for i in range(0, len(self), step)
         ]
-        return "\n".join([f"{self.name:>12}{'target':>10}{'region':>10}{'uniform':>10}", *shown])
+        return text_table([self.name, "target", "region", "uniform"], rows)
 
 
 def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:
@@ -101,8 +109,8 @@ def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, floa
     rows = []
     for panel in panels:
         behind = f" ({panel.domain})" if panel.domain else ""
-        step = -(-len(panel.labels) // most) if panel.is_curve else 1
-        for start in range(0, len(panel.labels), step):
+        step = -(-len(panel.cells) // most) if panel.is_curve else 1
+        for start in range(0, len(panel.cells), step):
             group = slice(start, start + step)
             parts = float(panel.target[group].sum()), float(panel.region[group].sum())
             rows.append((panel.span_of(group) + behind, *parts))

@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from numbers import Real
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.errors import QueryError
-from pedanova.space.grid import Block
+from pedanova.space.grid import FEW_CELLS, Block
 
 Reals: TypeAlias = NDArray[np.float64]
+Stack: TypeAlias = NDArray[Any]  # (draws, cells) counts
 Smoothing: TypeAlias = Literal["auto", "none"] | float
 NARROWEST = 0.3  # cells: a narrower kernel is no kernel
 FLAT = 5.0  # times the cells: a kernel so wide that all cells become equal
@@ -26,27 +27,45 @@ ALL = slice(None)
 REACH = 9.0  # bandwidths beyond which a Gaussian is nothing in double precision
 
 
+def scott(rows: Any, deviation: Any, between: Any) -> Any:
+    """Half of Scott's rule, in cells: 0.53 · min(σ, IQR/1.34) · n′^(-1/5)."""
+    return 0.53 * np.minimum(deviation, between / 1.34) * rows ** (-0.2)
+
+
 def bandwidth(target: NDArray[np.int64]) -> float:
-    """Half of Scott's rule on the target rows, in cells: 0.53 · min(σ, IQR/1.34) · n′^(-1/5)."""
+    """By the target rows of one block."""
     rows = int(target.sum())
     if rows < 2:
         return 0.0
     cells = np.arange(len(target))
     mean = float(target @ cells) / rows
     deviation = math.sqrt(float(target @ (cells - mean) ** 2) / (rows - 1))
-    return float(0.53 * min(deviation, interquartile(target) / 1.34) * rows ** (-0.2))
+    return float(scott(rows, deviation, interquartile(target[None, :])[0]))
 
 
-def interquartile(counts: NDArray[np.int64]) -> float:
-    """Distance of the quartiles in cells, interpolated between rows as NumPy's percentile does."""
-    reached = np.cumsum(counts)
-    last = int(reached[-1]) - 1
+def bandwidths(targets: Stack) -> Reals:
+    """(draws,) The same for many draws, whose counts need not be whole."""
+    total = targets.sum(axis=1)
+    rows = np.maximum(total, 2)
+    cells = np.arange(targets.shape[1])
+    mean = targets @ cells / rows
+    deviation = np.sqrt(np.maximum(targets @ cells**2 - rows * mean**2, 0.0) / (rows - 1))
+    return np.where(total < 2, 0.0, scott(rows, deviation, interquartile(targets)))
 
-    def quantile(part: float) -> float:
+
+def interquartile(counts: Stack) -> Reals:
+    """(draws,) Distance of the quartiles in cells, interpolated between rows as NumPy's percentile does."""
+    reached = np.cumsum(counts, axis=1)
+    last = np.maximum(reached[:, -1] - 1, 1)
+
+    def quantile(part: float) -> Reals:
         position = part * last
-        below = math.floor(position)
-        low, high = np.searchsorted(reached, [below, min(below + 1, last)], side="right")
-        return float(low + (position - below) * (high - low))
+        below = np.floor(position)
+        low, high = (
+            (reached <= place[:, None] + 1e-6).sum(axis=1) for place in (below, np.minimum(below + 1, last))
+        )
+        between: Reals = low + (position - below) * (high - low)
+        return between
 
     return quantile(0.75) - quantile(0.25)
 
@@ -63,6 +82,18 @@ def as_bandwidth(smoothing: object, target: NDArray[np.int64], block: Block) -> 
     if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= float(smoothing) < math.inf:
         raise QueryError(f"smoothing={smoothing!r} must be 'auto', 'none' or a bandwidth in cells from 0 up")
     return float(smoothing) if block.ordered else 0.0
+
+
+def as_bandwidths(smoothing: Smoothing, targets: Stack, block: Block, step: int = 1) -> Reals:
+    """(draws,) The same for many draws over a block's cells, so many of them put into one."""
+    if smoothing != "auto":
+        return np.full(len(targets), as_bandwidth(smoothing, targets[0], block) / step)
+    if not (block.ordered and step * targets.shape[1] > FEW_CELLS):
+        return np.zeros(len(targets))
+    widths = bandwidths(targets)
+    widths[widths * step < NARROWEST] = 0.0
+    widths[targets.sum(axis=1) < 2] = FLAT * targets.shape[1]
+    return widths
 
 
 @lru_cache(maxsize=512)

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.table import Cell, NamedTable, Table, show_percent
+from pedanova.base.table import Cell, Table, show_percent
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import FEW_ROWS, Range, bounds
@@ -24,8 +24,9 @@ from pedanova.data.regions import Region, Threshold, percent, rank_of
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import QueryError
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.measures.importance import corrected, ratio_of
+from pedanova.measures.share import ShareTable, corrected, summed_ratio
 from pedanova.space.grid import Block, Grid, blocks_of
+from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
 
 Reals = NDArray[np.float64]
@@ -44,6 +45,7 @@ class Marginal(Table):
     counts: Counts
     mean: Reals  # smoothed where `bandwidth` is above 0
     edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
+    parameter: Parameter  # whose cells these are
     bandwidth: float  # in cells
     missing_rows: int
     missing_mean: float
@@ -82,7 +84,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Effects(NamedTable[Effect]):
+class Effects(ShareTable[Effect]):
     """A table of `Effect` rows, the largest first. ``e["lr"].share``, ``e.marginal("lr")``."""
 
     rows: tuple[Effect, ...]
@@ -142,7 +144,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     """Where the objective is clipped; a clip has no beginning, only an end."""
     begin, end = region.cuts(levels.direction)
     if begin is not None:
-        limit = "at_most(v)" if levels.direction == "minimize" else "at_least(v)"
+        limit = "at_most(v)" if levels.sign > 0 else "at_least(v)"
         raise QueryError(
             f"clip ({region}) must begin at the best row; use a quantile such as 0.1, or {limit}"
         )
@@ -231,14 +233,14 @@ def measure_effect(
         cells = slice(block.start, block.stop)
         width = width_of(smoothing, counts[cells], block)
         base, above = smooth(counts[cells] / rows, width), smooth(beyond[cells] / rows, width)
-        square += float(np.sum(ratio_of(above**2, base)))
-        noise += float(np.sum(ratio_of(squared_smooth(counts[cells] / rows, width), base)))
+        square += float(summed_ratio(above**2, base))
+        noise += float(summed_ratio(squared_smooth(counts[cells] / rows, width), base))
         np.divide(above, base, out=means[cells], where=base > 0)
         widths.append(width)
     return Effect(
         name=tally.name,
         ratio=0.0,
-        share=corrected(square / total, (noise - 1.0) / (rows - 1)),
+        share=float(corrected(square / total, (noise - 1.0) / (rows - 1))),
         raw_share=square / total,
         variance=square,
         bandwidth=max(widths),
@@ -260,6 +262,7 @@ def marginal_of(
         counts=counts[: grid.cells],
         mean=means[: grid.cells],
         edges=grid.edges,
+        parameter=grid.parameter,
         bandwidth=width,
         missing_rows=apart,
         missing_mean=mean + float(beyond[grid.cells :].sum()) / apart if apart else math.nan,

@@ -12,19 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pedanova.base.html import Look
-from pedanova.base.table import Cell, NamedTable, show_percent
+from pedanova.base.html import HtmlTable
+from pedanova.base.table import Cell, show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import QueryError, listed
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
+from pedanova.measures.share import ShareTable, share_of, summed_ratio
+from pedanova.measures.significance import LEAST_TARGET
 from pedanova.space.grid import Block, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is nothing to speak of
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
-FEW_ACTIVE = 5  # target rows of a regime below which its value tells nothing
 Baseline: TypeAlias = Literal["region", "uniform"]
 
 
@@ -83,8 +81,10 @@ class Importance:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Importances(NamedTable[Importance]):
-    """A table of `Importance` rows, most important first. ``imp["lr"].share``, ``list(imp)``."""
+class Importances(ShareTable[Importance]):
+    """`Importance` rows by name, most important first: ``imp["lr"].share``, ``imp.ratios``, ``imp.items()``."""
+
+    internal = ShareTable.internal | {"cells_of", "divergence_in_words", "is_conditional", "is_sure"}
 
     rows: tuple[Importance, ...]
     target: str  # in words
@@ -92,6 +92,7 @@ class Importances(NamedTable[Importance]):
     baseline: Baseline
     notes: tuple[str, ...] = ()
     estimator: str = "counts"  # or "surrogate"
+    whole: bool = True  # whether the region is all rows
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = [field.name for field in fields(Importance)]
@@ -123,7 +124,7 @@ class Importances(NamedTable[Importance]):
 
     def cells_of(self, row: Importance) -> list[str]:
         """What stands behind a row's name and ratio."""
-        sure = [interval_in_words(row), p_in_words(row)] if self.is_sure else []
+        sure = [" … ".join(interval_ends(row) or ()), p_in_words(row)] if self.is_sure else []
         return [known_percent(row, row.share), *sure, *self.divergence_in_words(row)]
 
     def divergence_in_words(self, row: Importance) -> list[str]:
@@ -138,9 +139,9 @@ class Importances(NamedTable[Importance]):
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}"
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         faint = frozenset(i for i, row in enumerate(self.rows) if is_faint(row))
-        return replace(NamedTable.look(self), faint=faint)
+        return replace(ShareTable.look(self), faint=faint)
 
 
 def is_faint(row: Importance) -> bool:
@@ -153,10 +154,11 @@ def known_percent(row: Importance, part: float) -> str:
     return show_percent(part) if row.varied else UNKNOWN
 
 
-def interval_in_words(row: Importance) -> str:
+def interval_ends(row: Importance) -> tuple[str, str] | None:
+    """Both ends in words, None where no interval was asked for."""
     if row.low is None or row.high is None:
-        return ""
-    return f"{max(0.0, row.low):.1%} … {max(0.0, row.high):.1%}"
+        return None
+    return show_percent(row.low), show_percent(row.high)
 
 
 def p_in_words(row: Importance) -> str:
@@ -201,15 +203,10 @@ def importance_of(name: str, inside: int, rows: int, pieces: Sequence[Piece], ba
     divergence = value + activity
     noise = sum(piece.noise for piece in pieces)
     odds = part / (1.0 - part)
-    if baseline == "region":
-        share = corrected(odds * divergence, (noise - 1.0) / (rows - 1))
-    else:
-        unbiased = (inside * (divergence + 1.0) - noise) / (inside - 1) - 1.0 if inside > 1 else 0.0
-        share = odds * unbiased
     return Importance(
         name=name,
         ratio=0.0,
-        share=share,
+        share=float(share_of(divergence, noise, odds, inside, rows, baseline)),
         raw_share=odds * divergence,
         divergence=divergence,
         variance=part**2 * divergence,
@@ -261,7 +258,7 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[str]:
             target, region = (
                 int(c[block.start : block.stop].sum()) for c in (contrast.target, contrast.region)
             )
-            if block.stop - block.start > 1 and target < FEW_ACTIVE and region < contrast.region.sum():
+            if block.stop - block.start > 1 and target < LEAST_TARGET and region < contrast.region.sum():
                 rows = f"{target} of {region:,} active rows" if region else "no active row"
                 notes.append(
                     f"{contrast.name}: {rows} in the target; what its value does there cannot be told"
@@ -286,11 +283,6 @@ def sampler_notes(
         f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
         "measures the sampler as well, and shares are no parts of a variance; baseline='region' is safe"
     ]
-
-
-def corrected(share: float, chance: float) -> float:
-    """The share beyond what chance explains; 0 where chance explains everything."""
-    return (share - chance) / (1.0 - chance) if chance < 1.0 - 1e-9 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,14 +315,8 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
         base = active * smooth(prior / prior.sum(), width)
     counted = known if baseline == "region" else wanted
     return Piece(
-        square=float(np.sum(ratio_of(smooth(wanted, width) ** 2, base))),
+        square=float(summed_ratio(smooth(wanted, width) ** 2, base)),
         share_of_square=reached**2 / active,
-        noise=float(np.sum(ratio_of(squared_smooth(counted, width), base))),
+        noise=float(summed_ratio(squared_smooth(counted, width), base)),
         width=width,
     )
-
-
-def ratio_of(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
-    quotient = np.zeros_like(below)
-    np.divide(above, below, out=quotient, where=below > 0)
-    return quotient

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.chisquare import divergence_interval, share_interval
-from pedanova.measures.density import REACH, Smoothing, as_bandwidth, smooth, smoothing_matrix
+from pedanova.measures.density import REACH, Smoothing, as_bandwidth, as_bandwidths, smooth, smoothing_matrix
 from pedanova.measures.draws import (
     EXACT,
     RARE,
@@ -29,14 +29,14 @@ from pedanova.measures.draws import (
     subsets,
 )
 from pedanova.measures.importance import Importance
+from pedanova.measures.share import share_of, summed_ratio
+from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
 from pedanova.space.grid import Block, blocks_of
 
 DRAWS = 2000
-LEVEL = 0.05  # a parameter is told from noise if its adjusted p-value is at most this
 FOLDED = 64  # cells of a block that suffice for p-values; for intervals as many as the kernel needs
 FINEST, COARSEST = 160, 40
 SAME_WIDTH = math.log(1.08)  # kernels closer than 8 % are taken for the same
-LEAST_ROWS = 5  # fewer rows in the target cannot be drawn anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +92,6 @@ def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
 def holding(share: float, sureness: Sureness) -> tuple[float, float]:
     """The interval, made to hold the share: few draws, or a few rows, may miss it."""
     return min(sureness.low, share), max(sureness.high, share)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for their number (Holm's step-down)."""
-    order = np.argsort(p_values, kind="stable")
-    factors = np.arange(len(p_values), 0, -1)
-    stepped = np.minimum(1.0, np.maximum.accumulate(np.asarray(p_values, dtype=np.float64)[order] * factors))
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = stepped
-    return [float(p) for p in adjusted]
 
 
 def permutation(
@@ -182,21 +172,15 @@ class Folded:
                 more = piece(targets[of, cells] / inside, self.region[cells] / rows, base, width, baseline)
                 square[of] += more[0]
                 noise[of] += more[1]
-        return share_of(square - 1.0, noise, inside, rows, baseline)
+        return share_of(square - 1.0, noise, inside / (rows - inside), inside, rows, baseline)
 
     def widths(self, targets: Reals, block: Block, step: int, smoothing: Smoothing) -> Reals:
         """(draws,) Bandwidths in folded cells, near ones made equal."""
-        cells = _width(block)
+        widths = as_bandwidths(smoothing, targets, block, step)
         if smoothing != "auto":
-            return np.full(len(targets), as_bandwidth(smoothing, targets[0], block) / step)
-        if not (block.ordered and cells * step > 12):
-            return np.zeros(len(targets))
-        widths = bandwidths(targets)
+            return widths
         with np.errstate(divide="ignore"):
-            rounded = np.exp(np.round(np.log(widths) / SAME_WIDTH) * SAME_WIDTH)
-        rounded[widths * step < 0.3] = 0.0
-        rounded[targets.sum(axis=1) < 2] = 5.0 * cells
-        return rounded
+            return np.exp(np.round(np.log(widths) / SAME_WIDTH) * SAME_WIDTH)
 
     def base(self, cells: slice, baseline: str) -> Reals:
         """What the target's density is held against, before smoothing."""
@@ -210,52 +194,15 @@ def piece(
 ) -> tuple[Reals, Reals | float]:
     """Σ (St)²/(Sb) and Σ S²π/(Sb) of one block, for every draw."""
     if width == 0.0:
-        weight = inverse(base)
         counted = region if baseline == "region" else target
-        return target**2 @ weight, counted @ weight
+        return summed_ratio(target**2, base), summed_ratio(counted, base)
     held = np.flatnonzero(region)
     rows, reach = slice(held[0], held[-1] + 1), math.ceil(REACH * width)
     near = slice(max(0, held[0] - reach), held[-1] + 1 + reach)  # beyond, the kernel brings nothing
     kernel = smoothing_matrix(len(base), width, rows, near)
-    weight = inverse(base[rows] @ kernel if baseline == "region" else smooth(base, width)[near])
+    base = base[rows] @ kernel if baseline == "region" else smooth(base, width)[near]
     counted = region[rows] if baseline == "region" else target[:, rows]
-    return (target[:, rows] @ kernel) ** 2 @ weight, counted @ (kernel**2 @ weight)
-
-
-def inverse(base: Reals) -> Reals:
-    return np.divide(1.0, base, out=np.zeros_like(base), where=base > 0)
-
-
-def share_of(
-    divergence: Reals, noise: Reals, inside: float | Reals, rows: float | Reals, baseline: str
-) -> Reals:
-    """The share beyond chance, as `importance.measure` has it."""
-    odds = inside / (rows - inside)
-    if baseline == "region":
-        chance = np.minimum((noise - 1.0) / (rows - 1.0), 1.0 - 1e-9)
-        return (odds * divergence - chance) / (1.0 - chance)
-    return odds * ((inside * (divergence + 1.0) - noise) / np.maximum(inside - 1.0, 1.0) - 1.0)
-
-
-def bandwidths(targets: Reals) -> Reals:
-    """`density.bandwidth` for many draws at once."""
-    rows = np.maximum(targets.sum(axis=1), 2.0)
-    cells = np.arange(targets.shape[1])
-    mean = targets @ cells / rows
-    variance = np.maximum(targets @ cells**2 / rows - mean**2, 0.0) * rows / (rows - 1.0)
-    reached = np.cumsum(targets, axis=1)
-    between = quantile(reached, rows, 0.75) - quantile(reached, rows, 0.25)
-    widths: Reals = 0.53 * np.minimum(np.sqrt(variance), between / 1.34) * rows**-0.2
-    return widths
-
-
-def quantile(reached: Reals, rows: Reals, part: float) -> Reals:
-    position = part * (rows - 1.0)
-    below = np.floor(position)
-    low = np.sum(reached <= below[:, None] + 1e-6, axis=1)
-    high = np.sum(reached <= np.minimum(below + 1.0, rows - 1.0)[:, None] + 1e-6, axis=1)
-    between: Reals = low + (position - below) * (high - low)
-    return between
+    return summed_ratio((target[:, rows] @ kernel) ** 2, base), summed_ratio(counted @ kernel**2, base)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,7 +229,7 @@ def interval(
 ) -> tuple[float, float, float]:
     """Bounds of the share (95 %) and its deviation: drawn anew from densities pulled towards chance."""
     inside, rows = row.n_target, row.n_region
-    if inside < LEAST_ROWS or rows - inside < LEAST_ROWS:
+    if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few to be drawn anew
         return (*interval_of_few(contrast, row, baseline), math.nan)
     folded, widths = fold_for_kernel(contrast, smoothing)
     part = inside / rows
@@ -361,13 +308,6 @@ def bootstrap_shares(
             kernel = smoothing_matrix(_width(block), width)
             wanted, base = wanted @ kernel, base @ kernel
             counted, own = counted @ kernel**2, own @ kernel
-        square += np.sum(divided(wanted**2, base), axis=1)
-        noise += np.sum(divided(counted, own), axis=1)
-    return share_of(square - 1.0, noise, inside, rows, baseline)
-
-
-def divided(above: Reals, below: Reals) -> Reals:
-    """0 where there is nothing to divide by."""
-    return np.divide(
-        above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=below > 0
-    )
+        square += summed_ratio(wanted**2, base)
+        noise += summed_ratio(counted, own)
+    return share_of(square - 1.0, noise, inside / (rows - inside), inside, rows, baseline)

@@ -8,15 +8,16 @@ on each other it is less, and the difference is their redundancy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.html import Look
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.columns import text_table
+from pedanova.base.html import HtmlTable
+from pedanova.base.table import Cell, PairTable, show_percent
 from pedanova.base.terminal_text import printable
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
@@ -26,6 +27,8 @@ from pedanova.data.observations import Observations
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.additive import Design, design_of, explained, p_value
 from pedanova.measures.importance import never_notes
+from pedanova.measures.share import corrected as without_chance
+from pedanova.measures.significance import LEVEL, holm
 
 Reals = NDArray[np.float64]
 FINE, ROUGH = 8, 4  # cells of each parameter, by how many target rows there are
@@ -33,7 +36,6 @@ ENOUGH_ROWS = 100  # target rows from which on the fine cells say more
 MOST_CELLS = 64
 MOST_PAIRS = 20_000
 PAIRS_SHOWN = 20  # the strongest; tables hold all
-LEVEL = 0.05  # of significance, over all pairs together
 MOST_DRAWS = 200_000
 
 
@@ -76,8 +78,8 @@ class Interaction:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interactions(Table):
-    """A table of `Interaction` rows, the largest first. ``pairs["lr", "depth"].interaction``."""
+class Interactions(PairTable[Interaction]):
+    """`Interaction` rows by pair, the largest first: ``pairs["lr", "depth"].interaction``, in either order."""
 
     rows: tuple[Interaction, ...]
     target: str  # in words
@@ -85,31 +87,6 @@ class Interactions(Table):
     cells: int  # of each parameter, at most
     corrected: bool
     notes: tuple[str, ...] = ()
-
-    def __getitem__(self, names: tuple[str, str]) -> Interaction:
-        """The row of a pair, in either order."""
-        for row in self.rows:
-            if names in ((row.first, row.second), (row.second, row.first)):
-                return row
-        raise UnknownParameterError(self._unknown(names))
-
-    def _unknown(self, names: object) -> str:
-        known = tuple(dict.fromkeys(name for pair in self for name in pair))
-        if not isinstance(names, tuple) or len(names) != 2:
-            return f"{names!r} must be two names, such as {self.rows[0].first!r}, {self.rows[0].second!r}"
-        for name in names:
-            if name not in known:
-                return unknown_name(name, known)
-        return f"{names!r} must be two different parameters"
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((row.first, row.second) for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, names: object) -> bool:
-        return any(names in (pair, pair[::-1]) for pair in self)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = [field.name for field in fields(Interaction)]
@@ -132,9 +109,9 @@ class Interactions(Table):
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, by pairs"
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
-        shown, more = Table.look(self), len(self.rows) - PAIRS_SHOWN
+        shown, more = PairTable.look(self), len(self.rows) - PAIRS_SHOWN
         notes = [
             *([f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []),
             *self.notes,
@@ -144,9 +121,9 @@ class Interactions(Table):
 
     def __str__(self) -> str:
         """The 20 strongest pairs; `to_text` holds all."""
-        lines = self.to_text().splitlines()
-        more = [f"… and {len(self) - PAIRS_SHOWN} pairs more"] if len(self) > PAIRS_SHOWN else []
-        return "\n".join([f"{printable(self.heading())}:", *lines[: PAIRS_SHOWN + 2], *more])
+        table = text_table(self.header(), self.lines()[:PAIRS_SHOWN])
+        more = [f"… and {len(self) - PAIRS_SHOWN} more pairs"] if len(self) > PAIRS_SHOWN else []
+        return "\n".join([f"{printable(self.heading())}:", table, *more])
 
 
 def find_pairs(
@@ -216,7 +193,7 @@ def measure_pairs(
     design = design_of(tally.region)
     parts = shares_of(design, tally.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
-    columns = [*parts, p, adjusted(p, tested(tally.region))]
+    columns = [*parts, p, holm(p, tested(tally.region))]
     rows = [
         Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)
     ]
@@ -237,12 +214,6 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
     return [interaction, closed, additive, first + second - additive, first, second]
 
 
-def without_chance(share: Reals, chance: Reals) -> Reals:
-    """Each is the R² of a linear model: what is left beyond its mean under chance; 0 if chance is all."""
-    rest = np.where(chance < 1.0 - 1e-9, 1.0 - chance, np.inf)
-    return (share - chance) / rest
-
-
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
     """(pairs,) Each pair has draws of its own, so that the others do not change them."""
     most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # enough that the best can pass the adjustment
@@ -258,16 +229,6 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(pairs,) Whether both parameters vary: else there is nothing to test."""
     both = [(region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]
     return np.asarray(both[0] & both[1])
-
-
-def adjusted(p: Reals, among: NDArray[np.bool_]) -> Reals:
-    """Holm, among these pairs: the smallest p times their number, the next times one less, and never falling."""
-    places = np.flatnonzero(among)
-    order = places[np.argsort(p[places], kind="stable")]
-    steps = np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1))
-    result = np.ones_like(p)
-    result[order] = np.minimum(1.0, steps)
-    return result
 
 
 def pair_notes(rows: Sequence[Interaction], cells: int) -> list[str]:

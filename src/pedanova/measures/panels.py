@@ -11,53 +11,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.space.grid import FEW_CELLS, grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
+from pedanova.space.parameters import Int, Moving, Parameter, Scale, Switch, scale_of
 from pedanova.space.values import Label
 
 Reals = NDArray[np.float64]
-WORTH_A_RANGE = 0.05  # of the target that a range must hold beyond what the region has there
-MOST_RANGES = 3
+WORTH_A_RANGE = 0.05  # of the target that good values must hold beyond what the baseline has there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
     """Parts of the rows by cell in target and region.
 
-    scale
-        ``"log"`` or ``"linear"`` for ranges, ``"ordered"`` or ``"names"`` for single values.
     domain
         Which of several domains this is, in words; empty where there is one.
     """
 
     name: str
     domain: str
-    scale: str
-    labels: tuple[str, ...]
+    scale: Scale
+    cells: Sequence[Label]  # a label, or the middle of the cell
     edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
     target: Reals  # (cells,)
-    region: Reals
+    region: Reals  # or whatever the target is compared with
     whole: bool = False  # whether only whole numbers lie in it
+    start: int = 0  # its first cell's place among the parameter's cells
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(short(cell) for cell in self.cells)
 
     @property
     def is_curve(self) -> bool:
         """Whether neighbouring cells make a curve; single names and few values make bars."""
-        return self.scale != "names" and len(self.labels) > FEW_CELLS
-
-    def ends_of(self, cells: slice) -> tuple[str, str]:
-        """Where some neighbouring cells begin and end."""
-        span = range(len(self.labels))[cells.start : cells.stop]
-        first, last = span[0], span[-1]
-        if self.edges is None:
-            return self.labels[first], self.labels[last]
-        low, high = float(self.edges[first]), float(self.edges[last + 1])
-        return (f"{math.ceil(low)}", f"{math.floor(high)}") if self.whole else (rough(low), rough(high))
+        return self.scale != "names" and len(self.cells) > FEW_CELLS
 
     def span_of(self, cells: slice) -> str:
         """Some neighbouring cells in words."""
-        if not self.is_curve:
-            return self.labels[int(cells.start)]
-        low, high = self.ends_of(cells)
+        span = self.cells[cells]
+        if self.edges is None or isinstance(span[0], int):  # each cell is a single value
+            low, high = short(span[0]), short(span[-1])
+        else:
+            first, last = float(self.edges[cells.start]), float(self.edges[cells.start + len(span)])
+            low, high = (
+                (f"{math.ceil(first)}", f"{math.floor(last)}") if self.whole else (rough(first), rough(last))
+            )
         return low if low == high else f"{low} … {high}"
+
+    def good(self) -> list[Good]:
+        """Where the target is clearly denser than the region, in the order of the cells."""
+        return [
+            Good(self.start + first, self.start + last, self.span_of(slice(first, last)), target, region)
+            for first, last, target, region in good_ranges(
+                self.target, self.region, ordered=self.scale != "names"
+            )
+        ]
 
     def place(self, value: float) -> float:
         """Where a value lies along the range, from 0 (low) to 1 (high)."""
@@ -70,13 +77,23 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Neighbouring cells where the target is denser than the region, and what part of each lies there."""
+class Good:
+    """Good values: neighbouring cells that hold clearly more of the target than of what it is compared with."""
 
-    low: str
-    high: str
-    target: float
-    region: float
+    start: int  # the first cell
+    stop: int  # the last + 1
+    words: str
+    target: float  # the part of the target that lies there
+    base: float  # of what it is compared with
+
+
+def good_ranges(target: Reals, base: Reals, *, ordered: bool) -> list[tuple[int, int, float, float]]:
+    """First cell, last + 1, and the parts of target and baseline wherever they differ enough; names stand alone."""
+    better = np.flatnonzero(target > base)
+    apart = np.flatnonzero(np.diff(better) > 1) + 1 if ordered else np.arange(1, len(better))
+    runs = [(int(run[0]), int(run[-1]) + 1) for run in np.split(better, apart) if len(run)]
+    parts = [(*run, float(target[slice(*run)].sum()), float(base[slice(*run)].sum())) for run in runs]
+    return [one for one in parts if one[2] - one[3] >= WORTH_A_RANGE]
 
 
 def panels_of(
@@ -90,35 +107,33 @@ def panels_of(
     if not isinstance(parameter, Switch):
         return [_panel(name, "", parameter, cells, target, region)]
     grid = grid_of(parameter)
-    found = []
+    panels = []
     for domain, block in zip(parameter.regimes, grid.blocks, strict=True):
         part = slice(block.start, block.stop)
         names = [str(value) for value, other in parameter.domains if other == domain]
         words = f"where {parameter.by} is {' or '.join(names)}"
-        found.append(_panel(name, words, domain, list(grid_of(domain).centres()), target[part], region[part]))
-    return found
+        cells = grid_of(domain).centres()
+        panels.append(_panel(name, words, domain, cells, target[part], region[part], block.start))
+    return panels
 
 
 def _panel(
-    name: str, domain: str, parameter: Parameter, cells: Sequence[Label], target: Reals, region: Reals
+    name: str,
+    domain: str,
+    parameter: Parameter,
+    cells: Sequence[Label],
+    target: Reals,
+    region: Reals,
+    start: int = 0,
 ) -> Panel:
-    edges = grid_of(parameter).edges
+    edges, scale, whole = grid_of(parameter).edges, scale_of(parameter), isinstance(parameter, Int)
     if isinstance(parameter, Moving):
-        words = f"from its low ({_end(parameter.low)}) at 0 to its high ({_end(parameter.high)}) at 1"
-        return Panel(name, words, "linear", _labels(cells), edges, target, region)
-    scale = "names" if isinstance(parameter, Categorical) else "ordered"
-    if isinstance(parameter, Float | Int):
-        scale = "log" if parameter.log else "linear"
-    whole = isinstance(parameter, Int)
-    return Panel(name, domain, scale, _labels(cells), edges, target, region, whole)
+        domain = f"from its low ({_end(parameter.low)}) at 0 to its high ({_end(parameter.high)}) at 1"
+    return Panel(name, domain, scale, cells, edges, target, region, whole, start)
 
 
 def _end(bound: object) -> str:
     return bound if isinstance(bound, str) else short(bound)
-
-
-def _labels(cells: Sequence[Label]) -> tuple[str, ...]:
-    return tuple(short(cell) for cell in cells)
 
 
 def rough(value: float) -> str:
@@ -144,19 +159,6 @@ def resampled(parts: Reals, columns: int) -> Reals:
     return share * columns
 
 
-def good_stretches(panel: Panel) -> list[Stretch]:
-    """Where the target is clearly denser than the region, in the order of the range."""
-    better = np.r_[False, panel.target > panel.region, False]
-    ends = np.flatnonzero(np.diff(better.astype(np.int8)))
-    found = []
-    for start, stop in zip(ends[::2], ends[1::2], strict=True):
-        parts = float(panel.target[start:stop].sum()), float(panel.region[start:stop].sum())
-        if parts[0] - parts[1] >= WORTH_A_RANGE:
-            found.append((int(start), int(stop), *parts))
-    best = sorted(found, key=lambda one: one[3] - one[2])[:MOST_RANGES]
-    return [Stretch(*panel.ends_of(slice(start, stop)), *parts) for start, stop, *parts in sorted(best)]
-
-
 def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:
     """(column, label) of round numbers along a range, as many as fit side by side."""
     if panel.edges is None:
@@ -171,9 +173,9 @@ def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:
 
 def _spread_labels(panel: Panel, columns: int) -> list[tuple[int, str]]:
     """Labels of ordered values: about one for every 12 columns."""
-    count = len(panel.labels)
+    count = len(panel.cells)
     step = max(1, -(-12 * count // columns))
-    marks = [(int((i + 0.5) / count * columns), panel.labels[i]) for i in range(0, count, step)]
+    marks = [(int((i + 0.5) / count * columns), short(panel.cells[i])) for i in range(0, count, step)]
     return marks if _fits(marks, columns) else marks[:1]
 
 

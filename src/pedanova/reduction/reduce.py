@@ -13,8 +13,10 @@ from typing import Any
 from pedanova.base.threads import one_thread
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.measures.importance import Importances
+from pedanova.measures.asks import Asks
+from pedanova.reduction.evidence import evidence_of
 from pedanova.reduction.result import ReducedSpace, Verdict
+from pedanova.reduction.scenes import scene_of
 from pedanova.reduction.search import Search, told_apart
 from pedanova.reduction.verdicts import Judge, consistent
 
@@ -27,7 +29,7 @@ IN_PIECES = "{}: good values lie in several ranges; the space and its exports ho
 
 
 def reduce_space(
-    a: Any, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
+    a: Asks, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
 ) -> ReducedSpace:
     """See `Analysis.reduce`; `a` is the analysis, `search` its rows and target."""
     kept, parts = check_keep(keep), check_folds(folds)
@@ -38,17 +40,17 @@ def reduce_space(
         why = f"{few}: it takes {LEAST_ROWS} and {LEAST_TARGET}"
         rows = tuple(Verdict(name, "undecided", why, one, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
-    options = {"estimator": estimator, "seed": search.seed}
-    found: Importances = a.importance(target, **options)
+    options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
+    found = a.importance(target, **options)
     by_model = found.estimator == "surrogate"
     local = cache(lambda: local_p_values(a, search, options, by_model=by_model))
     with one_thread():
-        scene = search.scene(found)
+        scene = scene_of(search, found)
         p_values = [1.0 if row.p_value is None else row.p_value for row in found.rows]
         apart = told_apart([row.name for row in found.rows], p_values, space)
         surely = [name for name in apart if name in scene.cloud.axes]
         box = scene.bounds(surely, kept)
-        evidence = search.evidence(scene, box, kept, surely, parts) if box.left and parts else None
+        evidence = evidence_of(search, scene, box, kept, surely, parts) if box.left and parts else None
         judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
     told = [*notes, *found.notes]
@@ -71,7 +73,7 @@ def check_folds(folds: object) -> int:
 
 
 def local_p_values(
-    a: Any, search: Search, options: dict[str, Any], *, by_model: bool
+    a: Asks, search: Search, options: dict[str, Any], *, by_model: bool
 ) -> Mapping[str, float] | None:
     """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
     target = search.target
@@ -82,7 +84,7 @@ def local_p_values(
     if by_model:
         return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
     try:
-        found: Importances = a.importance(half, around, **options)
+        found = a.importance(half, around, **options)
     except PedanovaError:
         return None
     return {row.name: 1.0 if row.p_value is None else row.p_value for row in found.rows}

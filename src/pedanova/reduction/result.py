@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from pedanova.base.html import Look
+from pedanova.base.html import HtmlTable
 from pedanova.base.table import Cell, NamedTable
 from pedanova.reduction.domains import Bounds, is_constant
 from pedanova.space import exports
@@ -73,7 +73,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Proportion:
     """A part of some rows, with a 95 % interval."""
 
     part: float
@@ -104,8 +104,8 @@ class Evidence:
         ``"surrogate"`` or ``"counts"``: who chose the bounds.
     """
 
-    kept: Part
-    best: Part
+    kept: Proportion
+    best: Proportion
     volume: float
     enrichment: float | None
     rows: int
@@ -173,13 +173,13 @@ class ReducedSpace(NamedTable[Verdict]):
             f"{self.target} and {e.best} of its best fifth lie inside."
         )
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         """What a notebook shows: the verdicts with their reasons, and what they are worth."""
         lines = [[*line, row.reason] for line, row in zip(self.lines(), self.rows, strict=True)]
         header = [*self.header(), "reason"]
         bars = {header.index("part"): [row.part for row in self.rows]}
         words = frozenset({1, 2, 3, header.index("reason")})
-        return Look(self.summary(), header, lines, bars=bars, words=words, notes=self.notes)
+        return HtmlTable(self.summary(), header, lines, bars=bars, words=words, notes=self.notes)
 
     def to_text(self, width: int = 100) -> str:
         table = NamedTable.to_text(self)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from pedanova.measures.importance import NEVER, Importance, Importances
-from pedanova.measures.inference import LEVEL
+from pedanova.measures.significance import LEVEL
 from pedanova.reduction.boxes import Box, runs
 from pedanova.reduction.domains import beyond, constant, crowd, is_constant, middle, piles_up, shrunk, widened
 from pedanova.reduction.result import Advice, Verdict
-from pedanova.reduction.search import Scene
+from pedanova.reduction.scenes import Scene
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch
 from pedanova.space.words import in_words
@@ -87,7 +87,7 @@ class Judge:
                 name, "keep", "what could be cut off is less than one of its values", parameter, parameter
             )
         what = "this value" if is_constant(after) else f"{part:.0%} of its range"
-        reason = f"{what} holds {held:.0%} of the best of the target; {self.elsewhere(name, groups)}"
+        reason = f"{what} holds {held:.0%} of the best of the target; {self.scene.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
@@ -101,14 +101,6 @@ class Judge:
         words = f"good values lie in {' and '.join(map(in_words, pieces))}, hardly any in between"
         before = f"{cut.reason}; " if cut.advice == "narrow" else ""
         return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
-
-    def elsewhere(self, name: str, groups: Sequence[int]) -> str:
-        """What is known of the part that is cut off."""
-        if self.scene.tried is None:
-            return "elsewhere good rows are rare"
-        places = self.scene.tried[name]
-        outside = int(np.sum((places >= 0) & ~np.isin(places, list(groups))))
-        return f"{outside} of {len(places):,} trials looked elsewhere"
 
     def at_bounds(self, name: str, parameter: Domain) -> tuple[float | None, float | None]:
         axis = self.scene.cloud.axes[name]

@@ -14,29 +14,12 @@ LONGEST_NAME = 60
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def describe(found: Importances) -> str:
-    """One sentence on what matters most and how much of the whole it explains."""
-    sure = [row for row in found.rows if beats_chance(row)]
-    if not sure:
-        return f"Nothing here separates {found.target} from {found.region} clearly better than chance would."
-    leaders = [row for row in sure if row.ratio >= 0.1][:3] or sure[:1]
-    first = max(sure, key=lambda row: row.share)
-    return (
-        f"Among {found.region}, {joined([_with_ratio(row) for row in leaders])} of the importance "
-        f"for reaching {found.target}{explained(first.name, first.share)}."
-    )
-
-
 def explained(name: str, share: float) -> str:
     """How much one parameter explains alone; nothing where the share is no part of a variance.
 
     Against a uniform draw it may be above 1, where the rows themselves are far from uniform.
     """
     return f"; {name} alone explains {max(0.0, share):.0%} of what decides it" if share <= 1 else ""
-
-
-def _with_ratio(row: Importance) -> str:
-    return f"{row.name} has {row.ratio:.0%}"
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:
@@ -75,70 +58,73 @@ def gathered(notes: Sequence[str], names: Iterable[str]) -> list[str]:
     return [f"{', '.join(about)}: {text}" if about else text for text, about in subjects.items()]
 
 
-def meanings_of(found: Importances) -> dict[str, str]:
+def meanings_of(importances: Importances) -> dict[str, str]:
     """What each column means, by its title; under no title, what is to be known beside."""
-    base = "the region's rows" if found.baseline == "region" else "a uniform draw from the space"
+    base = "the region's rows" if importances.baseline == "region" else "a uniform draw from the space"
     part = (
         "part of the variance"
-        if found.baseline == "region"
+        if importances.baseline == "region"
         else "part, if rows were drawn uniformly, of the variance"
     )
     words = {
         "ratio": "ratio: part of the summed importance.",
         "share": f'share: {part} of "in the target?" that the parameter explains alone, corrected for chance'
-        + ("; ~ marks what cannot be told from noise" if found.is_sure else "")
-        + ("." if all(row.varied for row in found.rows) else f"; {UNKNOWN} marks what {NEVER}."),
+        + ("; ~ marks what cannot be told from noise" if importances.is_sure else "")
+        + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} marks what {NEVER}."),
         "divergence": f"divergence: distance of the target from {base}.",
     }
-    if found.is_sure:
+    if importances.is_sure:
         words["p"] = "p: how often chance alone would look as important."
-    if found.is_conditional:
+    if importances.is_conditional:
         words["by activity"] = (
             "by activity: part of the divergence that comes from the parameter being active at all."
         )
-    if found.baseline == "region" and found.region != "all rows":
+    if importances.baseline == "region" and not importances.whole:
         words[""] = "Inside a region shares may overlap and add to more than 100 %."
     return words
 
 
-def summarize(found: Importances) -> str:
+def summarize(importances: Importances) -> str:
     """Two or three sentences about one question."""
-    sure = [row for row in found.rows if beats_chance(row)]
+    sure = [row for row in importances.rows if beats_chance(row)]
     if not sure:
         return (
-            f"Nothing separates {found.target} from {_others(found)} clearly better than chance would. "
+            f"Nothing separates {importances.target} from {_others(importances)} clearly better than chance would. "
             "The order below may be nothing but luck."
         )
-    return " ".join(part for part in (_leaders(found, sure), _noise(found), _never(found)) if part)
+    return " ".join(
+        part for part in (_leaders(importances, sure), _noise(importances), _never(importances)) if part
+    )
 
 
-def _others(found: Importances) -> str:
-    return "the rest" if found.region == "all rows" else f"the rest of {found.region}"
+def _others(importances: Importances) -> str:
+    return "the rest" if importances.whole else f"the rest of {importances.region}"
 
 
-def _leaders(found: Importances, sure: list[Importance]) -> str:
+def _leaders(importances: Importances, sure: list[Importance]) -> str:
     named = [row for row in sure if row.ratio >= 0.1][:MOST_NAMED] or sure[:1]
     held = sum(row.ratio for row in named)
-    where = "" if found.region == "all rows" else f" once inside {found.region}"
-    importance = f"{held:.0%} of the importance for reaching {found.target}{where}"
+    where = "" if importances.whole else f" once inside {importances.region}"
+    importance = f"{held:.0%} of the importance for reaching {importances.target}{where}"
     first = max(sure, key=lambda row: row.share)
     alone = explained(shorten(first.name, LONGEST_NAME), first.share)
     names = joined([shorten(row.name, LONGEST_NAME) for row in named])
     if len(named) == 1:
         return f"{names} holds {importance}{alone}."
-    if len(named) == len(found):
+    if len(named) == len(importances):
         parts = joined([f"{row.ratio:.0%}" for row in named])
-        return f"{names} hold {parts} of the importance for reaching {found.target}{where}{alone}."
-    return f"{number(len(named)).capitalize()} of {number(len(found))} parameters ({names}) hold {importance}{alone}."
+        return f"{names} hold {parts} of the importance for reaching {importances.target}{where}{alone}."
+    few = f"{number(len(named)).capitalize()} of {number(len(importances))} parameters"
+    return f"{few} ({names}) hold {importance}{alone}."
 
 
-def _noise(found: Importances) -> str:
-    names = _names([row for row in found.rows if row.significant is False])
+def _noise(importances: Importances) -> str:
+    names = _names([row for row in importances.rows if row.significant is False])
     return f"{names} cannot be told from noise." if names else ""
 
 
-def _never(found: Importances) -> str:
-    names = _names([row for row in found.rows if not row.varied])
+def _never(importances: Importances) -> str:
+    names = _names([row for row in importances.rows if not row.varied])
     return f"{names} {NEVER} in these rows." if names else ""
 
 

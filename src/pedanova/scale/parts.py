@@ -42,7 +42,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.prepare import choose_rows, place
 from pedanova.data.records import Records
-from pedanova.data.regions import Direction, Region
+from pedanova.data.regions import Direction, Region, sign_of
 from pedanova.data.request import Request
 from pedanova.errors import Arg, DataError, PartError, QueryError
 from pedanova.sources.scans.scan import FilePart, Part
@@ -64,6 +64,10 @@ class Plan:
     @property
     def direction(self) -> Direction:
         return as_direction(self.request.direction)
+
+    @property
+    def sign(self) -> float:
+        return sign_of(self.direction)
 
     @property
     def nan(self) -> NanPolicy:
@@ -185,15 +189,11 @@ def kept_values(observed: Observations) -> NDArray[Any]:
     return values if observed.keep is None else values[observed.keep]
 
 
-def sign_of(plan: Plan) -> float:
-    return 1.0 if plan.direction == "minimize" else -1.0
-
-
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
     """Some signed objectives of its first rows: where to look closely at all of them."""
     batches = batches_of(part, plan, meter)
     try:
-        return next((sample_of(kept_values(observed), sign_of(plan)) for observed in batches), np.empty(0))
+        return next((sample_of(kept_values(observed), plan.sign) for observed in batches), np.empty(0))
     finally:
         batches.close()
 
@@ -206,7 +206,7 @@ def look_at_part(
     for observed in batches_of(part, plan, meter):
         values = kept_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
-        counts = count_slots(values, sign_of(plan), window, slots)
+        counts = count_slots(values, plan.sign, window, slots)
         single = observed.ranked.dtype == np.float32
         look = look.add(FirstLook(len(observed), len(values), single, window, counts, list(observed.notes)))
     return look
@@ -243,8 +243,8 @@ def marked_of_part(part: Part, plan: Plan, marks: Marks, meter: Meter | None = N
     for observed in asked_batches(part, plan, marks, meter):
         values = kept_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
-        count_slots(values, sign_of(plan), marks.window, slots)
-        found.append(gather_slots(values, sign_of(plan), slots, table, marks.few, marks.large))
+        count_slots(values, plan.sign, marks.window, slots)
+        found.append(gather_slots(values, plan.sign, slots, table, marks.few, marks.large))
     return joined(found)
 
 
@@ -252,7 +252,7 @@ def asked_batches(part: Part, plan: Plan, marks: Marks, meter: Meter | None) -> 
     """The rows of those parts, or row groups of them, that may hold a marked slot; errors name the part."""
 
     def may_hold(low: float, high: float) -> bool:
-        ends = np.sort(slots_of(sign_of(plan) * np.array([low, high]), marks.window))
+        ends = np.sort(slots_of(plan.sign * np.array([low, high]), marks.window))
         return bool(np.any((marks.places >= ends[0]) & (marks.places <= ends[1])))
 
     for one in getattr(part, "parts", (part,)):
@@ -288,7 +288,7 @@ def digits_of_part(
     part: Part, plan: Plan, prefixes: Prefixes, nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
     """(prefixes, digits) Rows below each wanted prefix by their next bits."""
-    tables, sign = prefixes.tables(), sign_of(plan)
+    tables, sign = prefixes.tables(), plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
         counts += count_digits(kept_values(observed), sign, tables, nodes, bits)
@@ -304,7 +304,7 @@ def wanted_of_part(
     part: Part, plan: Plan, prefixes: Prefixes, most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
     """The signed objectives below the wanted prefixes."""
-    tables, sign = prefixes.tables(), sign_of(plan)
+    tables, sign = prefixes.tables(), plan.sign
     found = [
         gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)
     ]

@@ -11,7 +11,7 @@ from pedanova.base.notes import Count, Note
 from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels
 from pedanova.errors import Arg, QueryError, Word
-from pedanova.scale.parts import FirstLook, Plan, sign_of
+from pedanova.scale.parts import FirstLook, Plan
 from pedanova.scale.pushdown_counts import count_in_engine, is_single, moments_in_engine
 from pedanova.scale.pushdown_ranks import Extent, extent_of, ranks_in_engine
 from pedanova.sources.scans.batches import is_ibis
@@ -55,7 +55,7 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
 
 def look_by_engine(frame: Any, plan: Plan) -> tuple[FirstLook, Extent]:
     """What a first reading tells, by the engine that holds the table."""
-    extent = extent_of(frame, plan.objective, sign_of(plan))
+    extent = extent_of(frame, plan.objective, plan.sign)
     absent = extent.rows - extent.numbers
     kept = extent.rows if plan.nan == "worst" else extent.numbers
     notes = []
@@ -69,7 +69,7 @@ def look_by_engine(frame: Any, plan: Plan) -> tuple[FirstLook, Extent]:
 
 
 def ranks_pushed(frame: Any, plan: Plan, wanted: NDArray[np.int64], extent: Extent) -> NDArray[np.float64]:
-    return ranks_in_engine(frame, plan.objective, sign_of(plan), wanted, extent)
+    return ranks_in_engine(frame, plan.objective, plan.sign, wanted, extent)
 
 
 def count_pushed(frame: Any, plan: Plan, levels: Levels, notes: list[Note]) -> Counts:

@@ -27,7 +27,6 @@ from pedanova.scale.parts import (
     digits_of_part,
     light,
     marked_of_part,
-    sign_of,
     strung,
     summed,
     wanted_of_part,
@@ -137,7 +136,7 @@ class Rescan:
         if self.look.kept > self.look.numbers and self.plan.nan == "worst":
             return None
         values = set(self.values_at([1, self.look.numbers]).values())
-        return sign_of(self.plan) * values.pop() if len(values) == 1 else None
+        return self.plan.sign * values.pop() if len(values) == 1 else None
 
     def describe_outside(self, _: str, parameter: Parameter) -> str:
         return f"rows lie outside {parameter}"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.errors import SpaceError
-from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch
+from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch, scale_of
 from pedanova.space.values import Label
 
 MAX_CELLS = 1001
@@ -73,12 +73,17 @@ class Grid:
     def outside(self) -> int:
         return self.cells + 1
 
+    @property
+    def is_range(self) -> bool:
+        """Whether it is drawn as a curve: a range of more than a few cells."""
+        return self.edges is not None and self.cells > FEW_CELLS
+
     def centres(self) -> list[Label]:
         """A name or a middle value for each cell."""
         if self.labels is not None:
             return list(self.labels)
         edges = self.edges if self.edges is not None else np.empty(0)
-        if isinstance(self.parameter, Float | Int) and self.parameter.log:
+        if scale_of(self.parameter) == "log":
             return [float(x) for x in np.sqrt(edges[:-1] * edges[1:])]
         return [float(x) for x in (edges[:-1] + edges[1:]) / 2]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pedanova.errors import SpaceError, UnknownParameterError, unknown_name
 from pedanova.space.values import (
@@ -196,6 +196,24 @@ class Switch(Shown):
 
 Domain: TypeAlias = Float | Int | Ordinal | Categorical
 Parameter: TypeAlias = Domain | Moving | Switch
+Scale: TypeAlias = Literal["log", "linear", "ordered", "names"]
+
+
+def scale_of(parameter: Parameter) -> Scale:
+    """How values lie: a range on a log or a linear scale, single values in an order, or names without one.
+
+    A `Moving` range is linear: its values are positions between their bounds. A `Switch` has a scale for
+    each of its domains, and none as a whole.
+    """
+    match parameter:
+        case Float() | Int():
+            return "log" if parameter.log else "linear"
+        case Moving():
+            return "linear"
+        case Ordinal():
+            return "ordered"
+        case Categorical() | Switch():
+            return "names"
 
 
 class Space(Mapping[str, Parameter]):

@@ -16,7 +16,7 @@ from helpers.common import refuse, toy
 from pedanova.errors import DataError, LevelsError, MissingLibraryError, QueryError, UnknownParameterError
 from pedanova.measures.forest.encoding import clipped_at, encode
 from pedanova.measures.forest.forest import axis_effects, forest_effects
-from pedanova.measures.forest.marginals import Span
+from pedanova.measures.forest.marginals import RangeAxis
 
 
 def mixed(rows: int = 300) -> tuple[dict[str, np.ndarray], dict[str, object], np.ndarray]:
@@ -86,7 +86,7 @@ def test_positions_and_weights_are_those_of_the_space() -> None:
     data, space, loss = mixed()
     encoded = encode(pa.analyze(data, loss, space=space).observations)
     lr, layers, units, batch, _ = encoded.axes
-    assert isinstance(lr, Span)
+    assert isinstance(lr, RangeAxis)
     assert encoded.matrix[:, 0] == pytest.approx(1 + np.log10(data["lr"]) / 4, abs=1e-6)
     assert np.diff(layers.reached) == pytest.approx([0.2] * 5)
     mass = np.log((np.arange(8, 513) + 0.5) / (np.arange(8, 513) - 0.5)) / np.log(512.5 / 7.5)
@@ -104,7 +104,7 @@ def test_large_whole_numbers_keep_their_resolution() -> None:
         assert encoded.matrix[:, 0] == pytest.approx((np.arange(count) + 0.5) / count)
         assert np.diff(encoded.axes[0].reached) == pytest.approx([1 / count] * count)
     wide = pa.analyze({"x": np.arange(0, 10**6, 1000)}, np.arange(1000), space={"x": pa.Int(0, 10**6)})
-    assert isinstance(encode(wide.observations).axes[0], Span)
+    assert isinstance(encode(wide.observations).axes[0], RangeAxis)
 
 
 def test_the_toy_function() -> None:
@@ -267,8 +267,8 @@ def test_tables_and_hostile_names() -> None:
     refuse(UnknownParameterError, "did you mean 'share'?", of=lambda: found["shar"])
     refuse(UnknownParameterError, "no parameter", of=lambda: along["nothing"])
     refuse(UnknownParameterError, "no parameter", of=lambda: found.pairs["share", "nothing"])
-    refuse(UnknownParameterError, "is no pair", of=lambda: found.pairs["share", "share"])
-    refuse(UnknownParameterError, "is no pair", of=lambda: found.pairs["share"])  # type: ignore[index]
+    refuse(UnknownParameterError, "two different", of=lambda: found.pairs["share", "share"])
+    refuse(UnknownParameterError, "must be two names", of=lambda: found.pairs["share"])  # type: ignore[index]
 
 
 def test_without_pairs_and_with_one_parameter() -> None:
@@ -276,6 +276,7 @@ def test_without_pairs_and_with_one_parameter() -> None:
     found = pa.analyze(data, loss, space=space).forest(trees=4, pairs=False)
     assert len(found.pairs) == 0
     refuse(QueryError, "pass pairs=True", of=lambda: found.pairs["lr", "layers"])
+    assert ("lr", "layers") not in found.pairs
     assert str(found.pairs)
     alone = pa.analyze({"x": np.arange(30)}, np.arange(30), params=["x"]).forest(trees=4)
     assert alone["x"].share == pytest.approx(1)

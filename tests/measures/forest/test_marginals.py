@@ -18,8 +18,8 @@ from pedanova.measures.forest.forest import as_tree, forest_effects
 from pedanova.measures.forest.marginals import (
     Axis,
     Lattice,
-    Span,
-    Tree,
+    RangeAxis,
+    TreeArrays,
     closed_variance,
     leaf_boxes,
     main_variances,
@@ -29,7 +29,7 @@ from pedanova.measures.forest.marginals import (
 )
 
 
-def random_tree(random: np.random.Generator, dims: int, leaves: int) -> Tree:
+def random_tree(random: np.random.Generator, dims: int, leaves: int) -> TreeArrays:
     """A tree that splits random leaves at random places, sometimes twice at the same one."""
     left, right, feature, threshold = [-1], [-1], [-2], [-2.0]
     bounds = [np.tile([0.0, 1.0], (dims, 1))]
@@ -47,10 +47,10 @@ def random_tree(random: np.random.Generator, dims: int, leaves: int) -> Tree:
                 column.append(empty)
         feature[node], threshold[node] = dim, cut
     values = random.normal(5.0, 3.0, len(left))
-    return Tree(np.array(left), np.array(right), np.array(feature), np.array(threshold), values)
+    return TreeArrays(np.array(left), np.array(right), np.array(feature), np.array(threshold), values)
 
 
-def predict(tree: Tree, points: np.ndarray) -> np.ndarray:
+def predict(tree: TreeArrays, points: np.ndarray) -> np.ndarray:
     """The tree as anyone would walk it, point by point."""
     found = []
     for point in points:
@@ -70,7 +70,7 @@ def cells_along(axis: Axis, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges) / (axis.high - axis.low)
 
 
-def enumerated(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[np.ndarray, list[np.ndarray]]:
+def enumerated(trees: Sequence[TreeArrays], axes: Sequence[Axis]) -> tuple[np.ndarray, list[np.ndarray]]:
     """The mean of the trees on the full product of all cells, and the weights along each axis."""
     cuts = [
         np.unique(np.concatenate([tree.threshold[tree.feature == dim] for tree in trees]))
@@ -106,7 +106,7 @@ def random_axes(random: np.random.Generator, dims: int) -> list[Axis]:
         points = np.sort(even if random.random() < 0.5 else random.random(cells))
         weights = np.cumsum(random.uniform(0.1, 1, cells))
         lattice = Lattice(points.astype(np.float32), np.r_[0, weights / weights[-1]])
-        axes.append(Span() if random.random() < 0.5 else lattice)
+        axes.append(RangeAxis() if random.random() < 0.5 else lattice)
     return axes
 
 
@@ -213,7 +213,7 @@ def test_the_same_forest_gives_the_numbers_of_optuna() -> None:
     evaluator = optuna.importance.FanovaImportanceEvaluator(n_trees=8, seed=3)
     wanted = optuna.importance.get_param_importances(study, evaluator=evaluator)
     inside = evaluator._evaluator
-    axes = [Span(low, high) for low, high in inside._trees[0]._search_spaces]
+    axes = [RangeAxis(low, high) for low, high in inside._trees[0]._search_spaces]
     boxes = [leaf_boxes(as_tree(tree.tree_), axes) for tree in inside._forest.estimators_]
     groups = inside._column_to_encoded_columns
     shares = [np.mean([closed_variance(b, list(group)) / b.variance for b in boxes]) for group in groups]
@@ -226,21 +226,21 @@ def test_rounding_never_makes_a_pair_negative() -> None:
     random = np.random.default_rng(0)
     for _ in range(50):
         tree = random_tree(random, 1, 9)  # only the first of two parameters is ever split
-        boxes = leaf_boxes(tree, [Span(), Span()])
+        boxes = leaf_boxes(tree, [RangeAxis(), RangeAxis()])
         assert pair_variances(boxes, main_variances(boxes))[0] >= 0
 
 
 def test_what_no_draw_can_reach_is_no_variance() -> None:
     """Rows without a value stand between two whole numbers: a leaf of their own has no volume."""
     lattice = Lattice(np.array([0.25, 0.75], dtype=np.float32), np.array([0.0, 0.5, 1.0]))
-    tree = Tree(
+    tree = TreeArrays(
         left=np.array([1, -1, 3, -1, -1]),
         right=np.array([2, -1, 4, -1, -1]),
         feature=np.array([0, -2, 0, -2, -2]),
         threshold=np.array([0.4, -2, 0.6, -2, -2]),
         value=np.array([0.0, 0.1, 0.0, 70.0, 0.1]),
     )
-    boxes = leaf_boxes(tree, [lattice, Span()])
+    boxes = leaf_boxes(tree, [lattice, RangeAxis()])
     assert boxes.volume.tolist() == [0.5, 0.0, 0.5]
     assert boxes.variance == 0
     assert variance_along([boxes], np.array([0.5, 0.5]), 0) == pytest.approx(0)

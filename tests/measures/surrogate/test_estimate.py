@@ -28,7 +28,7 @@ from pedanova.measures.surrogate.blend import (
     weight_of_counts,
     within,
 )
-from pedanova.measures.surrogate.estimate import Asked, as_options, beliefs_of, fitted
+from pedanova.measures.surrogate.estimate import Query, as_options, beliefs_of, fitted
 from pedanova.measures.surrogate.model import fit_surrogate
 from pedanova.measures.surrogate.residuals import residual_p_values
 from pedanova.space.grid import grid_of
@@ -62,7 +62,7 @@ def adaptive(rows: int, seed: int) -> Table:
     return {"x": x, "y": y, "z": z, "loss": quadratic(x, y, z)}
 
 
-def asked_of(a: pa.Analysis, target: object = 0.1, region: object = 1.0) -> Asked:
+def asked_of(a: pa.Analysis, target: object = 0.1, region: object = 1.0) -> Query:
     return a.asked(a.ask(target, region)[0], target, region)
 
 

@@ -20,8 +20,7 @@ from matplotlib.testing.compare import compare_images
 
 import pedanova as pa
 from helpers.common import COUNTS, DEMO, FILES, refuse
-from pedanova.errors import PedanovaError, QueryError
-from pedanova.report.figures.draw import is_log
+from pedanova.errors import LevelsError, PedanovaError, QueryError
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +119,19 @@ def test_effects_and_objective(a: pa.Analysis) -> None:
     assert a.plot.objective(pa.at_most(0.05)).get_xlabel() == "error"
 
 
+def test_every_target_is_marked_on_the_objective(a: pa.Analysis, tmp_path: Path) -> None:
+    """On the ladder of levels or beside it; where it cannot be known, that is said."""
+    error = np.sort(a.observations.ranked)
+    for target, rows in ((0.1, 100), (0.123, 123), (pa.between(0.05, 0.777), 777)):
+        marks = [
+            line for line in a.plot.objective(target).lines if str(line.get_label()).startswith("target")
+        ]
+        assert [float(line.get_xdata()[0]) for line in marks] == [error[rows - 1]]
+    a.save(tmp_path / "run.pedanova")
+    loaded = pa.load(tmp_path / "run.pedanova")
+    refuse(LevelsError, "the best 12.3 % were not counted", of=lambda: loaded.plot.objective(0.123))
+
+
 def test_given_axes_are_used(a: pa.Analysis) -> None:
     figure, axes = plt.subplots(1, 2)
     assert a.plot.importance(estimator="counts", draws=0, ax=axes[0]) is axes[0]
@@ -142,12 +154,6 @@ def test_many_parameters_odd_names_and_styles() -> None:
         a.plot.densities("cat").figure.canvas.draw()
         a.plot.profile().figure.canvas.draw()
     ax.figure.canvas.draw()
-
-
-def test_scales_are_told_by_their_edges() -> None:
-    assert is_log(np.geomspace(1e-5, 1, 50))
-    assert not is_log(np.linspace(1e-5, 1, 50))
-    assert not is_log(np.linspace(-1, 1, 50))
 
 
 def test_without_matplotlib_the_remedy_is_named() -> None:

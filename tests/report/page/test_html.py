@@ -17,7 +17,7 @@ from pedanova.base.terminal_text import bar, shorten
 from pedanova.errors import DataError
 from pedanova.reduction.result import ReducedSpace, Verdict
 from pedanova.report.page.html import asset, space_card
-from pedanova.report.sentences import contrast, describe, gathered, joined
+from pedanova.report.sentences import contrast, gathered, joined, summarize
 
 HOSTILE = "</script><script>alert('1')</script>\"'><img src=x onerror=alert(1)>"
 
@@ -153,7 +153,7 @@ def test_letters_that_are_none(tmp_path: Path) -> None:
 def test_sentences(trials: dict[str, np.ndarray]) -> None:
     a = pa.analyze(trials, "loss")
     wide, narrow = a.importance(0.5, **COUNTS), a.importance(0.1, 0.5, **COUNTS)
-    assert describe(wide).startswith("Among all rows, lr has")
+    assert summarize(wide).startswith("Two of five parameters (lr and optimizer) hold")
     assert "Once inside the best 50 %" in contrast(wide, narrow)
     assert joined(["a"]) == "a"
     assert joined(["a", "b", "c"]) == "a, b and c"
@@ -162,9 +162,8 @@ def test_sentences(trials: dict[str, np.ndarray]) -> None:
 def test_noise_is_called_noise() -> None:
     random = np.random.default_rng(3)
     a = pa.analyze({"x": np.tile(np.arange(5), 400), "y": random.random(2_000)}, "y", params=["x"])
-    assert "Nothing here separates the best 10 % from all rows clearly better than chance would" in describe(
-        a.importance(**COUNTS)
-    )
+    text = summarize(a.importance(**COUNTS))
+    assert text.startswith("Nothing separates the best 10 % from the rest clearly better than chance would.")
 
 
 @pytest.mark.parametrize(("part", "full"), [(0, 0), (1, 20), (0.5, 10), (2, 20), (-1, 0)])

@@ -11,7 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import ROOT
-from pedanova.base.html import MOST_LINES, Look, draw
+from pedanova.base.html import MOST_LINES, HtmlTable, draw
 from pedanova.errors import QueryError
 
 HOSTILE = "</script><script>alert(1)"
@@ -82,7 +82,7 @@ def test_tables_are_inert_and_small(a: pa.Analysis, name: str) -> None:
 def test_bars_marks_and_noise() -> None:
     lines = [["a", "80%"], ["b", "2%"]]
     bars, marks = {1: [1.0, 0.025]}, {1: [0.5, 0.1]}
-    look = Look("t", ["n", "ratio"], lines, bars=bars, marks=marks, faint=frozenset({1}))
+    look = HtmlTable("t", ["n", "ratio"], lines, bars=bars, marks=marks, faint=frozenset({1}))
     shown = draw(look)
     assert "rgba(40,140,200,.38) 100.0%,transparent 100.0%" in shown
     assert "calc(50.0% - 1px)" in shown
@@ -103,7 +103,7 @@ def test_what_the_tables_say(a: pa.Analysis) -> None:
 
 
 def test_long_tables_say_what_they_leave_out() -> None:
-    shown = draw(Look("", ["n"], [[str(i)] for i in range(1000)], notes=[str(i) for i in range(50)]))
+    shown = draw(HtmlTable("", ["n"], [[str(i)] for i in range(1000)], notes=[str(i) for i in range(50)]))
     assert "960 lines more" in shown
     assert "Notes (50)" in shown
     assert "… and 20 more" in shown
@@ -134,6 +134,17 @@ def test_the_widget_is_the_page_in_a_closed_frame(a: pa.Analysis, tmp_path) -> N
     for height in (0, True, "tall", 10**6):
         with pytest.raises(QueryError, match="height="):
             a.widget(height=height)
+
+
+def test_the_widget_writes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page is made in memory, whatever letters the names have."""
+    random = np.random.default_rng(0)
+    name = "half\ud800"
+    a = pa.analyze({name: random.random(60)}, random.random(60), params=[name])
+    monkeypatch.setattr("pathlib.Path.write_text", lambda *_, **__: pytest.fail("a file was written"))
+    shown = a.widget(estimator="counts", draws=0, reduce=False)._repr_html_()
+    assert "half&amp;#55296;" in shown
+    shown.encode("utf-8")
 
 
 CELLS = [

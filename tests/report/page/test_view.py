@@ -19,7 +19,7 @@ from pedanova.measures.importance import Importances
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.ladder import RUNGS, ladder_of, part_of
 from pedanova.report.page.payload import columns_of, packed_counts, payload_of, rounded, to_json
-from pedanova.report.page.shapes import good_ranges, shape_of, spread_of
+from pedanova.report.page.shapes import shape_of, spread_of
 from pedanova.report.page.specs import all_specs
 from pedanova.report.page.view import View, view_of
 from pedanova.report.sentences import summarize
@@ -123,12 +123,6 @@ def test_where_a_part_of_the_rows_ends(a: pa.Analysis, trials: dict[str, np.ndar
     assert a.reach(0.1) == (ordered[39], 40)
     assert a.reach(0.123) == (ordered[49], 50)  # beside the ladder: counted anew
     assert a.reach(1.0) == (np.inf, 400)
-
-
-def test_good_ranges() -> None:
-    base = np.full(6, 1.0)
-    assert good_ranges(np.array([2, 2, 1, 0, 1.04, 3.0]), base) == ((0, 2), (5, 6))
-    assert good_ranges(base, base) == ()
 
 
 def test_the_ladder_has_what_was_asked_and_enough_rows(a: pa.Analysis) -> None:

@@ -17,11 +17,9 @@ import pytest
 
 import pedanova as pa
 from helpers.common import DEMO, ROOT
-from pedanova.base.columns import Column, draw_columns
-from pedanova.base.terminal_text import printable, shorten, width_of
+from pedanova.base.terminal_text import width_of
 from pedanova.cli.main import COMMANDS
 from pedanova.cli.parser import build_parser
-from pedanova.measures.panels import Panel, good_stretches, panels_of, resampled, ticks
 
 TABLE = (DEMO, "--objective", "error", "--exclude", "train_seconds")
 QUICK = ("--estimator", "counts", "--draws", 0)
@@ -129,14 +127,6 @@ def test_where_a_conditional_parameter_is_active(run, tmp_path: Path) -> None:
     good = next(line for line in out.splitlines() if line.startswith("Good values"))
     low, high = (float(text) for text in re.findall(r"([\d.]+) … ([\d.]+)", good)[0])
     assert low < 0.8 < high
-
-
-def test_every_domain_of_a_switch_has_its_panel() -> None:
-    space = pa.Switch("phase", {"early": pa.Float(1e-4, 1.0, log=True), "late": pa.Categorical(["a", "b"])})
-    parts = np.full(1003, 1 / 1003)
-    early, late = panels_of("x", space, [""] * 1003, parts, parts)
-    assert (early.scale, early.domain, early.is_curve) == ("log", "where phase is early", True)
-    assert (late.labels, late.is_curve) == (("a", "b"), False)
 
 
 def test_forms_hold_what_python_has(run) -> None:
@@ -351,67 +341,3 @@ def test_the_commands_of_the_document(run, workshop: Path, monkeypatch) -> None:
     for line in lines:
         status, _, err = run(*shlex.split(line, comments=True)[1:])
         assert status == 0, (line, err)
-
-
-class TestColumns:
-    def test_bars_give_way_first_then_columns_then_names(self) -> None:
-        rows = ["alpha_parameter_with_a_long_name", "b"]
-        columns = [
-            Column("name", rows, "name"),
-            Column("", kind="bar", parts=[1.0, 0.5]),
-            Column("kept", ["10.0%", "5.0%"]),
-            Column("leaves", ["x" * 12, "y"], leave=1),
-        ]
-        wide, middle, narrow = (draw_columns(columns, width=width) for width in (100, 60, 30))
-        assert "█" * 20 in wide
-        assert "leaves" in middle
-        assert "█" * 20 not in middle
-        assert "leaves" not in narrow
-        assert "…" in narrow
-        assert "10.0%" in narrow
-
-    def test_wide_letters_stay_in_line(self) -> None:
-        table = draw_columns([Column("name", ["名前", "ab"], "name"), Column("n", ["1", "22"])], width=40)
-        assert {width_of(line) for line in table.splitlines()} == {8}
-
-
-class TestLetters:
-    def test_names_are_shown_not_obeyed(self) -> None:
-        for name in HOSTILE:
-            assert printable(name).isprintable()
-            assert width_of(shorten(name, 20)) <= 20
-        assert printable("a\u00a0b") == "a b"
-
-
-class TestPanels:
-    def panel(self, scale: str, low: float, high: float, cells: int = 100) -> Panel:
-        edges = np.geomspace(low, high, cells + 1) if scale == "log" else np.linspace(low, high, cells + 1)
-        parts = np.full(cells, 1 / cells)
-        return Panel("x", "", scale, ("",) * cells, edges, parts, parts)
-
-    @pytest.mark.parametrize("columns", [20, 33, 72])
-    @pytest.mark.parametrize(
-        ("scale", "low", "high"),
-        [("log", 1e-5, 1), ("log", 1e-300, 1e300), ("log", 3, 7), ("log", 1.0, 1.1), ("linear", 0, 1),
-         ("linear", -1e9, 3e9), ("linear", 1e-9, 2e-9), ("linear", 5, 5.0001), ("linear", 0.5, 30.5)],
-    )  # fmt: skip
-    def test_marks_stand_where_their_numbers_lie(self, scale, low, high, columns) -> None:
-        panel = self.panel(scale, low, high)
-        marks = ticks(panel, columns)
-        assert len(marks) >= 2
-        for at, label in marks:
-            assert abs(panel.place(float(label)) * columns - at) <= 1.5, (at, label)
-
-    def test_parts_add_up_on_any_number_of_columns(self) -> None:
-        parts = np.random.default_rng(0).dirichlet(np.ones(29))
-        for columns in (7, 29, 100):
-            assert resampled(parts, columns).sum() / columns == pytest.approx(1.0)
-
-    def test_good_stretches_are_those_with_more_of_the_target(self) -> None:
-        panel = self.panel("linear", 0, 100)
-        target = np.where(np.arange(100) < 20, 0.04, 0.0025)
-        one = good_stretches(Panel("x", "", "linear", panel.labels, panel.edges, target, panel.region))
-        assert [(s.low, s.high, round(s.target, 2), round(s.region, 2)) for s in one] == [
-            ("0", "20", 0.8, 0.2)
-        ]
-        assert good_stretches(panel) == []

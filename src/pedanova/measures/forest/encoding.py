@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from pedanova.data.cells import cells_of
 from pedanova.data.column import Column, Mask
 from pedanova.data.observations import Observations
-from pedanova.data.regions import Direction, as_part, percent, rank_of
+from pedanova.data.regions import Direction, as_part, percent, rank_of, sign_of
 from pedanova.errors import DataError, QueryError
-from pedanova.measures.forest.marginals import Axis, Lattice, Reals, Span
+from pedanova.measures.forest.marginals import Axis, Lattice, RangeAxis, Reals
 from pedanova.space.grid import Block, Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
 
@@ -46,7 +46,7 @@ class Encoded:
     @property
     def best(self) -> int:
         """The incumbent: the best row, the first of several."""
-        return int(np.argmin(self.objective) if self.direction == "minimize" else np.argmax(self.objective))
+        return int(np.argmin(sign_of(self.direction) * self.objective))
 
 
 def encode(observed: Observations, *, clip: object = None) -> Encoded:
@@ -117,7 +117,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
 
 def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
     """The objective, nowhere worse than that of the ⌈part · rows⌉-th best row."""
-    sign = 1.0 if direction == "minimize" else -1.0
+    sign = sign_of(direction)
     rank = rank_of(part, len(objective))
     worst = float(np.partition(sign * objective, rank - 1)[rank - 1])
     clipped: Reals = sign * np.minimum(sign * objective, worst)
@@ -172,7 +172,7 @@ def positions(values: Reals, parameter: Float | Int) -> Reals:
 
 def _axis_of(parameter: Float | Int | Moving) -> Axis:
     if not isinstance(parameter, Int) or (parameter.high - parameter.low) // parameter.step >= MOST_POINTS:
-        return Span()
+        return RangeAxis()
     values = np.arange(parameter.low, parameter.high + 1, parameter.step, dtype=np.float64)
     ends = positions(values + parameter.step / 2, parameter)
     return Lattice(positions(values, parameter).astype(np.float32), np.r_[0.0, ends])

@@ -20,7 +20,7 @@ from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.measures.forest.encoding import Encoded, encode
 from pedanova.measures.forest.marginals import (
     Reals,
-    Tree,
+    TreeArrays,
     leaf_boxes,
     main_variances,
     pair_variances,
@@ -121,7 +121,7 @@ def _values_at(observed: Observations, row: int) -> dict[str, object]:
 class Fitted(NamedTuple):
     """A forest's trees; their values are in units whose square is `unit`."""
 
-    trees: list[Tree]
+    trees: list[TreeArrays]
     unit: float
 
 
@@ -172,13 +172,13 @@ def _given(model: Any, encoded: Encoded) -> Fitted:
     return Fitted(_trees_of(model), 1.0)
 
 
-def _trees_of(forest: Any) -> list[Tree]:
+def _trees_of(forest: Any) -> list[TreeArrays]:
     return [as_tree(estimator.tree_) for estimator in forest.estimators_]
 
 
-def as_tree(tree: Any) -> Tree:
+def as_tree(tree: Any) -> TreeArrays:
     """A tree of scikit-learn as plain arrays."""
-    return Tree(
+    return TreeArrays(
         left=tree.children_left,
         right=tree.children_right,
         feature=tree.feature,
@@ -195,8 +195,8 @@ class Parts(NamedTuple):
     pairs: Reals  # (trees, pairs)
 
 
-def _decompose(trees: list[Tree], encoded: Encoded, *, pairs: bool, threads: int) -> Parts:
-    def one(tree: Tree) -> tuple[float, Reals, Reals]:
+def _decompose(trees: list[TreeArrays], encoded: Encoded, *, pairs: bool, threads: int) -> Parts:
+    def one(tree: TreeArrays) -> tuple[float, Reals, Reals]:
         boxes = leaf_boxes(tree, encoded.axes)
         main = main_variances(boxes)
         return boxes.variance, main, pair_variances(boxes, main) if pairs else np.empty(0)
@@ -228,8 +228,8 @@ def _main_rows(encoded: Encoded, parts: Parts, unit: float) -> tuple[ForestEffec
 
 def _pair_rows(encoded: Encoded, parts: Parts, unit: float, *, computed: bool) -> ForestPairs:
     if not computed:
-        return ForestPairs((), encoded.names, computed=False)
+        return ForestPairs((), computed=False)
     found = _over_trees(parts.total, parts.pairs, unit)
     names = combinations(encoded.names, 2)
     rows = [ForestPair(*pair, *numbers) for pair, numbers in zip(names, found, strict=True)]
-    return ForestPairs(tuple(sorted(rows, key=lambda row: -row.share)), encoded.names)
+    return ForestPairs(tuple(sorted(rows, key=lambda row: -row.share)))

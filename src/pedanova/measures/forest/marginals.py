@@ -23,7 +23,7 @@ STRIP = 1 << 18  # cells held at once: what stays near the processor is summed s
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class RangeAxis:
     """A parameter that may be any number between two bounds."""
 
     low: float = 0.0
@@ -48,10 +48,10 @@ class Lattice:
         return part
 
 
-Axis: TypeAlias = Span | Lattice
+Axis: TypeAlias = RangeAxis | Lattice
 
 
-class Tree(NamedTuple):
+class TreeArrays(NamedTuple):
     """A regression tree as scikit-learn stores it; node 0 is the root, leaves have no left child."""
 
     left: NDArray[np.int64]  # (nodes,) -1 for a leaf
@@ -86,7 +86,7 @@ class Boxes:
         return variance if variance > noise * noise else 0.0
 
 
-def leaf_boxes(tree: Tree, axes: Sequence[Axis]) -> Boxes:
+def leaf_boxes(tree: TreeArrays, axes: Sequence[Axis]) -> Boxes:
     """The leaves' boxes, from the root downwards, a level of the tree at a time."""
     cuts, edge = _edges(tree, len(axes))
     low = np.zeros((len(tree.left), len(axes)), dtype=np.intp)
@@ -105,7 +105,7 @@ def leaf_boxes(tree: Tree, axes: Sequence[Axis]) -> Boxes:
     return _measured(low[leaves], high[leaves], tree.value[leaves], cuts, reached)
 
 
-def _edges(tree: Tree, dims: int) -> tuple[list[Reals], Places]:
+def _edges(tree: TreeArrays, dims: int) -> tuple[list[Reals], Places]:
     """Each parameter's thresholds, ascending, and for each node the number of its own edge."""
     inner = tree.left >= 0
     cuts, edge = [], np.zeros(len(tree.left), dtype=np.intp)

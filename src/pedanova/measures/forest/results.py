@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pedanova.base.table import Cell, NamedTable, Table, show_percent
-from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.base.table import Cell, PairTable, show_percent
+from pedanova.errors import QueryError
+from pedanova.measures.share import RatioTable, ShareTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +43,16 @@ class ForestPair:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ForestPairs(Table):
-    """A table of `ForestPair` rows, largest share first. ``pairs["lr", "layers"]``, in any order."""
+class ForestPairs(PairTable[ForestPair]):
+    """`ForestPair` rows by pair, largest share first: ``pairs["lr", "layers"]``, in either order."""
 
     rows: tuple[ForestPair, ...]
-    names: tuple[str, ...]
     computed: bool = True
 
     def __getitem__(self, names: tuple[str, str]) -> ForestPair:
-        if not isinstance(names, tuple) or len(names) != 2 or names[0] == names[1]:
-            raise UnknownParameterError(f"{names!r} is no pair; give two different names, such as ['a', 'b']")
-        for name in names:
-            if name not in self.names:
-                raise UnknownParameterError(unknown_name(name, self.names))
         if not self.computed:
             raise QueryError("pairs were not computed; pass pairs=True")
-        return next(row for row in self.rows if {row.first, row.second} == set(names))
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((row.first, row.second) for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __contains__(self, names: object) -> bool:
-        return any(names in ((a, b), (b, a)) for a, b in self)
+        return PairTable.__getitem__(self, names)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         keys = ("first", "second", "share", "std", "variance")
@@ -80,7 +66,7 @@ class ForestPairs(Table):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ForestEffects(NamedTable[ForestEffect]):
+class ForestEffects(ShareTable[ForestEffect]):
     """A table of `ForestEffect` rows, largest share first. ``effects["lr"].share``, ``effects.pairs``.
 
     Shares of parameters, of pairs and of larger groups add up to 1 in every tree.
@@ -122,7 +108,7 @@ class AxisEffect:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AxisEffects(NamedTable[AxisEffect]):
+class AxisEffects(RatioTable[AxisEffect]):
     """A table of `AxisEffect` rows, largest variance first, around the best row (`incumbent`)."""
 
     rows: tuple[AxisEffect, ...]

@@ -19,6 +19,7 @@ from pedanova.data.regions import Quantile, Region
 from pedanova.errors import QueryError
 from pedanova.measures.importance import Baseline, Importance, measure
 from pedanova.measures.inference import DRAWS, Sureness, infer, told
+from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate import gaussian
 from pedanova.measures.surrogate.blend import Belief, Question, assist, believe, believe_near
 from pedanova.measures.surrogate.model import Surrogate, fit_surrogate
@@ -31,7 +32,6 @@ FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
 NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
 WIDER = 3  # times the rows of a region are learned by a model of it and its surroundings
 PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
-LEAST_TARGET = 5  # rows below which nothing is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def as_options(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class Query:
     """A question with all that can answer it."""
 
     contrasts: Sequence[Contrast]
@@ -89,49 +89,57 @@ class Estimate:
     notes: list[str]
 
 
-def estimate(asked: Asked, options: Options) -> Estimate:
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why no model can be used, in words; `curable` where only the rows or a library are missing."""
+
+    words: str
+    curable: bool = False
+
+
+def estimate(query: Query, options: Options) -> Estimate:
     """Counts, unless a model is asked for or would do better."""
-    with undisturbed(asked, options):
-        return _estimate(asked, options)
+    with undisturbed(query, options):
+        return _estimate(query, options)
 
 
 @contextmanager
-def undisturbed(asked: Asked, options: Options) -> Iterator[None]:
+def undisturbed(query: Query, options: Options) -> Iterator[None]:
     """Linear algebra on one thread, that of SciPy too."""
-    if options.estimator != "counts" and len(asked.rows) >= FEWEST_ROWS and gaussian.available():
+    if options.estimator != "counts" and len(query.rows) >= FEWEST_ROWS and gaussian.available():
         gaussian.warm_up()  # SciPy brings threads of its own: they must be there to be held back
     with one_thread():
         yield
 
 
-def _estimate(asked: Asked, options: Options) -> Estimate:
+def _estimate(query: Query, options: Options) -> Estimate:
     counted = [
         measure(contrast, baseline=options.baseline, smoothing=options.smoothing)
-        for contrast in asked.contrasts
+        for contrast in query.contrasts
     ]
     check_enough(counted[0].n_target, options)
-    model, notes = choose(asked, options)
+    model, notes = choose(query, options)
     return (
-        by_counts(asked, options, counted, notes)
+        by_counts(query, options, counted, notes)
         if model is None
-        else by_model(asked, options, counted, model)
+        else by_model(query, options, counted, model)
     )
 
 
-def model_of(asked: Asked, options: Options) -> Surrogate | None:
+def model_of(query: Query, options: Options) -> Surrogate | None:
     """The model that would answer, None where counts would."""
-    with undisturbed(asked, options):
-        return choose(asked, options)[0]
+    with undisturbed(query, options):
+        return choose(query, options)[0]
 
 
-def choose(asked: Asked, options: Options) -> tuple[Surrogate | None, list[str]]:
+def choose(query: Query, options: Options) -> tuple[Surrogate | None, list[str]]:
     """The model that answers; or none, and why not where that is worth a word."""
-    why_not = reason_against(asked, options)
-    if options.estimator == "surrogate" and why_not is not None:
-        raise QueryError(f"estimator='surrogate' cannot be used: {why_not}; use estimator='counts'")
-    if options.estimator == "counts" or why_not is not None:
-        return None, advice(asked, options, why_not)
-    model = fitted(asked, options, asked.rows)
+    objection = objection_to(query, options)
+    if options.estimator == "surrogate" and objection is not None:
+        raise QueryError(f"estimator='surrogate' cannot be used: {objection.words}; use estimator='counts'")
+    if options.estimator == "counts" or objection is not None:
+        return None, advice(query, options, objection)
+    model = fitted(query, options, query.rows)
     if model.correlation >= PREDICTS:
         return model, []
     why = f"a model predicts the order of the rows badly (rank correlation {model.correlation:.2f})"
@@ -149,22 +157,23 @@ def check_enough(inside: int, options: Options) -> None:
         )
 
 
-def reason_against(asked: Asked, options: Options) -> str | None:
+def objection_to(query: Query, options: Options) -> Objection | None:
     """Why no model can be used, before one is fitted."""
-    rows = asked.count
-    if asked.observed is None:
-        return "the rows are no longer at hand"
-    if asked.target is None or asked.region is None or asked.observed.restricted:
-        return "rows picked by a mask, a box or a condition are no part of the space that can be sampled"
-    if not asked.own and asked.by_quantile:
-        return "the quantiles are those of other rows"
+    rows, picked = query.count, "rows picked by a mask, a box or a condition"
+    if query.observed is None:
+        return Objection("the rows are no longer at hand", curable=True)
+    if query.target is None or query.region is None or query.observed.restricted:
+        return Objection(f"{picked} are no part of the space that can be sampled")
+    if not query.own and query.by_quantile:
+        return Objection("the quantiles are those of other rows")
     if options.smoothing != "auto":
-        return f"smoothing={options.smoothing!r} is a matter of counts"
+        return Objection(f"smoothing={options.smoothing!r} is a matter of counts")
     if not FEWEST_ROWS <= rows <= MOST_ROWS:
-        return f"{rows:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}"
-    if is_complete(asked.observed, asked.rows):
-        return "the table holds every configuration, so counts are exact"
-    return None if gaussian.available() else "it needs SciPy (pip install 'pedanova[surrogate]')"
+        return Objection(f"{rows:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}")
+    if is_complete(query.observed, query.rows):
+        return Objection("the table holds every configuration, so counts are exact")
+    needed = Objection("it needs SciPy (pip install 'pedanova[surrogate]')", curable=True)
+    return None if gaussian.available() else needed
 
 
 def is_complete(observed: Observations, rows: NDArray[np.int64]) -> bool:
@@ -180,24 +189,24 @@ def is_complete(observed: Observations, rows: NDArray[np.int64]) -> bool:
     return len(counts) == configurations and bool(np.all(counts == counts[0]))
 
 
-def advice(asked: Asked, options: Options, why_not: str | None) -> list[str]:
+def advice(query: Query, options: Options, objection: Objection | None) -> list[str]:
     """A word on a model that would help, where only a library or the rows are missing."""
-    asks = options.estimator == "auto" and FEWEST_ROWS <= asked.count <= MOST_ROWS
-    if asks and (asked.observed is None or (why_not is not None and "SciPy" in why_not)):
-        return [f"with {asked.count:,} rows a model would be nearer the truth than counts, but {why_not}"]
-    return []
+    helps = options.estimator == "auto" and FEWEST_ROWS <= query.count <= MOST_ROWS
+    if not helps or objection is None or not objection.curable:
+        return []
+    return [f"with {query.count:,} rows a model would be nearer the truth than counts, but {objection.words}"]
 
 
-def by_counts(asked: Asked, options: Options, counted: list[Importance], notes: list[str]) -> Estimate:
+def by_counts(query: Query, options: Options, counted: list[Importance], notes: list[str]) -> Estimate:
     if options.draws == 0:
         return Estimate(counted, "counts", notes)
-    found = sureness(asked, options, counted, options.draws)
+    found = sureness(query, options, counted, options.draws)
     return Estimate(told(counted, found), "counts", notes)
 
 
-def sureness(asked: Asked, options: Options, counted: Sequence[Importance], draws: int) -> list[Sureness]:
+def sureness(query: Query, options: Options, counted: Sequence[Importance], draws: int) -> list[Sureness]:
     return infer(
-        asked.contrasts,
+        query.contrasts,
         counted,
         baseline=options.baseline,
         smoothing=options.smoothing,
@@ -206,11 +215,11 @@ def sureness(asked: Asked, options: Options, counted: Sequence[Importance], draw
     )
 
 
-def by_model(asked: Asked, options: Options, counted: list[Importance], model: Surrogate) -> Estimate:
-    beliefs, question = beliefs_of(asked, options, model)
+def by_model(query: Query, options: Options, counted: list[Importance], model: Surrogate) -> Estimate:
+    beliefs, question = beliefs_of(query, options, model)
     # What never varied keeps the row that says so. What did, in other rows than the region's, a model can tell.
-    known = [i for i, contrast in enumerate(asked.contrasts) if model.varies(contrast.name)]
-    part = replace(asked, contrasts=[asked.contrasts[i] for i in known])
+    known = [i for i, contrast in enumerate(query.contrasts) if model.varies(contrast.name)]
+    part = replace(query, contrasts=[query.contrasts[i] for i in known])
     rows = [replace(counted[i], varied=True) for i in known]
     found = held_against(part, options, rows)
     rows, weight = assist(beliefs, question, part.contrasts, rows, found)
@@ -229,39 +238,39 @@ def by_model(asked: Asked, options: Options, counted: list[Importance], model: S
     return Estimate(every, "surrogate", [model_note(model, counted[0].n_target, weight)])
 
 
-def held_against(asked: Asked, options: Options, counted: Sequence[Importance]) -> list[Sureness]:
+def held_against(query: Query, options: Options, counted: Sequence[Importance]) -> list[Sureness]:
     """How sure the counts are. A model's shares are moved by that, so it hangs on no number that is asked for."""
-    check = sureness(asked, options, counted, DRAWS)
+    check = sureness(query, options, counted, DRAWS)
     if options.draws in (0, DRAWS):
         return check
-    found = sureness(asked, options, counted, options.draws)
+    found = sureness(query, options, counted, options.draws)
     return [replace(one, deviation=other.deviation) for one, other in zip(found, check, strict=True)]
 
 
 def fitted(
-    asked: Asked, options: Options, rows: NDArray[np.int64], *, beside: Surrogate | None = None
+    query: Query, options: Options, rows: NDArray[np.int64], *, beside: Surrogate | None = None
 ) -> Surrogate:
     """A model of some rows; `beside` another one it is asked at the same points."""
     key = (rows.tobytes(), options.seed)
-    if key not in asked.models:
+    if key not in query.models:
         points = None if beside is None else beside.points
-        asked.models[key] = fit_surrogate(asked.observed, rows, seed=options.seed, points=points)  # type: ignore[arg-type]
-    model: Surrogate = asked.models[key]
+        query.models[key] = fit_surrogate(query.observed, rows, seed=options.seed, points=points)  # type: ignore[arg-type]
+    model: Surrogate = query.models[key]
     return model
 
 
-def beliefs_of(asked: Asked, options: Options, model: Surrogate) -> tuple[list[Belief], Question]:
+def beliefs_of(query: Query, options: Options, model: Surrogate) -> tuple[list[Belief], Question]:
     """What the model of all rows says, and beside it those of the rows in and around the region."""
-    if asked.target is None or asked.region is None or asked.observed is None:
+    if query.target is None or query.region is None or query.observed is None:
         raise QueryError("a model answers questions about regions of the objective only")
-    direction = asked.observed.direction
-    question = Question(asked.target, asked.region, direction, options.baseline, options.smoothing)
+    direction = query.observed.direction
+    question = Question(query.target, query.region, direction, options.baseline, options.smoothing)
     far = believe(model, question)
     # The part of a region of values that a quantile of all rows makes up is another in every draw.
-    translatable = asked.target.kind == "value" or asked.region.kind == "quantile"
+    translatable = query.target.kind == "value" or query.region.kind == "quantile"
     beliefs = [far]
     for rows, rows_of in surroundings(far, question) if translatable else ():
-        near = fitted(asked, options, asked.rows[rows], beside=model)
+        near = fitted(query, options, query.rows[rows], beside=model)
         beliefs.append(believe_near(near, rows_of, far, question))
     return beliefs, question
 

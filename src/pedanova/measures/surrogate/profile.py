@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any
+from typing import Protocol
 
-from pedanova.base.html import Look
+from pedanova.base.html import HtmlTable
 from pedanova.base.table import Cell, Table
-from pedanova.counting.contrasts import Slice
+from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
-from pedanova.measures.surrogate.estimate import Options, asked_words, estimate, model_of
+from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.surrogate.estimate import Options, Query, asked_words, estimate, model_of
+from pedanova.space.parameters import Space
 
-FEW_TOLD = 5  # target rows below which ratios are dice
 FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
 MOST_MODELLED = 5
 USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
@@ -46,6 +47,7 @@ class Profile(Table):
     Quantiles that cannot be told apart (ties) appear in `notes`.
     """
 
+    internal = Table.internal | {"by_parameter", "told"}
     steps: tuple[Step, ...]
     region: str
     notes: tuple[str, ...] = ()
@@ -90,7 +92,7 @@ class Profile(Table):
 
     def told(self) -> list[Step]:
         """Steps with enough target rows to tell anything; all, where none has."""
-        return [step for step in self.steps if step.rows[0].n_target >= FEW_TOLD] or list(self.steps)
+        return [step for step in self.steps if step.rows[0].n_target >= LEAST_TARGET] or list(self.steps)
 
     def by_parameter(self) -> list[list[Importance]]:
         """Each parameter at every step of `told`; the most important first where the target is the best 10 %."""
@@ -101,17 +103,30 @@ class Profile(Table):
         by_name = [{row.name: row for row in step.rows} for step in steps]
         return [[rows[row.name] for rows in by_name] for row in usual.rows]
 
-    def look(self) -> Look:
+    def look(self) -> HtmlTable:
         """Parameters down, a few targets across."""
         steps, rows = self.told(), self.by_parameter()
         places = sorted(chosen_places([float(step.quantile) for step in steps]))
         header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
         lines = [[row[0].name, *(known_percent(row[i], row[i].ratio) for i in places)] for row in rows]
         bars = {1 + k: [row[i].ratio for row in rows] for k, i in enumerate(places)}
-        return Look(f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes)
+        return HtmlTable(
+            f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes
+        )
 
 
-def ask_profile(a: Any, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
+class Sliced(Protocol):
+    """What a profile asks of an analysis."""
+
+    @property
+    def space(self) -> Space: ...
+    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query: ...
+    def slices(
+        self, base: Region, parts: Iterable[Fraction] | None = ...
+    ) -> tuple[list[Slice], list[Fraction]]: ...
+
+
+def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
     """The question of `Analysis.importance` at these targets, or the usual ones; one model serves all."""
     slices, same = a.slices(base, parts)
     model = model_of(a.asked([], slices[0].target, base), options) if slices else None
@@ -143,9 +158,9 @@ def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[str]:
 
 def few_of(usual: Sequence[Slice], every: Sequence[Slice]) -> list[Slice]:
     """Targets worth the time of a model: the page's, then others that people ask for, then any."""
-    told = [one for one in usual if one.rows >= FEW_TOLD]
+    told = [one for one in usual if one.rows >= LEAST_TARGET]
     if len(told) < 2:
-        told = [one for one in every if one.rows >= FEW_TOLD]
+        told = [one for one in every if one.rows >= LEAST_TARGET]
         return told[:: max(1, -(-len(told) // MOST_MODELLED))]
     picked = sorted(told, key=lambda one: CANDIDATES.index(one.part))[:MOST_MODELLED]
     return sorted(picked, key=lambda one: one.part)

@@ -136,8 +136,8 @@ pedanova.cards = (function () {
       return;
     }
     const [target, region, uniform] = spread.slice(0, 3).map((id) => data.vectors[id]);
-    const good = goodOf(spread);
-    const words = goodWords(shape, good);
+    const good = data.vectors[spread[state.baseline === "region" ? 3 : 4]]; // ends of ranges, or numbers of bars
+    const words = goodWords(spread);
     byId("density-note").textContent = densityNote(question(), state.chosen);
     const label = `Densities of ${data.names[state.chosen]} in the target, the region and a uniform draw. ${words}`;
     const values = { target, region, uniform };
@@ -145,16 +145,10 @@ pedanova.cards = (function () {
     tables.keep("density", () => densityTable(shape, values));
   }
 
-  /* First and last + 1 cell of every good range. */
-  function goodOf(spread) {
-    const flat = data.vectors[spread[state.baseline === "region" ? 3 : 4]];
-    return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]);
-  }
-
   function densityNote(one, id) {
     const [spread, shape] = [one.spreads[id], data.shapes[id]];
     if (!spread || !shape) return "No rows to draw for this question.";
-    return goodWords(shape, goodOf(spread)) + missingWords(spread) + noiseWords(one, id);
+    return goodWords(spread) + missingWords(spread) + noiseWords(one, id);
   }
 
   function curveOf(shape, values, good) {
@@ -163,25 +157,20 @@ pedanova.cards = (function () {
     const at = (x, i) => ({ x, target: values.target[i], region: values.region[i], uniform: values.uniform[i] });
     const middle = (i) => (log ? Math.sqrt(edges[i] * edges[i + 1]) : (edges[i] + edges[i + 1]) / 2);
     const curve = [at(edges[0], 0), ...values.target.map((_, i) => at(middle(i), i)), at(edges[last + 1], last)];
-    const shaded = good.map(([from, to]) => ({ x: edges[from], x2: edges[to] }));
+    const shaded = Array.from({ length: good.length / 2 }, (_, i) => ({ x: good[2 * i], x2: good[2 * i + 1] }));
     return { spec: log ? "curve-log" : "curve", height: 340, rows: { curve, good: shaded } };
   }
 
   function barsOf(shape, values, good) {
-    const better = new Set(good.flatMap(([from, to]) => Array.from({ length: to - from }, (_, i) => from + i)));
     const rows = shape.labels.map((_, place) => ({
-      place, target: values.target[place], region: values.region[place], uniform: values.uniform[place], good: better.has(place),
+      place, target: values.target[place], region: values.region[place], uniform: values.uniform[place], good: good.includes(place),
     }));
     return { spec: "bars", height: rows.length > 6 ? Math.max(340, 26 * rows.length + 50) : 52 * rows.length + 50, rows: { bars: rows }, words: { cells: shape.labels } };
   }
 
-  function goodWords(shape, good) {
-    if (!good.length) return "No value stands out.";
-    const names = shape.labels
-      ? good.flatMap(([from, to]) => shape.labels.slice(from, to))
-      : good.map(([from, to]) => `${short(shape.edges[from])} to ${short(shape.edges[to])}`);
-    const more = names.length > 4 ? ` and ${names.length - 4} more` : "";
-    return `More often in the target: ${names.slice(0, 4).join(", ")}${more}.`;
+  function goodWords(spread) {
+    const words = data.texts[spread[state.baseline === "region" ? 5 : 6]];
+    return words ? `Good values: ${words}.` : "No value stands out.";
   }
 
   function noiseWords(one, id) {
@@ -191,8 +180,8 @@ pedanova.cards = (function () {
   }
 
   function missingWords(spread) {
-    if (!(spread[6] > 0 || spread[5] > 0)) return "";
-    return ` Drawn where it has a value: ${percent(1 - spread[5], 0)} of the target, ${percent(1 - spread[6], 0)} of the region.`;
+    if (!(spread[7] > 0 || spread[8] > 0)) return "";
+    return ` Drawn where it has a value: ${percent(1 - spread[7], 0)} of the target, ${percent(1 - spread[8], 0)} of the region.`;
   }
 
   function densityTable(shape, values) {

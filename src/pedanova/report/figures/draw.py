@@ -19,8 +19,8 @@ from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.surrogate.profile import Profile
 from pedanova.reduction.result import Verdict
-from pedanova.report.page.shapes import is_log
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, scale_of
 
 PALE = 0.35
 LONGEST = 28  # letters of a name
@@ -70,26 +70,22 @@ def draw_importances(found: Importances, ax: Axes | None = None, *, metric: str 
     return ax
 
 
-def draw_densities(
-    found: Densities, ax: Axes | None = None, *, target: str = "target", region: str = "region"
-) -> Axes:
+def draw_densities(found: Densities, ax: Axes | None = None) -> Axes:
     """The target's density against the region's and a uniform draw; good ranges are shaded."""
     ax = ax if ax is not None else new_axes(4.8, 3.2)
-    if found.edges is None or len(found.cells) <= MOST_TICKS:
-        _draw_bars(found, ax, target, region)
+    if found.edges is not None and grid_of(found.parameter).is_range:
+        _draw_curves(found, found.edges, ax)
     else:
-        _draw_curves(found, found.edges, ax, target, region)
+        _draw_bars(found, ax)
     ax.set_xlabel(shorten(found.name))
     ax.set_ylim(bottom=0)
     return ax
 
 
-def draw_verdict(
-    row: Verdict, found: Densities, ax: Axes | None = None, *, target: str = "target", region: str = "region"
-) -> Axes:
+def draw_verdict(row: Verdict, found: Densities, ax: Axes | None = None) -> Axes:
     """What is left of a parameter over its densities: what is cut off is hatched, arrows point where to widen."""
-    ax = draw_densities(found, ax, target=target, region=region)
-    as_bars = found.edges is None or len(found.cells) <= MOST_TICKS
+    ax = draw_densities(found, ax)
+    as_bars = not grid_of(found.parameter).is_range
     kept = np.array(
         [any(_has(d, row.before, cell) for d in row.pieces or (row.after,)) for cell in found.cells]
     )
@@ -145,10 +141,10 @@ def _values(domain: Categorical | Ordinal) -> tuple[Any, ...]:
     return domain.choices if isinstance(domain, Categorical) else domain.values
 
 
-def _draw_bars(found: Densities, ax: Axes, target: str, region: str) -> None:
+def _draw_bars(found: Densities, ax: Axes) -> None:
     places = np.arange(len(found.cells))
-    ax.bar(places - 0.2, 100 * found.target, 0.4, color="C0", label=target)
-    ax.bar(places + 0.2, 100 * found.region, 0.4, color="0.7", label=region)
+    ax.bar(places - 0.2, 100 * found.target, 0.4, color="C0", label=found.words[0])
+    ax.bar(places + 0.2, 100 * found.region, 0.4, color="0.7", label=found.words[1])
     ax.plot(
         places, 100 * found.uniform, linestyle="none", marker="_", markersize=16, color="C1", label="uniform"
     )
@@ -158,18 +154,19 @@ def _draw_bars(found: Densities, ax: Axes, target: str, region: str) -> None:
     ax.set_ylabel("rows (%)")
 
 
-def _draw_curves(found: Densities, edges: NDArray[np.float64], ax: Axes, target: str, region: str) -> None:
-    log = is_log(edges)
+def _draw_curves(found: Densities, edges: NDArray[np.float64], ax: Axes) -> None:
+    log = scale_of(found.parameter) == "log"
+    good = np.zeros(len(found), dtype=bool)
+    for one in found.good():
+        good[one.start : one.stop] = True
     scale = np.log10(edges) if log else edges
     widths = np.diff(scale)
     middles = (scale[1:] + scale[:-1]) / 2
     middles = 10**middles if log else middles
     curves = [parts / widths for parts in (found.target, found.region, found.uniform)]
-    ax.fill_between(
-        middles, 0, curves[0], where=found.target > found.region, color="C0", alpha=0.2, linewidth=0
-    )
-    ax.plot(middles, curves[0], color="C0", label=target)
-    ax.plot(middles, curves[1], color="0.5", label=region)
+    ax.fill_between(middles, 0, curves[0], where=good, color="C0", alpha=0.2, linewidth=0)
+    ax.plot(middles, curves[0], color="C0", label=found.words[0])
+    ax.plot(middles, curves[1], color="0.5", label=found.words[1])
     ax.plot(middles, curves[2], color="C1", linestyle="--", linewidth=1, label="uniform")
     if log:
         ax.set_xscale("log")
@@ -261,14 +258,14 @@ def draw_marginal(found: Marginal, mean: float, ax: Axes | None = None) -> Axes:
     """The mean objective by value, and the mean of all rows."""
     ax = ax if ax is not None else new_axes(4.8, 3.2)
     ax.axhline(mean, color="0.5", linewidth=1, linestyle="--")
-    if found.edges is None or len(found.cells) <= MOST_TICKS:
+    if found.edges is None or not grid_of(found.parameter).is_range:
         places = np.arange(len(found.cells))
         ax.plot(places, found.mean, marker="o", linestyle="none", color="C0")
         names = [shorten(f"{cell:.3g}" if isinstance(cell, float) else cell) for cell in found.cells]
         crowded = len(names) > 6 or max(map(len, names)) > 8
         ax.set_xticks(places, names, rotation=60 if crowded else 0, ha="right" if crowded else "center")
     else:
-        log = is_log(found.edges)
+        log = scale_of(found.parameter) == "log"
         middles = (
             np.sqrt(found.edges[1:] * found.edges[:-1]) if log else (found.edges[1:] + found.edges[:-1]) / 2
         )

@@ -10,6 +10,8 @@ import numpy as np
 
 from pedanova.data.regions import Quantile, as_region
 from pedanova.errors import QueryError
+from pedanova.reduction.result import ReducedSpace
+from pedanova.report.asks import Shows
 from pedanova.report.figures import draw as figures
 
 SHOWN = 6  # parameters, where none is named
@@ -22,7 +24,7 @@ Axes = Any
 class Plots:
     """Figures of one analysis."""
 
-    analysis: Any  # an `Analysis`, which stands on a higher floor
+    _analysis: Shows
 
     def importance(
         self,
@@ -35,7 +37,7 @@ class Plots:
     ) -> Axes:
         """Ranked shares (or ratios) with their intervals; further options are those of `importance`."""
         return figures.draw_importances(
-            self.analysis.importance(target, region, **options), ax, metric=metric
+            self._analysis.importance(target, region, **options), ax, metric=metric
         )
 
     def densities(
@@ -47,12 +49,11 @@ class Plots:
         ax: Axes = None,
     ) -> Axes:
         """Where the target's values lie: one parameter in `ax`, or several side by side."""
-        found = self.analysis.all_densities(target, region)
+        found = self._analysis.all_densities(target, region)
         chosen = self._chosen(names, target, region)
-        words = {"target": str(as_words(target)), "region": str(as_words(region))}
         axes = self._axes(len(chosen), ax)
         for name, one in zip(chosen, axes.flat, strict=False):
-            figures.draw_densities(found[name], one, **words)
+            figures.draw_densities(found[name], one)
         axes.flat[0].legend(fontsize="small")
         return axes.flat[0] if len(chosen) == 1 else axes
 
@@ -62,7 +63,7 @@ class Plots:
         keep: float = 0.95,
         *,
         names: str | Sequence[str] | None = None,
-        reduced: Any = None,
+        reduced: ReducedSpace | None = None,
         ax: Axes = None,
         **options: Any,
     ) -> Axes:
@@ -70,14 +71,12 @@ class Plots:
 
         Further options are those of `reduce`; `reduced` is a space that it gave before.
         """
-        found = self.analysis.reduce(target, keep, **{"folds": 0, **options}) if reduced is None else reduced
-        spread = self.analysis.all_densities(target)
+        found = self._analysis.reduce(target, keep, **{"folds": 0, **options}) if reduced is None else reduced
+        spread = self._analysis.all_densities(target)
         chosen = [names] if isinstance(names, str) else list(names or found)
         axes = self._axes(len(chosen), ax, in_a_row=3 if len(chosen) <= MANY else 5)
         for name, one in zip(chosen, axes.flat, strict=False):
-            figures.draw_verdict(
-                found[name], spread[name], one, target=str(as_words(target)), region="all rows"
-            )
+            figures.draw_verdict(found[name], spread[name], one)
         axes.flat[0].legend(fontsize="small")
         return axes.flat[0] if len(chosen) == 1 else axes
 
@@ -96,12 +95,12 @@ class Plots:
         more and more of them, for one `target`, and takes those of `importance`. Both draw its numbers.
         """
         if over == "target":
-            return figures.draw_profile(self.analysis.profile(region, **options), ax)
+            return figures.draw_profile(self._analysis.profile(region, **options), ax)
         if over != "rows":
             raise QueryError(f"over={over!r} must be 'target' or 'rows'")
         found = [
-            (rows, self.analysis.first(rows).importance(target, region, **{"draws": 0} | options))
-            for rows in steps_to(self.analysis.rows)
+            (rows, self._analysis.first(rows).importance(target, region, **{"draws": 0} | options))
+            for rows in steps_to(self._analysis.rows)
         ]
         return figures.draw_growth(found, ax)
 
@@ -109,7 +108,7 @@ class Plots:
         self, target: object = 0.1, region: object = 1.0, *, ax: Axes = None, **options: Any
     ) -> Axes:
         """All pairs as a heat map."""
-        return figures.draw_interactions(self.analysis.interactions(target, region, **options), ax)
+        return figures.draw_interactions(self._analysis.interactions(target, region, **options), ax)
 
     def pair(
         self,
@@ -122,7 +121,7 @@ class Plots:
         ax: Axes = None,
     ) -> Axes:
         """Where on the plane of two parameters the target is likelier."""
-        return figures.draw_pair(self.analysis.pair(first, second, target, region, cells=cells), ax)
+        return figures.draw_pair(self._analysis.pair(first, second, target, region, cells=cells), ax)
 
     def effects(
         self,
@@ -133,7 +132,7 @@ class Plots:
         **options: Any,
     ) -> Axes:
         """The mean objective by value."""
-        found = self.analysis.effects(region, **options)
+        found = self._analysis.effects(region, **options)
         wanted = [names] if isinstance(names, str) else list(names or list(found)[:SHOWN])
         axes = self._axes(len(wanted), ax)
         for name, one in zip(wanted, axes.flat, strict=False):
@@ -141,25 +140,27 @@ class Plots:
         return axes.flat[0] if len(wanted) == 1 else axes
 
     def objective(self, target: object = 0.1, region: object = 1.0, *, ax: Axes = None) -> Axes:
-        """How the objective is spread, and where target and region begin."""
-        levels = self.analysis.levels
-        by_level = next(iter(self.analysis.tallies.values())).rows_by_level()
+        """How the objective is spread, and where target and region end."""
+        levels = self._analysis.levels
+        by_level = next(iter(self._analysis.tallies.values())).rows_by_level()
         reached = np.cumsum(by_level) / max(1, by_level.sum())
         marks = []
         for word, rows in (("target", as_region(target, "target")), ("region", as_region(region, "region"))):
             end = rows.cuts(levels.direction)[1]
-            if isinstance(end, Quantile) and end.part < 1 and end.part in levels.quantiles:
-                marks.append((word, float(levels.thresholds[levels.index[levels.quantiles.index(end.part)]])))
-            elif end is not None and not isinstance(end, Quantile):
+            if isinstance(end, Quantile):
+                marks.append((word, self._analysis.reach(end.part)[0]))
+            elif end is not None:
                 marks.append((word, levels.sign * end.signed))
-        return figures.draw_objective(levels.thresholds, reached, marks, self.analysis.objective, ax)
+        return figures.draw_objective(levels.thresholds, reached, marks, self._analysis.objective, ax)
 
     def _chosen(self, names: str | Sequence[str] | None, target: object, region: object) -> list[str]:
         if isinstance(names, str):
             return [names]
         if names is not None:
             return list(names)
-        return list(self.analysis.importance(target, region, estimator="counts", draws=0, force=True))[:SHOWN]
+        return list(self._analysis.importance(target, region, estimator="counts", draws=0, force=True))[
+            :SHOWN
+        ]
 
     def _axes(self, count: int, ax: Axes, in_a_row: int = 3) -> Axes:
         """So many Axes; or the one that was given."""
@@ -185,7 +186,3 @@ def steps_to(rows: int) -> list[int]:
     if rows < FEWEST_ROWS:
         raise QueryError(f"{rows} rows are too few to see ratios settle; it takes {FEWEST_ROWS}")
     return sorted({round(step) for step in np.geomspace(max(FEWEST_ROWS, rows / 64), rows, STEPS)})
-
-
-def as_words(rows: object) -> object:
-    return as_region(rows, "target") if isinstance(rows, int | float) else rows

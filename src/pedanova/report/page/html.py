@@ -15,7 +15,7 @@ from pathlib import Path
 from pedanova.errors import DataError, PedanovaError
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.page.payload import to_json
-from pedanova.report.page.view import View
+from pedanova.report.page.view import TITLE, View
 from pedanova.space.words import in_words
 
 SCRIPTS = (
@@ -53,19 +53,20 @@ def check_place(path: str | os.PathLike[str]) -> Path:
 
 def write_page(place: Path, page: str) -> None:
     try:
-        place.write_text(page, encoding="utf-8", errors="xmlcharrefreplace")
+        place.write_text(page, encoding="utf-8")
     except OSError as error:
         raise DataError(f"{place} cannot be written: {error.strerror or error}") from None
 
 
 def draw_page(view: View) -> str:
-    """The whole page."""
+    """The whole page, as UTF-8 can hold it."""
     scripts = "\n".join(f"<script>{licence(name)}{asset(name)}</script>" for name in SCRIPTS)
-    return (
+    page = (
         f"<!doctype html>\n<html lang='en'>\n{head(view.title)}\n<body>\n"
         f"{header(view)}\n<main>\n{body(view)}\n</main>\n{footer()}\n"
         f"<script type='application/json' id='data'>{to_json(view)}</script>\n{scripts}\n</body>\n</html>\n"
     )
+    return page.encode("utf-8", errors="xmlcharrefreplace").decode("utf-8")
 
 
 def asset(name: str) -> str:
@@ -100,7 +101,7 @@ def header(view: View) -> str:
 
 
 def title_of(view: View) -> str:
-    return view.title.strip() or "Hyperparameter importance"
+    return view.title.strip() or TITLE
 
 
 def body(view: View) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from pedanova.data.regions import Region, as_part, as_parts, as_region, percent
 from pedanova.errors import LevelsError, QueryError
+from pedanova.measures.asks import Tallied
+from pedanova.measures.significance import LEAST_TARGET
 
 RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))
 MOST_RUNGS = 24
-FEWEST_ROWS = 5  # below which nothing is told of a target
 WHOLE = Fraction(1)
 
 
@@ -52,7 +52,7 @@ def part_of(rows: object) -> Fraction | None:
 
 
 def ladder_of(
-    a: Any,
+    a: Tallied,
     asked: Iterable[Fraction],
     chosen: Iterable[object] | None,
     *,
@@ -62,7 +62,7 @@ def ladder_of(
     """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones."""
     needed = {*asked, WHOLE}
     if chosen is None:
-        found, notes = _usual(a, usual, needed, least=1 if force else FEWEST_ROWS)
+        found, notes = _usual(a, usual, needed, least=1 if force else LEAST_TARGET)
     else:
         needed |= set(as_parts(chosen))
         found, notes = [], []
@@ -73,7 +73,7 @@ def ladder_of(
 
 
 def _usual(
-    a: Any, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
+    a: Tallied, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
 ) -> tuple[list[Rung], list[str]]:
     found: list[Rung] = []
     few: list[Rung] = []
@@ -86,7 +86,7 @@ def _usual(
     return found, [note] if few else []
 
 
-def _at_hand(a: Any, usual: Sequence[Fraction]) -> Sequence[Fraction]:
+def _at_hand(a: Tallied, usual: Sequence[Fraction]) -> Sequence[Fraction]:
     """The usual rungs; where too few of them were counted, the ones that were."""
     counted = a.levels.quantiles
     if a.observations is not None or len(set(usual) & set(counted)) > 3:
@@ -95,7 +95,7 @@ def _at_hand(a: Any, usual: Sequence[Fraction]) -> Sequence[Fraction]:
     return tuple(counted[::step])
 
 
-def _rung(a: Any, part: Fraction) -> Rung:
+def _rung(a: Tallied, part: Fraction) -> Rung:
     threshold, rows = a.reach(part)
     known = math.isfinite(threshold) and part < 1 and not a.levels.several
     return Rung(part, str(as_region(part, "target")), rows, threshold if known else None)

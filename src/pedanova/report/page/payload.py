@@ -16,13 +16,14 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.data.regions import sign_of
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.interactions import Interaction
 from pedanova.measures.plane import PairDensity
 from pedanova.report.page.ladder import Rung
 from pedanova.report.page.shapes import Shape, Spread
 from pedanova.report.page.specs import SLOTS, all_specs
-from pedanova.report.page.view import BASELINES, Answer, Pairs, Question, View
+from pedanova.report.page.view import BASELINES, Answer, PageQuestion, Pairs, View
 
 DIGITS = 4
 LINES = 24  # of the profile
@@ -101,7 +102,7 @@ def exact(value: Any) -> Any:
 
 def _rung(rung: Rung, view: View) -> dict[str, Any]:
     end = None if rung.threshold is None else rounded(rung.threshold)
-    sign = "≤" if view.direction == "minimize" else "≥"
+    sign = "≤" if sign_of(view.direction) > 0 else "≥"
     where = "" if end is None else f"{view.objective} {sign} {end:g}"
     return {
         "words": rung.words,
@@ -120,7 +121,7 @@ def _shape(shape: Shape | None) -> dict[str, Any] | None:
     return {"edges": [rounded(edge, 6) for edge in shape.edges], "log": shape.log}
 
 
-def _question(one: Question, view: View, pools: Pools) -> dict[str, Any]:
+def _question(one: PageQuestion, view: View, pools: Pools) -> dict[str, Any]:
     rows = next((a.found.rows[0] for a in one.answers.values() if a.found is not None), None)
     if rows is not None:
         sizes: list[int | None] = [rows.n_target, rows.n_region]
@@ -185,8 +186,15 @@ def _spread(spread: Spread | None, shape: Shape | None, pools: Pools) -> list[An
     else:
         drawn, digits = [100 * part for part in parts], DIGITS
     vectors = [pools.vectors.add(tuple(rounded(float(v), digits) for v in part)) for part in drawn]
-    good = [pools.vectors.add(tuple(end for pair in spread.good[base] for end in pair)) for base in BASELINES]
-    return [*vectors, *good, rounded(spread.missing_target), rounded(spread.missing_region)]
+    shades = [spread.good[base] for base in BASELINES]
+    good = [pools.vectors.add(tuple(rounded(at, 6) for at in shade.at)) for shade in shades]
+    words = [pools.texts.add(_listed(shade.words)) for shade in shades]
+    return [*vectors, *good, *words, rounded(spread.missing_target), rounded(spread.missing_region)]
+
+
+def _listed(words: Sequence[str], most: int = 4) -> str:
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
 
 
 def _pairs(pairs: Pairs, names: Sequence[str], pools: Pools) -> dict[str, Any]:
@@ -232,7 +240,7 @@ def places_of(view: View) -> list[int]:
     return [ordered.index(name) for name in view.names]
 
 
-def rows_of(one: Question, baseline: str) -> tuple[Importance, ...]:
+def rows_of(one: PageQuestion, baseline: str) -> tuple[Importance, ...]:
     found = one.answers[baseline].found
     return () if found is None else found.rows
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.measures.densities import Densities
+from pedanova.measures.importance import Baseline
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import scale_of
 
 Reals = NDArray[np.float64]
 POINTS = 40  # of a curve
 MOST_BARS = 40
-FEW_CELLS = 12  # a range with so few values is drawn as bars
-CLEARLY = 1.05  # times as often: what is less is no good range
-Range = tuple[int, int]  # first and last + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +38,14 @@ class Shape:
         return np.bincount(self.groups, weights=parts, minlength=self.points).astype(np.float64)
 
 
+@dataclass(frozen=True, slots=True)
+class Shade:
+    """Good values as they are drawn: ends of ranges in units of the parameter, or numbers of bars; and in words."""
+
+    at: tuple[float, ...]
+    words: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
     """One parameter in one question: parts of the rows by point or bar, each adding to one."""
@@ -44,32 +53,25 @@ class Spread:
     target: Reals
     region: Reals
     uniform: Reals
-    good: dict[str, tuple[Range, ...]]  # by baseline: neighbouring points where the target is denser
+    good: dict[str, Shade]  # by baseline
     missing_target: float
     missing_region: float
 
 
 def shape_of(found: Densities) -> Shape:
-    if found.edges is not None and len(found.cells) > FEW_CELLS:
-        return _curve(found.name, found.edges)
+    if found.edges is not None and grid_of(found.parameter).is_range:
+        return _curve(found.name, found.edges, log=scale_of(found.parameter) == "log")
     return _bars(found)
 
 
-def _curve(name: str, edges: Reals) -> Shape:
+def _curve(name: str, edges: Reals, *, log: bool) -> Shape:
     cells = len(edges) - 1
     points = min(POINTS, cells)
     groups = np.arange(cells) * points // cells
     starts = np.searchsorted(groups, np.arange(points))
     ends = [float(edges[start]) for start in starts] + [float(edges[-1])]
     labels = tuple(f"{low:.4g} … {high:.4g}" for low, high in pairwise(ends))
-    return Shape(name, groups, labels, tuple(ends), is_log(edges))
-
-
-def is_log(edges: Reals) -> bool:
-    """Whether cells are even on a log scale rather than on a linear one."""
-    if edges[0] <= 0 or edges[-1] < 4 * edges[0]:
-        return False
-    return bool(np.ptp(np.diff(np.log(edges))) < np.ptp(np.diff(edges)) / max(1e-300, edges[-1]))
+    return Shape(name, groups, labels, tuple(ends), log)
 
 
 def _bars(found: Densities) -> Shape:
@@ -85,12 +87,17 @@ def _bars(found: Densities) -> Shape:
 
 def spread_of(found: Densities, shape: Shape) -> Spread:
     target, region, uniform = (shape.gather(p) for p in (found.target, found.region, found.uniform))
-    good = {"region": good_ranges(target, region), "uniform": good_ranges(target, uniform)}
+    good = {baseline: shade_of(found, shape, baseline) for baseline in get_args(Baseline)}
     return Spread(target, region, uniform, good, found.missing_target, found.missing_region)
 
 
-def good_ranges(target: Reals, base: Reals) -> tuple[Range, ...]:
-    """Neighbouring points where the target is clearly denser than the baseline."""
-    better = np.concatenate([[False], target > np.maximum(CLEARLY * base, 1e-9), [False]]).astype(np.int8)
-    turns = np.flatnonzero(np.diff(better))
-    return tuple((int(a), int(b)) for a, b in zip(turns[::2], turns[1::2], strict=True))
+def shade_of(density: Densities, shape: Shape, baseline: Baseline) -> Shade:
+    """Good values on a drawing; a bar of several values is good where all of them are."""
+    good = density.good(baseline)
+    words = tuple(one.words for one in good)
+    if shape.edges is not None and density.edges is not None:
+        return Shade(tuple(float(density.edges[at]) for one in good for at in (one.start, one.stop)), words)
+    poor = np.ones(len(density))
+    for one in good:
+        poor[one.start : one.stop] = 0.0
+    return Shade(tuple(np.flatnonzero(shape.gather(poor) == 0).tolist()), words)

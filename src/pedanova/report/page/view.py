@@ -19,10 +19,12 @@ from pedanova.measures.plane import PairDensity
 from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options
 from pedanova.measures.surrogate.profile import FEW_RUNGS
 from pedanova.reduction.result import ReducedSpace
+from pedanova.report.asks import Shows
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.shapes import Shape, Spread, shape_of, spread_of
 from pedanova.report.sentences import gathered, summarize
 
+TITLE = "Hyperparameter importance"
 BASELINES = ("region", "uniform")
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
 PLANE = 7  # coarse cells of each parameter on the plane of two
@@ -48,7 +50,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class PageQuestion:
     """A target inside a region, as the sliders or the caller ask it."""
 
     target: object
@@ -71,7 +73,7 @@ class View:
     dropped: int
     names: tuple[str, ...]
     ladder: Ladder
-    questions: tuple[Question, ...]
+    questions: tuple[PageQuestion, ...]
     start: int  # the question that is shown first
     baseline: str
     shapes: dict[str, Shape]
@@ -83,7 +85,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingQuestion:
     """A question before it is answered."""
 
     target: object
@@ -92,17 +94,16 @@ class Asked:
 
 
 def view_of(
-    a: Any,
-    title: str,
-    questions: Sequence[tuple[object, object]],
+    a: Shows,
+    title: str = TITLE,
+    questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
     *,
     ladder: Iterable[object] | None = None,
     reduce: bool = True,
     **options: Any,
 ) -> View:
     """Every question that the sliders can ask, answered; `options` are those of `Analysis.importance`."""
-    plain = check_options(options)
-    wanted = check_questions(questions)
+    plain, wanted = check_options(options), check_questions(questions)
     slow = plain["estimator"] != "counts" and a.observations is not None and a.rows <= MOST_ROWS
     usual = FEW_RUNGS if slow else RUNGS
     steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=usual, force=plain["force"])
@@ -110,12 +111,11 @@ def view_of(
     baseline = plain.pop("baseline")
     shapes: dict[str, Shape] = {}
     paired = _paired(a, asked[start])
-    answered = tuple(
-        answer(a, one, shapes, paired if _counts_pairs(a, one, questions) else (), plain)
-        for one in watched(asked, "questions of the page", len(asked), verb="answering")
-    )
+    each = watched(asked, "questions of the page", len(asked), verb="answering")
+    answered = [
+        answer(a, one, shapes, paired if _counts_pairs(a, one, questions) else (), plain) for one in each
+    ]
     reduced, unreduced = _reduced(a, questions[0][0], plain) if reduce else (None, "")
-    notes = [*a.notes, *steps.notes]
     return View(
         title=title,
         objective=a.objective,
@@ -124,7 +124,7 @@ def view_of(
         dropped=a.dropped,
         names=tuple(a.space),
         ladder=steps,
-        questions=answered,
+        questions=tuple(answered),
         start=start,
         baseline=baseline,
         shapes=shapes,
@@ -132,7 +132,7 @@ def view_of(
         several=a.levels.several,
         reduced=reduced,
         unreduced=unreduced,
-        notes=tuple(gathered(notes, a.space)),
+        notes=tuple(gathered([*a.notes, *steps.notes], a.space)),
     )
 
 
@@ -168,10 +168,10 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
 
 def all_questions(
     steps: Ladder, questions: Sequence[tuple[object, object]], wanted: Sequence[tuple[Any, Any]]
-) -> tuple[list[Asked], int]:
+) -> tuple[list[PendingQuestion], int]:
     """Every two rungs, then what the sliders cannot ask; and the place of the first question."""
     parts = [rung.part for rung in steps.rungs]
-    asked = [Asked(parts[i], parts[j], (i, j)) for i, j in combinations(range(len(parts)), 2)]
+    asked = [PendingQuestion(parts[i], parts[j], (i, j)) for i, j in combinations(range(len(parts)), 2)]
     places: list[int] = []
     for (target, region), (inner, outer) in zip(questions, wanted, strict=True):
         if inner and outer:
@@ -179,13 +179,13 @@ def all_questions(
             places.append([one.rungs for one in asked].index(rungs))
         else:
             places.append(len(asked))
-            asked.append(Asked(target, region, None))
+            asked.append(PendingQuestion(target, region, None))
     return asked, places[0]
 
 
 def answer(
-    a: Any, one: Asked, shapes: dict[str, Shape], paired: Sequence[str], options: dict[str, Any]
-) -> Question:
+    a: Shows, one: PendingQuestion, shapes: dict[str, Shape], paired: Sequence[str], options: dict[str, Any]
+) -> PageQuestion:
     answers = {base: _answer(a, one, base, options) for base in BASELINES}
     spreads: dict[str, Spread] = {}
     words = _words(answers, one)
@@ -197,10 +197,10 @@ def answer(
         shape = shapes.setdefault(name, shape_of(density))
         spreads[name] = spread_of(density, shape)
     pairs = _pairs(a, one, paired, options["seed"]) if paired else None
-    return Question(one.target, one.region, words, one.rungs, answers, spreads, pairs)
+    return PageQuestion(one.target, one.region, words, one.rungs, answers, spreads, pairs)
 
 
-def _answer(a: Any, one: Asked, baseline: str, options: dict[str, Any]) -> Answer:
+def _answer(a: Shows, one: PendingQuestion, baseline: str, options: dict[str, Any]) -> Answer:
     try:
         found = a.importance(one.target, one.region, baseline, **options)
     except QueryError as error:
@@ -208,7 +208,7 @@ def _answer(a: Any, one: Asked, baseline: str, options: dict[str, Any]) -> Answe
     return Answer(found, summarize(found))
 
 
-def _words(answers: dict[str, Answer], one: Asked) -> tuple[str, str]:
+def _words(answers: dict[str, Answer], one: PendingQuestion) -> tuple[str, str]:
     for known in answers.values():
         if known.found is not None:
             return known.found.target, known.found.region
@@ -217,7 +217,7 @@ def _words(answers: dict[str, Answer], one: Asked) -> tuple[str, str]:
     return str(as_region(one.target, "target")), str(as_region(one.region, "region"))
 
 
-def _paired(a: Any, one: Asked) -> list[str]:
+def _paired(a: Shows, one: PendingQuestion) -> list[str]:
     """The parameters whose pairs are shown: all, or the most important ones."""
     if len(a.space) <= ALL_PAIRED:
         return list(a.space) if len(a.space) > 1 else []
@@ -228,13 +228,13 @@ def _paired(a: Any, one: Asked) -> list[str]:
     return list(found)[:MOST_PAIRED]
 
 
-def _counts_pairs(a: Any, one: Asked, questions: Sequence[tuple[object, object]]) -> bool:
+def _counts_pairs(a: Shows, one: PendingQuestion, questions: Sequence[tuple[object, object]]) -> bool:
     if a.rows <= PAIRS_EVERYWHERE or one.rungs is None:
         return True
     return (one.target, one.region) in [(part_of(t), part_of(r)) for t, r in questions]
 
 
-def _pairs(a: Any, one: Asked, names: Sequence[str], seed: int) -> Pairs:
+def _pairs(a: Shows, one: PendingQuestion, names: Sequence[str], seed: int) -> Pairs:
     try:
         found = a.interactions(one.target, one.region, params=names, seed=seed)
         return Pairs(found, a.pairs(names, one.target, one.region, cells=PLANE))
@@ -242,14 +242,14 @@ def _pairs(a: Any, one: Asked, names: Sequence[str], seed: int) -> Pairs:
         return Pairs(None, refused=str(error))
 
 
-def _reduced(a: Any, target: object, options: dict[str, Any]) -> tuple[ReducedSpace | None, str]:
+def _reduced(a: Shows, target: object, options: dict[str, Any]) -> tuple[ReducedSpace | None, str]:
     try:
         return a.reduce(target, estimator=options["estimator"], seed=options["seed"]), ""
     except PedanovaError as error:
         return None, str(error)
 
 
-def reached_of(a: Any) -> tuple[tuple[float, float], ...]:
+def reached_of(a: Shows) -> tuple[tuple[float, float], ...]:
     """(objective, part of the rows at least so good) at every quantile that was counted, none of one row."""
     if a.levels.several:
         return ()

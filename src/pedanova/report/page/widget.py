@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from pedanova.errors import QueryError
+from pedanova.report.asks import Shows
+from pedanova.report.page.html import draw_page
+from pedanova.report.page.view import view_of
 
 SHORTEST, TALLEST = 100, 10_000  # pixels
 
@@ -35,16 +36,8 @@ class Widget:
         )
 
 
-def widget_of(a: Any, *, height: int, **options: Any) -> Widget:
+def widget_of(a: Shows, *, height: int, **options: Any) -> Widget:
     """The page of an analysis in a frame."""
     if isinstance(height, bool) or not isinstance(height, int) or not SHORTEST <= height <= TALLEST:
         raise QueryError(f"height={height!r} must be a whole number of pixels from {SHORTEST} to {TALLEST:,}")
-    return Widget(page_of(a, **options), height)
-
-
-def page_of(a: Any, **options: Any) -> str:
-    """The page exactly as `report` writes it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        a.report(path, **options)
-        return path.read_text(encoding="utf-8")
+    return Widget(draw_page(view_of(a, **options)), height)

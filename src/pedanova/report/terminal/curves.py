@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pedanova.base.columns import CYAN, FAINT, PLAIN, Column, draw_columns
+from pedanova.base.columns import CYAN, FAINT, PLAIN, TextColumn, draw_columns
 from pedanova.base.table import show_percent
 from pedanova.base.terminal_text import HEIGHTS, printable, shorten, width_of
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import NEVER, Importance, is_faint
-from pedanova.measures.panels import Panel, good_stretches, resampled, ticks
+from pedanova.measures.panels import Panel, resampled, ticks
 from pedanova.report.terminal.tables import fill, marked_share
 
 HEIGHT = 7  # lines of a plot
@@ -63,11 +63,10 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
     """Where the target is denser than the region, with what each holds there."""
     if not panel.is_curve:
         return []
-    found = [
-        f"{one.low} … {one.high} ({one.target:.0%} of {words[0]}, {one.region:.0%} of {words[1]})"
-        for one in good_stretches(panel)
+    ranges = [
+        f"{one.words} ({one.target:.0%} of {words[0]}, {one.base:.0%} of {words[1]})" for one in panel.good()
     ]
-    return [fill("Good values: " + "; ".join(found), width, "  ")] if found else []
+    return [fill("Good values: " + "; ".join(ranges), width, "  ")] if ranges else []
 
 
 def _curve(panel: Panel, colour: bool, width: int) -> str:
@@ -127,7 +126,8 @@ def _scale(panel: Panel) -> str:
 
 def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str:
     """A bar for every value, the most frequent first where there are many, the region's part as a mark."""
-    order = list(range(len(panel.labels)))
+    labels = panel.labels
+    order = list(range(len(labels)))
     if panel.scale == "names" and len(order) > MOST_NAMES:
         order = sorted(order, key=lambda i: -panel.target[i])[:MOST_NAMES]
     target, region = panel.target[order], panel.region[order]
@@ -136,14 +136,14 @@ def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
     table = draw_columns(
         [
-            Column("value", [panel.labels[i] for i in order], "name"),
-            Column("", kind="bar", parts=list(target / top), marks=list(region / top)),
-            Column(titles[0], [show_percent(part) for part in target]),
-            Column(titles[1], [show_percent(part) for part in region]),
-            Column("lift", lift, leave=1),
+            TextColumn("value", [labels[i] for i in order], "name"),
+            TextColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),
+            TextColumn(titles[0], [show_percent(part) for part in target]),
+            TextColumn(titles[1], [show_percent(part) for part in region]),
+            TextColumn("lift", lift, leave=1),
         ],
         width=min(width, WIDEST),
         colour=colour,
     )
-    left = len(panel.labels) - len(order)
-    return table + (f"\n… and {left} values more" if left else "")
+    left = len(labels) - len(order)
+    return table + (f"\n… and {left} more values" if left else "")

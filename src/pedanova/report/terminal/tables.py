@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from pedanova.base.columns import GAP, USUAL_BAR, Column, draw_below, draw_columns, fitted
+from pedanova.base.columns import GAP, USUAL_BAR, TextColumn, draw_below, draw_columns, fitted
 from pedanova.base.table import show_percent
 from pedanova.base.terminal_text import printable, shorten, sparkline, width_of
 from pedanova.data.regions import percent
@@ -14,11 +14,12 @@ from pedanova.measures.importance import (
     NEVER,
     Importance,
     Importances,
-    interval_in_words,
+    interval_ends,
     is_faint,
     known_percent,
 )
 from pedanova.measures.interactions import Interaction, Interactions
+from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.sentences import meanings_of
@@ -60,31 +61,33 @@ def draw_importances(found: Importances, *, colour: bool = False, width: int = 1
     return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
 
 
-def importance_columns(found: Importances) -> list[Column]:
+def importance_columns(found: Importances) -> list[TextColumn]:
     """Where room is short the divergence leaves first, then p, activity and the interval."""
     rows = found.rows
     top = max((row.ratio for row in rows), default=0.0) or 1.0
     columns = [
-        Column("parameter", [row.name for row in rows], "name"),
-        Column("ratio", [known_percent(row, row.ratio) for row in rows]),
-        Column("", kind="bar", parts=[row.ratio / top for row in rows]),
-        Column("share", [marked_share(row) for row in rows]),
+        TextColumn("parameter", [row.name for row in rows], "name"),
+        TextColumn("ratio", [known_percent(row, row.ratio) for row in rows]),
+        TextColumn("", kind="bar", parts=[row.ratio / top for row in rows]),
+        TextColumn("share", [marked_share(row) for row in rows]),
     ]
     if found.is_sure:
-        columns.append(Column("95 % interval", aligned_intervals(rows), leave=1))
-        columns.append(Column("p", [shown_p(row.p_value) if row.varied else NEVER for row in rows], leave=3))
+        columns.append(TextColumn("95 % interval", aligned_intervals(rows), leave=1))
+        columns.append(
+            TextColumn("p", [shown_p(row.p_value) if row.varied else NEVER for row in rows], leave=3)
+        )
     divergence = [found.divergence_in_words(row) for row in rows]
-    columns.append(Column("divergence", [words[0] for words in divergence], leave=4))
+    columns.append(TextColumn("divergence", [words[0] for words in divergence], leave=4))
     if found.is_conditional:
-        columns.append(Column("by activity", [words[1] for words in divergence], leave=2))
+        columns.append(TextColumn("by activity", [words[1] for words in divergence], leave=2))
     return columns
 
 
 def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
     """Both ends in columns of their own, so that the eye can run down them."""
-    ends = [interval_in_words(row).split(" … ") for row in rows]
-    widest = [max((len(pair[i]) for pair in ends if len(pair) == 2), default=0) for i in (0, 1)]
-    return [f"{pair[0]:>{widest[0]}} … {pair[1]:>{widest[1]}}" if len(pair) == 2 else "" for pair in ends]
+    ends = [interval_ends(row) for row in rows]
+    widest = [max((len(pair[i]) for pair in ends if pair), default=0) for i in (0, 1)]
+    return [f"{pair[0]:>{widest[0]}} … {pair[1]:>{widest[1]}}" if pair else "" for pair in ends]
 
 
 def shown_p(p: float | None) -> str:
@@ -101,13 +104,13 @@ def marked_share(row: Importance) -> str:
 def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:
     """Two questions side by side, in the order of the first."""
     top = max((row.ratio for found in (wide, narrow) for row in found.rows), default=0.0) or 1.0
-    columns = [Column("parameter", list(wide), "name")]
+    columns = [TextColumn("parameter", list(wide), "name")]
     for word, found in (("global", wide), ("local", narrow)):
         rows = [found[name] for name in wide]
         columns += [
-            Column(word, [known_percent(row, row.ratio) for row in rows]),
-            Column("", kind="bar", parts=[row.ratio / top for row in rows]),
-            Column("share", [marked_share(row) for row in rows], leave=1),
+            TextColumn(word, [known_percent(row, row.ratio) for row in rows]),
+            TextColumn("", kind="bar", parts=[row.ratio / top for row in rows]),
+            TextColumn("share", [marked_share(row) for row in rows], leave=1),
         ]
     return draw_columns(columns, width=width, colour=colour)
 
@@ -123,12 +126,15 @@ def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> s
         sparkline(thinned([one.ratio / top for one in row], width // 4)) if row[0].varied else NEVER
         for row in rows
     ]
-    columns = [Column("parameter", [row[0].name for row in rows], "name"), Column(ends, curves, "words")]
+    columns = [
+        TextColumn("parameter", [row[0].name for row in rows], "name"),
+        TextColumn(ends, curves, "words"),
+    ]
     usual = chosen_places([float(step.quantile) for step in steps])
     for place in sorted(usual):
         cells = [known_percent(row[place], row[place].ratio) for row in rows]
         title = f"best {percent(steps[place].quantile)}"
-        columns.append(Column(title, cells, leave=usual.index(place)))
+        columns.append(TextColumn(title, cells, leave=usual.index(place)))
     title = f"Ratios by target, inside {found.region}:"
     meaning = (
         "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
@@ -137,7 +143,9 @@ def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> s
     )
     left = len(found.steps) - len(steps)
     if left:
-        meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than 5 rows left out."
+        meaning += (
+            f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
+        )
     table = draw_columns(columns, width=width, colour=colour)
     return "\n\n".join([fill(title, width), table, fill(meaning, width)])
 
@@ -157,18 +165,18 @@ def draw_interactions(
     faint = {i for i, row in enumerate(rows) if not row.significant}
     look: dict[str, Any] = {"width": width, "colour": colour, "faint": faint}
     columns = interaction_columns(rows)
-    beside = width - Column("interaction").width - 2 * GAP - USUAL_BAR
+    beside = width - TextColumn("interaction").width - 2 * GAP - USUAL_BAR
     longest = max((width_of(pair_name(row)) for row in rows), default=0)
     if width < NARROW and longest > beside:
         table = draw_below("pair", [pair_name(row, width) for row in rows], columns, **look)
     else:
         names = [pair_name(row, width // 2) for row in rows]
-        columns = [Column("pair", names, "words"), *columns]
+        columns = [TextColumn("pair", names, "words"), *columns]
         table = draw_columns(columns, **look)
     shown = {column.title for column in fitted(columns, width)}
     meanings = [f"{name}: {text}" for name, text in INTERACTION_MEANINGS.items() if name in shown]
     left = len(found.rows) - len(rows)
-    more = [f"… and {left:,} pairs more; --top 0 shows all"] if left else []
+    more = [f"… and {left:,} more pairs; --top 0 shows all"] if left else []
     title = f"What separates {found.target} from {found.region}, by pairs:"
     return "\n\n".join([fill(title, width), "\n".join([table, *more]), fill(" ".join(meanings), width)])
 
@@ -184,29 +192,29 @@ def pair_name(row: Interaction, room: int | None = None) -> str:
     return f"{first} × {second}"
 
 
-def interaction_columns(rows: Sequence[Interaction]) -> list[Column]:
+def interaction_columns(rows: Sequence[Interaction]) -> list[TextColumn]:
     """What stands behind the names of a pair."""
     top = max((row.interaction for row in rows), default=0.0)
     parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
     marked = [show_percent(row.interaction) + (" *" if row.significant else "  ") for row in rows]
     return [
-        Column("interaction", marked),
-        Column("", kind="bar", parts=parts),
-        Column("together", [show_percent(row.closed) for row in rows], leave=1),
-        Column("added", [show_percent(row.additive) for row in rows], leave=2),
-        Column("overlap", [show_percent(row.redundancy) for row in rows], leave=4),
-        Column("p", [shown_p(row.p_adjusted) for row in rows], leave=3),
+        TextColumn("interaction", marked),
+        TextColumn("", kind="bar", parts=parts),
+        TextColumn("together", [show_percent(row.closed) for row in rows], leave=1),
+        TextColumn("added", [show_percent(row.additive) for row in rows], leave=2),
+        TextColumn("overlap", [show_percent(row.redundancy) for row in rows], leave=4),
+        TextColumn("p", [shown_p(row.p_adjusted) for row in rows], leave=3),
     ]
 
 
 def draw_reduction(found: ReducedSpace, *, colour: bool = False, width: int = 100) -> str:
     """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
     columns = [
-        Column("parameter", [row.name for row in found.rows], "name"),
-        Column("verdict", [row.advice for row in found.rows], "words"),
-        Column("before", [in_words(row.before) for row in found.rows], "words", leave=1),
-        Column("after", [row.suggested() for row in found.rows], "words"),
-        Column("part", [f"{row.part:.0%}" for row in found.rows], leave=2),
+        TextColumn("parameter", [row.name for row in found.rows], "name"),
+        TextColumn("verdict", [row.advice for row in found.rows], "words"),
+        TextColumn("before", [in_words(row.before) for row in found.rows], "words", leave=1),
+        TextColumn("after", [row.suggested() for row in found.rows], "words"),
+        TextColumn("part", [f"{row.part:.0%}" for row in found.rows], leave=2),
     ]
     shown = fitted(columns, width)
     fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width

@@ -1,0 +1,64 @@
+"""Tables as text: one layout for results, documents and the terminal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import pedanova as pa
+from pedanova.base.columns import TextColumn, draw_columns, laid_out, text_table
+from pedanova.base.terminal_text import width_of
+from pedanova.measures.interactions import Interaction, Interactions
+
+HEADER, ROWS = ["name", "n"], [["名前", "1"], ["\x1b[31mab", "22"]]
+
+
+class TestColumns:
+    def test_bars_give_way_first_then_columns_then_names(self) -> None:
+        rows = ["alpha_parameter_with_a_long_name", "b"]
+        columns = [
+            TextColumn("name", rows, "name"),
+            TextColumn("", kind="bar", parts=[1.0, 0.5]),
+            TextColumn("kept", ["10.0%", "5.0%"]),
+            TextColumn("leaves", ["x" * 12, "y"], leave=1),
+        ]
+        wide, middle, narrow = (draw_columns(columns, width=width) for width in (100, 60, 30))
+        assert "█" * 20 in wide
+        assert "leaves" in middle
+        assert "█" * 20 not in middle
+        assert "leaves" not in narrow
+        assert "…" in narrow
+        assert "10.0%" in narrow
+
+    def test_wide_letters_stay_in_line(self) -> None:
+        table = draw_columns(
+            [TextColumn("name", ["名前", "ab"], "name"), TextColumn("n", ["1", "22"])], width=40
+        )
+        assert {width_of(line) for line in table.splitlines()} == {8}
+
+
+class TestOneLayout:
+    def test_cells_are_as_wide_as_their_columns(self) -> None:
+        assert laid_out([HEADER, *ROWS[:1]]) == [["name", "n"], ["名前", "1"]]
+        assert laid_out([HEADER, *ROWS[:1]], left=(1,), least=3) == [["name", "n  "], ["名前", "1  "]]
+
+    def test_a_plain_table(self) -> None:
+        lines = text_table(HEADER, ROWS).splitlines()
+        assert lines == ["name       n", "───────  ───", "名前       1", "�[31mab   22"]
+        assert {width_of(line) for line in lines} == {12}
+
+    def test_every_printed_form_has_it(self) -> None:
+        random = np.random.default_rng(0)
+        name = "\x1b[31mlr"  # it is shown, and steers no terminal
+        a = pa.analyze({name: random.random(300), "b": random.integers(0, 5, 300)}, random.random(300))
+        density = str(a.densities(name)).splitlines()
+        assert density[0].split() == ["�[31mlr", "target", "region", "uniform"]
+        assert set(density[1]) == {"─", " "}
+        assert 35 < len(density) <= 42
+        row = Interaction(name, "b", *[0.1] * 8)
+        pairs = str(Interactions((row,) * 25, "target", "region", 8, corrected=True)).splitlines()
+        assert pairs[1].split() == a.interactions().header()
+        assert set(pairs[2]) == {"─", " "}
+        assert pairs[-1] == "… and 5 more pairs"
+        assert len(pairs) == 24
+        for text in (*density, *pairs):
+            assert text.isprintable()

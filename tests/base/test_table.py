@@ -1,0 +1,127 @@
+"""Results are mappings: by name, never by place; completion offers what a user may call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.common import COUNTS, refuse
+from pedanova.errors import UnknownParameterError
+
+
+@pytest.fixture(scope="module")
+def a() -> pa.Analysis:
+    random = np.random.default_rng(0)
+    x, y = random.random((2, 200))
+    return pa.analyze({"x": x, "y": y, "kind": random.choice(["a", "b"], 200)}, x + y / 10)
+
+
+@pytest.fixture(scope="module")
+def results(a: pa.Analysis) -> dict[str, Mapping[object, object]]:
+    forest = a.forest(trees=4)
+    return {
+        "importance": a.importance(**COUNTS),
+        "effects": a.effects(),
+        "interactions": a.interactions(),
+        "reduce": a.reduce(estimator="counts", folds=0),
+        "forest": forest,
+        "pairs": forest.pairs,
+        "axis": a.axis(trees=4),
+        "compare": a.compare(),
+        "by_objective": a.by_objective(**COUNTS),
+    }
+
+
+NAMES = [
+    "importance",
+    "effects",
+    "interactions",
+    "reduce",
+    "forest",
+    "pairs",
+    "axis",
+    "compare",
+    "by_objective",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_result_is_a_mapping(results: dict[str, Mapping[object, object]], name: str) -> None:
+    found = results[name]
+    assert isinstance(found, Mapping)
+    assert list(found) == list(found.keys()) == list(dict(found))
+    assert len(found) == len(list(found)) > 0
+    assert [found[key] for key in found] == list(found.values())
+    assert dict(found.items()) == dict(found)
+    assert all(key in found for key in found)
+    assert "nothing" not in found
+    assert found.get("nothing") is None
+
+
+def test_ratios_and_shares_by_name(a: pa.Analysis, results: dict[str, Mapping[object, object]]) -> None:
+    for found in (a.importance(**COUNTS), a.effects(), results["forest"]):
+        assert found.ratios == {name: row.ratio for name, row in found.items()}
+        assert found.shares == {name: row.share for name, row in found.items()}
+        assert sum(found.ratios.values()) == pytest.approx(1.0)
+    assert results["axis"].ratios == {row.name: row.ratio for row in results["axis"].rows}
+
+
+def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Mapping[object, object]]) -> None:
+    found = a.importance(**COUNTS)
+    first = repr(found.rows[0].name)
+    for place in (0, np.int64(0), -1):
+        refuse(UnknownParameterError, f"[{place}] must be a name, such as [{first}]", f".rows[{place}]",
+               of=lambda place=place: found[place])  # fmt: skip
+    refuse(UnknownParameterError, "[0:2] must be a name", ".rows[0:2]", of=lambda: found[0:2])
+    for name in ("interactions", "pairs"):
+        refuse(UnknownParameterError, "[0] must be a name", ".rows[0]", of=lambda name=name: results[name][0])
+        refuse(UnknownParameterError, "'x' must be two names", of=lambda name=name: results[name]["x"])
+    refuse(UnknownParameterError, "no parameter is called 'xx'; did you mean 'x'?", of=lambda: found["xx"])
+
+
+FORMS = {"to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas", "to_polars", "to_text"}
+MAPPING = {"get", "items", "keys", "values"}
+OFFERED = {
+    "importance": {"baseline", "estimator", "notes", "ratios", "region", "rows", "shares", "target", "whole"},
+    "effects": {
+        "clip", "marginal", "mean", "n_region", "notes", "ratios", "region", "rows", "shares", "total_variance",
+    },
+    "interactions": {"cells", "corrected", "notes", "region", "rows", "target"},
+    "forest": {"n_rows", "notes", "objective", "pairs", "ratios", "rows", "shares", "trees", "variance"},
+    "pairs": {"computed", "rows"},
+    "axis": {"best", "incumbent", "notes", "objective", "ratios", "rows", "trees"},
+    "compare": {"meanings", "notes", "ratios"},
+    "by_objective": {"answers"},
+    "reduce": {
+        "as_code", "evidence", "export", "fixed", "keep", "notes", "rows", "space", "summary", "target",
+        "to_configspace", "to_json", "to_optuna", "to_plain", "to_raytune", "to_smac", "to_wandb", "to_yaml",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_completion_offers_what_a_user_may_call(results: dict[str, object], name: str) -> None:
+    assert set(dir(results[name])) == OFFERED[name] | FORMS | MAPPING
+
+
+def test_completion_of_other_results(a: pa.Analysis) -> None:
+    assert set(dir(a.profile(estimator="counts"))) == FORMS | {"estimator", "notes", "of", "region", "steps"}
+    density = {"bandwidth", "cells", "edges", "good", "missing_region", "missing_target", "name", "parameter"}
+    assert set(dir(a.densities("x"))) == FORMS | density | {"region", "target", "uniform", "words"}
+    marginal = {
+        "bandwidth",
+        "cells",
+        "counts",
+        "edges",
+        "mean",
+        "missing_mean",
+        "missing_rows",
+        "name",
+        "parameter",
+    }
+    assert set(dir(a.effects().marginal("x"))) == FORMS | marginal
+    plane = {"first", "first_cells", "lift", "region", "second", "second_cells", "target"}
+    assert set(dir(a.pair("x", "y"))) == FORMS | plane
