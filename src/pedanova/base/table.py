@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from numbers import Integral
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pedanova.base.columns import laid_out, text_table
 from pedanova.base.html import HtmlTable, draw
@@ -19,21 +20,9 @@ if TYPE_CHECKING:
 
 Cell: TypeAlias = str | float | int | bool | None
 LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "γ": r"$\gamma$",
-        "\n": " ",
-        "\r": " ",
-    }
+    {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"γ": r"$\gamma$", "\n": " ", "\r": " "}
 )
 MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "\r": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_"})
 
@@ -97,16 +86,8 @@ class Table:
         body = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in self.lines()]
         head = " & ".join(name.translate(LATEX) for name in self.header()) + r" \\"
         shape = "l" + "r" * (len(self.header()) - 1)
-        lines = [
-            rf"\begin{{tabular}}{{{shape}}}",
-            r"\toprule",
-            head,
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        return "\n".join(lines) + "\n"
+        begin, end = [rf"\begin{{tabular}}{{{shape}}}", r"\toprule"], [r"\bottomrule", r"\end{tabular}"]
+        return "\n".join([*begin, head, r"\midrule", *body, *end]) + "\n"
 
     def to_text(self) -> str:
         """Columns in line, for a terminal."""
@@ -160,6 +141,12 @@ Row = TypeVar("Row", bound=Named)
 PairRow = TypeVar("PairRow", bound=Paired)
 
 
+def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
+    """Rows of one dataclass, column by column; what is not compared is no cell. A name is called parameter."""
+    names = [field.name for field in (fields(rows[0]) if rows else ()) if field.compare]
+    return {"parameter" if name == "name" else name: [getattr(row, name) for row in rows] for name in names}
+
+
 class NamedTable(Table, Mapping[str, Row]):
     """Rows by the names of parameters: ``table["lr"]``, ``table.items()``, ``dict(table)``, ``"lr" in table``."""
 
@@ -171,6 +158,9 @@ class NamedTable(Table, Mapping[str, Row]):
             if row.name == name:
                 return row
         raise UnknownParameterError(self._unknown(name))
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return columns_of(self.rows)
 
     def _unknown(self, name: object) -> str:
         known = tuple(self)
@@ -196,6 +186,9 @@ class PairTable(Table, Mapping[tuple[str, str], PairRow]):
             if names in ((row.first, row.second), (row.second, row.first)):
                 return row
         raise UnknownParameterError(self._unknown(names))
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return columns_of(self.rows)
 
     def _unknown(self, names: object) -> str:
         known = tuple(dict.fromkeys(name for pair in self for name in pair)) or ("lr", "depth")

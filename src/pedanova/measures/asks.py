@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, Self
+from collections.abc import Mapping
+from typing import Any, Protocol, Self
 
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Tally
 from pedanova.data.observations import Observations
 from pedanova.measures.densities import Densities
-from pedanova.measures.density import Smoothing
 from pedanova.measures.effects import Effects
 from pedanova.measures.forest.results import AxisEffects, ForestEffects
 from pedanova.measures.importance import Importances
@@ -44,48 +43,15 @@ class Tallied(Protocol):
 
 
 class Asks(Tallied, Protocol):
-    """The questions; targets and regions are whatever `Analysis.importance` takes."""
+    """The questions; options are those of the methods of `Analysis`."""
 
     def first(self, rows: int) -> Self: ...
     def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]: ...
-    def importance(
-        self,
-        target: object = ...,
-        region: object = ...,
-        baseline: str = ...,
-        smoothing: Smoothing = ...,
-        *,
-        estimator: str = ...,
-        draws: int = ...,
-        seed: int = ...,
-        force: bool = ...,
-    ) -> Importances: ...
-    def all_densities(
-        self, target: object = ..., region: object = ..., smoothing: Smoothing = ...
-    ) -> dict[str, Densities]: ...
-    def effects(self, region: object = ..., *, clip: object = ..., smoothing: Smoothing = ...) -> Effects: ...
-    def interactions(
-        self,
-        target: object = ...,
-        region: object = ...,
-        *,
-        cells: object = ...,
-        corrected: bool = ...,
-        params: Iterable[str] | None = ...,
-        seed: int = ...,
-    ) -> Interactions: ...
-    def pair(
-        self, first: str, second: str, target: object = ..., region: object = ..., *, cells: object = ...
-    ) -> PairDensity: ...
-    def pairs(
-        self,
-        names: Sequence[str] | None = ...,
-        target: object = ...,
-        region: object = ...,
-        *,
-        cells: object = ...,
-    ) -> dict[tuple[str, str], PairDensity]: ...
-    def forest(
-        self, clip: float | None = ..., *, trees: int = ..., seed: int = ..., pairs: bool = ...
-    ) -> ForestEffects: ...
-    def axis(self, *, trees: int = ..., seed: int = ...) -> AxisEffects: ...
+    def importance(self, *rows: Any, **options: Any) -> Importances: ...
+    def all_densities(self, *rows: Any, **options: Any) -> dict[str, Densities]: ...
+    def effects(self, *rows: Any, **options: Any) -> Effects: ...
+    def interactions(self, *rows: Any, **options: Any) -> Interactions: ...
+    def pair(self, *rows: Any, **options: Any) -> PairDensity: ...
+    def pairs(self, *rows: Any, **options: Any) -> dict[tuple[str, str], PairDensity]: ...
+    def forest(self, *rows: Any, **options: Any) -> ForestEffects: ...
+    def axis(self, *rows: Any, **options: Any) -> AxisEffects: ...

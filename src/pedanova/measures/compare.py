@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from pedanova.base.table import Cell, Table, show_percent
 from pedanova.data.regions import as_part, percent
@@ -14,8 +14,15 @@ from pedanova.measures.effects import Effects
 from pedanova.measures.forest.results import AxisEffects, ForestEffects
 from pedanova.measures.importance import Importances
 
+Entry = TypeVar("Entry")
 Ranked: TypeAlias = Importances | Effects | ForestEffects | AxisEffects
 Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], Ranked]]]  # measure → what it means, how to ask
+
+
+def found_in(answers: Mapping[str, Entry], name: str, what: str) -> Entry:
+    if name not in answers:
+        raise UnknownParameterError(unknown_name(name, tuple(answers), what=what))
+    return answers[name]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -27,9 +34,7 @@ class Measures(Table, Mapping[str, Mapping[str, float]]):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, measure: str) -> Mapping[str, float]:
-        if measure not in self.ratios:
-            raise UnknownParameterError(unknown_name(measure, tuple(self.ratios), what="measure"))
-        return self.ratios[measure]
+        return found_in(self.ratios, measure, "measure")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.ratios)
@@ -113,9 +118,7 @@ class Comparison(Table, Mapping[str, Importances]):
     answers: dict[str, Importances]
 
     def __getitem__(self, objective: str) -> Importances:
-        if objective not in self.answers:
-            raise UnknownParameterError(unknown_name(objective, tuple(self.answers), what="objective"))
-        return self.answers[objective]
+        return found_in(self.answers, objective, "objective")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.answers)

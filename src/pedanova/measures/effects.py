@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +24,7 @@ from pedanova.data.regions import Region, Threshold, percent, rank_of
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import QueryError
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.measures.share import ShareTable, corrected, summed_ratio
+from pedanova.measures.share import ShareTable, corrected, summed_ratio, with_ratios
 from pedanova.space.grid import Block, Grid, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -97,11 +97,6 @@ class Effects(ShareTable[Effect]):
 
     def marginal(self, name: str) -> Marginal:
         return self[name].marginal
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        names = ("ratio", "share", "raw_share", "variance", "bandwidth")
-        columns: dict[str, list[Cell]] = {"parameter": [row.name for row in self.rows]}
-        return columns | {name: [getattr(row, name) for row in self.rows] for name in names}
 
     def header(self) -> list[str]:
         return ["parameter", "ratio", "share", "variance"]
@@ -187,14 +182,8 @@ def effects_of(
     ]
     notes += effect_notes(found, rows)
     words = None if cut is None else cut.words
-    return Effects(ranked(found), str(region), words, rows, mean, variance, tuple(notes))
-
-
-def ranked(rows: list[Effect]) -> tuple[Effect, ...]:
-    total = sum(row.variance for row in rows)
-    if total > 0:
-        rows = [replace(row, ratio=row.variance / total) for row in rows]
-    return tuple(sorted(rows, key=lambda row: -row.variance))
+    ranked = tuple(sorted(with_ratios(found), key=lambda row: -row.variance))
+    return Effects(ranked, str(region), words, rows, mean, variance, tuple(notes))
 
 
 def check_spread(mean: float, variance: float, rows: int, region: Region, *, clipped: bool) -> None:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, show_percent
+from pedanova.base.table import show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import QueryError, listed
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.measures.share import ShareTable, share_of, summed_ratio
+from pedanova.measures.share import ShareTable, share_of, summed_ratio, with_ratios
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.space.grid import Block, blocks_of
 
@@ -94,11 +94,6 @@ class Importances(ShareTable[Importance]):
     estimator: str = "counts"  # or "surrogate"
     whole: bool = True  # whether the region is all rows
 
-    def to_dict(self) -> dict[str, list[Cell]]:
-        names = [field.name for field in fields(Importance)]
-        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
-        return {"parameter": columns.pop("name"), **columns}
-
     @property
     def is_conditional(self) -> bool:
         """Whether some parameter's being active tells anything."""
@@ -165,8 +160,11 @@ def p_in_words(row: Importance) -> str:
     """The p-value, with ~ where the parameter cannot be told from noise; or why there is none."""
     if row.p_value is None:
         return "" if row.varied else NEVER
-    shown = f"{row.p_value:.3f}" if row.p_value >= 0.001 else "<0.001"
-    return shown if row.significant else f"~ {shown}"
+    return f"{'' if row.significant else '~ '}{show_p(row.p_value)}"
+
+
+def show_p(p_value: float) -> str:
+    return f"{p_value:.3f}" if p_value >= 0.001 else "<0.001"
 
 
 def rank(
@@ -180,10 +178,7 @@ def rank(
 
 def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
     """The rows with their ratios, most important first; what never varied stands last."""
-    total = sum(row.variance for row in rows)
-    if total > 0:
-        rows = [replace(row, ratio=row.variance / total) for row in rows]
-    return tuple(sorted(rows, key=lambda row: (not row.varied, -row.variance)))
+    return tuple(sorted(with_ratios(rows), key=lambda row: (not row.varied, -row.variance)))
 
 
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:

@@ -9,7 +9,7 @@ on each other it is less, and the difference is their redundancy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, PairTable, show_percent
+from pedanova.base.table import Cell, PairTable, columns_of, show_percent
 from pedanova.base.terminal_text import printable
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
@@ -89,9 +89,7 @@ class Interactions(PairTable[Interaction]):
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        names = [field.name for field in fields(Interaction)]
-        columns: dict[str, list[Cell]] = {name: [getattr(row, name) for row in self.rows] for name in names}
-        return columns | {"significant": [row.significant for row in self.rows]}
+        return columns_of(self.rows) | {"significant": [row.significant for row in self.rows]}
 
     def header(self) -> list[str]:
         return ["pair", "interaction", "together", "added", "overlap", "p"]

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.table import show
 from pedanova.space.grid import FEW_CELLS, grid_of
 from pedanova.space.parameters import Int, Moving, Parameter, Scale, Switch, scale_of
 from pedanova.space.values import Label
@@ -38,7 +39,7 @@ class Panel:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(short(cell) for cell in self.cells)
+        return tuple(show(cell) for cell in self.cells)
 
     @property
     def is_curve(self) -> bool:
@@ -49,7 +50,7 @@ class Panel:
         """Some neighbouring cells in words."""
         span = self.cells[cells]
         if self.edges is None or isinstance(span[0], int):  # each cell is a single value
-            low, high = short(span[0]), short(span[-1])
+            low, high = show(span[0]), show(span[-1])
         else:
             first, last = float(self.edges[cells.start]), float(self.edges[cells.start + len(span)])
             low, high = (
@@ -132,8 +133,8 @@ def _panel(
     return Panel(name, domain, scale, cells, edges, target, region, whole, start)
 
 
-def _end(bound: object) -> str:
-    return bound if isinstance(bound, str) else short(bound)
+def _end(bound: float | str) -> str:
+    return bound if isinstance(bound, str) else show(bound)
 
 
 def rough(value: float) -> str:
@@ -145,10 +146,6 @@ def rough(value: float) -> str:
     ('130', '0.0017')
     """
     return f"{float(f'{value:.2g}'):g}"
-
-
-def short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def resampled(parts: Reals, columns: int) -> Reals:
@@ -175,7 +172,7 @@ def _spread_labels(panel: Panel, columns: int) -> list[tuple[int, str]]:
     """Labels of ordered values: about one for every 12 columns."""
     count = len(panel.cells)
     step = max(1, -(-12 * count // columns))
-    marks = [(int((i + 0.5) / count * columns), short(panel.cells[i])) for i in range(0, count, step)]
+    marks = [(int((i + 0.5) / count * columns), show(panel.cells[i])) for i in range(0, count, step)]
     return marks if _fits(marks, columns) else marks[:1]
 
 

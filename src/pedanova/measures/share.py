@@ -6,36 +6,20 @@ cells, with the target's parts t, the baseline's b, those that chance draws from
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias, TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.table import Named, NamedTable
+from pedanova.base.table import NamedTable, Row
 
 Reals: TypeAlias = NDArray[np.float64]
 ALL = 1.0 - 1e-9  # a part so large is all there is
 
 
-class WithRatio(Named, Protocol):
-    """A row that has a part of the sum over all parameters."""
-
-    @property
-    def ratio(self) -> float: ...
-
-
-class WithShare(WithRatio, Protocol):
-    """A row that has a part of a variance, too."""
-
-    @property
-    def share(self) -> float: ...
-
-
-RatioRow = TypeVar("RatioRow", bound=WithRatio)
-ShareRow = TypeVar("ShareRow", bound=WithShare)
-
-
-class RatioTable(NamedTable[RatioRow]):
+class RatioTable(NamedTable[Row]):
     """Rows by parameter, each with a ratio."""
 
     __slots__ = ()
@@ -43,10 +27,10 @@ class RatioTable(NamedTable[RatioRow]):
     @property
     def ratios(self) -> dict[str, float]:
         """The ratio of every parameter by its name."""
-        return {row.name: row.ratio for row in self.rows}
+        return {row.name: row.ratio for row in self.rows}  # type: ignore[attr-defined]
 
 
-class ShareTable(RatioTable[ShareRow]):
+class ShareTable(RatioTable[Row]):
     """Rows by parameter, each with a ratio and a share."""
 
     __slots__ = ()
@@ -54,7 +38,13 @@ class ShareTable(RatioTable[ShareRow]):
     @property
     def shares(self) -> dict[str, float]:
         """The share of every parameter by its name."""
-        return {row.name: row.share for row in self.rows}
+        return {row.name: row.share for row in self.rows}  # type: ignore[attr-defined]
+
+
+def with_ratios(rows: Sequence[Any]) -> list[Any]:
+    """The rows with their parts of the summed variance."""
+    total = sum(row.variance for row in rows)
+    return [replace(row, ratio=row.variance / total) for row in rows] if total > 0 else list(rows)
 
 
 def ratio_of(above: Reals | float, below: Reals) -> Reals:

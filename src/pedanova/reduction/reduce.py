@@ -15,10 +15,10 @@ from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.asks import Asks
 from pedanova.reduction.evidence import evidence_of
-from pedanova.reduction.result import ReducedSpace, Verdict
+from pedanova.reduction.result import ReducedSpace
 from pedanova.reduction.scenes import scene_of
 from pedanova.reduction.search import Search, told_apart
-from pedanova.reduction.verdicts import Judge, consistent
+from pedanova.reduction.verdicts import Judge, consistent, unchanged
 
 LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
 ADAPTIVE = (
@@ -38,7 +38,7 @@ def reduce_space(
     if a.rows < LEAST_ROWS or inside < LEAST_TARGET:
         few = f"{a.rows:,} rows, {inside} of them in the target, are too few to tell"
         why = f"{few}: it takes {LEAST_ROWS} and {LEAST_TARGET}"
-        rows = tuple(Verdict(name, "undecided", why, one, one) for name, one in space.items())
+        rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
     options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
     found = a.importance(target, **options)

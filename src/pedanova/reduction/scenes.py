@@ -42,6 +42,7 @@ class RowScene:
     influence: Mapping[str, float] = field(default_factory=dict)  # of each parameter on a model, an upper end
     estimator: ClassVar[str] = "counts"
     even: ClassVar[bool] = True  # rows were drawn evenly, or are held against each other
+    spread: ClassVar[str] = "good values are spread over all of it"  # why a parameter that matters is not cut
 
     @classmethod
     def of(cls, search: Search, rows: Rows) -> Self:
@@ -110,6 +111,7 @@ class TrialScene(RowScene):
     wider: Cloud  # the whole target
     by_model: bool  # whether a model tells which parameters are noise
     even = False
+    spread = "the rest of it holds good trials, too, or was hardly tried"
 
     @classmethod
     def by(cls, search: Search, rows: Rows, target: Region, *, by_model: bool) -> Self:

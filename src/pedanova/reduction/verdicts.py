@@ -37,14 +37,10 @@ class Judge:
     def verdict(self, name: str) -> Verdict:
         parameter = self.space[name]
         if not isinstance(parameter, Float | Int | Ordinal | Categorical):
-            return Verdict(
-                name, "keep", "its bounds change from row to row; left alone", parameter, parameter
-            )
+            return unchanged(name, "keep", "its bounds change from row to row; left alone", parameter)
         row = self.found[name]
         if not row.varied:
-            return Verdict(
-                name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter, parameter
-            )
+            return unchanged(name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter)
         if (
             name not in self.surely and name in self.box.left
         ):  # cut all the same, by an adaptive sampler's rows
@@ -68,24 +64,17 @@ class Judge:
 
     def narrowed(self, name: str, parameter: Domain) -> Verdict:
         if name not in self.box.left:
-            spread = "good values are spread over all of it"
-            spread = (
-                spread if self.scene.even else "the rest of it holds good trials, too, or was hardly tried"
-            )
-            matters = (
-                "may matter" if self.found[name].significant is False else "matters"
-            )  # among all, or alone
-            why = f"{matters} ({share_in_words(self.found[name])}), but {spread}"
-            return Verdict(name, "keep", why, parameter, parameter)
+            row = self.found[name]
+            matters = "may matter" if row.significant is False else "matters"  # among all, or alone
+            why = f"{matters} ({small(row.share)} of what decides), but {self.scene.spread}"
+            return unchanged(name, "keep", why, parameter)
         groups, axis = self.box.left[name], self.scene.cloud.axes[name]
         after = shrunk(parameter, axis, grid_of(parameter), groups)
         part = float(axis.prior[list(groups)].sum() / axis.prior.sum())
         density = self.scene.cloud.density(name).mean(axis=1)
         held = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
         if after == parameter:
-            return Verdict(
-                name, "keep", "what could be cut off is less than one of its values", parameter, parameter
-            )
+            return unchanged(name, "keep", "what could be cut off is less than one of its values", parameter)
         what = "this value" if is_constant(after) else f"{part:.0%} of its range"
         reason = f"{what} holds {held:.0%} of the best of the target; {self.scene.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
@@ -119,18 +108,12 @@ class Judge:
     def unsure(self, name: str, parameter: Domain, row: Importance) -> Verdict:
         advice, reason = self.noise(name, row)
         if advice != "fix":
-            return Verdict(name, advice, reason, parameter, parameter)
+            return unchanged(name, advice, reason, parameter)
         axis = self.scene.cloud.axes[name]
         density = self.scene.cloud.density(name).mean(axis=1)
         value = middle(parameter, axis, grid_of(parameter), int(np.argmax(density)))
-        return Verdict(
-            name,
-            "fix",
-            f"{reason}; the best are likeliest at {value}",
-            parameter,
-            constant(value, parameter),
-            0.0,
-        )
+        reason = f"{reason}; the best are likeliest at {value}"
+        return Verdict(name, "fix", reason, parameter, constant(value, parameter), 0.0)
 
     def noise(self, name: str, row: Importance) -> tuple[Advice, str]:
         """Fix, or leave alone? Only what looks like noise globally and locally, where others do not."""
@@ -145,18 +128,13 @@ class Judge:
             return "undecided", doubt
         local = self.ask_locally()
         if local is None:
-            return (
-                "undecided",
-                "looks like noise, but too few rows tell what it does among the best; left alone",
-            )
+            few = "too few rows tell what it does among the best"
+            return "undecided", f"looks like noise, but {few}; left alone"
         if local[name] <= LEVEL:
             return "keep", "looks like noise over all rows, but matters among the best"
         if self.leads(name):
             return "keep", "others exist only under some of its values"
-        return (
-            "fix",
-            f"looks like noise over all rows and among the best (at most {most} of what decides)",
-        )
+        return "fix", f"looks like noise over all rows and among the best (at most {most} of what decides)"
 
     def leads(self, name: str) -> bool:
         """Whether other parameters hang on this one."""
@@ -166,8 +144,8 @@ class Judge:
         )
 
 
-def share_in_words(row: Importance) -> str:
-    return f"{small(row.share)} of what decides"
+def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> Verdict:
+    return Verdict(name, advice, reason, parameter, parameter)
 
 
 def small(part: float) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from pedanova.measures.asks import Asks
-from pedanova.measures.density import Smoothing
 from pedanova.measures.surrogate.profile import Profile
 from pedanova.reduction.result import ReducedSpace
 
@@ -14,24 +12,5 @@ from pedanova.reduction.result import ReducedSpace
 class Shows(Asks, Protocol):
     """All that is drawn."""
 
-    def profile(
-        self,
-        region: object = ...,
-        baseline: str = ...,
-        smoothing: Smoothing = ...,
-        *,
-        ladder: Iterable[object] | None = ...,
-        estimator: str = ...,
-        draws: int = ...,
-        seed: int = ...,
-    ) -> Profile: ...
-    def reduce(
-        self,
-        target: object = ...,
-        keep: float = ...,
-        *,
-        widen: bool = ...,
-        estimator: str = ...,
-        folds: int = ...,
-        seed: int = ...,
-    ) -> ReducedSpace: ...
+    def profile(self, *rows: Any, **options: Any) -> Profile: ...
+    def reduce(self, *rows: Any, **options: Any) -> ReducedSpace: ...

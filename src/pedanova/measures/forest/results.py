@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pedanova.base.table import Cell, PairTable, show_percent
+from pedanova.base.table import PairTable, show_percent
 from pedanova.errors import QueryError
 from pedanova.measures.share import RatioTable, ShareTable
 
@@ -54,10 +54,6 @@ class ForestPairs(PairTable[ForestPair]):
             raise QueryError("pairs were not computed; pass pairs=True")
         return PairTable.__getitem__(self, names)
 
-    def to_dict(self) -> dict[str, list[Cell]]:
-        keys = ("first", "second", "share", "std", "variance")
-        return {key: [getattr(row, key) for row in self.rows] for key in keys}
-
     def header(self) -> list[str]:
         return ["pair", "with", "share", "± trees"]
 
@@ -79,11 +75,6 @@ class ForestEffects(ShareTable[ForestEffect]):
     trees: int
     n_rows: int
     notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        keys = ("ratio", "share", "std", "variance")
-        columns: dict[str, list[Cell]] = {key: [getattr(row, key) for row in self.rows] for key in keys}
-        return {"parameter": [row.name for row in self.rows], **columns}
 
     def header(self) -> list[str]:
         return ["parameter", "ratio", "share", "± trees"]
@@ -117,13 +108,6 @@ class AxisEffects(RatioTable[AxisEffect]):
     best: float
     trees: int
     notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        return {
-            "parameter": [row.name for row in self.rows],
-            "ratio": [row.ratio for row in self.rows],
-            "variance": [row.variance for row in self.rows],
-        }
 
     def lines(self) -> list[list[str]]:
         return [[row.name, show_percent(row.ratio), f"{row.variance:.4g}"] for row in self.rows]

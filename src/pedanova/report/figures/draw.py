@@ -148,10 +148,17 @@ def _draw_bars(found: Densities, ax: Axes) -> None:
     ax.plot(
         places, 100 * found.uniform, linestyle="none", marker="_", markersize=16, color="C1", label="uniform"
     )
-    names = [shorten(f"{cell:.3g}" if isinstance(cell, float) else cell) for cell in found.cells]
-    crowded = len(names) > 6 or max(map(len, names)) > 8
-    ax.set_xticks(places, names, rotation=60 if crowded else 0, ha="right" if crowded else "center")
+    _name_places(ax, found.cells)
     ax.set_ylabel("rows (%)")
+
+
+def _name_places(ax: Axes, cells: Sequence[object]) -> None:
+    """Names under bars, slanted where they are many or long."""
+    names = [shorten(f"{cell:.3g}" if isinstance(cell, float) else cell) for cell in cells]
+    crowded = len(names) > 6 or max(map(len, names)) > 8
+    ax.set_xticks(
+        range(len(names)), names, rotation=60 if crowded else 0, ha="right" if crowded else "center"
+    )
 
 
 def _draw_curves(found: Densities, edges: NDArray[np.float64], ax: Axes) -> None:
@@ -259,11 +266,8 @@ def draw_marginal(found: Marginal, mean: float, ax: Axes | None = None) -> Axes:
     ax = ax if ax is not None else new_axes(4.8, 3.2)
     ax.axhline(mean, color="0.5", linewidth=1, linestyle="--")
     if found.edges is None or not grid_of(found.parameter).is_range:
-        places = np.arange(len(found.cells))
-        ax.plot(places, found.mean, marker="o", linestyle="none", color="C0")
-        names = [shorten(f"{cell:.3g}" if isinstance(cell, float) else cell) for cell in found.cells]
-        crowded = len(names) > 6 or max(map(len, names)) > 8
-        ax.set_xticks(places, names, rotation=60 if crowded else 0, ha="right" if crowded else "center")
+        ax.plot(range(len(found.cells)), found.mean, marker="o", linestyle="none", color="C0")
+        _name_places(ax, found.cells)
     else:
         log = scale_of(found.parameter) == "log"
         middles = (

@@ -9,6 +9,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.table import show
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Baseline
 from pedanova.space.grid import grid_of
@@ -75,7 +76,7 @@ def _curve(name: str, edges: Reals, *, log: bool) -> Shape:
 
 
 def _bars(found: Densities) -> Shape:
-    names = [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in found.cells]
+    names = [show(cell) for cell in found.cells]
     if len(names) <= MOST_BARS:
         return Shape(found.name, np.arange(len(names)), tuple(names), None)
     frequent = np.sort(np.argsort(-found.region, kind="stable")[: MOST_BARS - 1])

@@ -17,6 +17,7 @@ from pedanova.measures.importance import (
     interval_ends,
     is_faint,
     known_percent,
+    show_p,
 )
 from pedanova.measures.interactions import Interaction, Interactions
 from pedanova.measures.significance import LEAST_TARGET
@@ -73,9 +74,7 @@ def importance_columns(found: Importances) -> list[TextColumn]:
     ]
     if found.is_sure:
         columns.append(TextColumn("95 % interval", aligned_intervals(rows), leave=1))
-        columns.append(
-            TextColumn("p", [shown_p(row.p_value) if row.varied else NEVER for row in rows], leave=3)
-        )
+        columns.append(TextColumn("p", [shown_p(row) for row in rows], leave=3))
     divergence = [found.divergence_in_words(row) for row in rows]
     columns.append(TextColumn("divergence", [words[0] for words in divergence], leave=4))
     if found.is_conditional:
@@ -90,10 +89,8 @@ def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
     return [f"{pair[0]:>{widest[0]}} … {pair[1]:>{widest[1]}}" if pair else "" for pair in ends]
 
 
-def shown_p(p: float | None) -> str:
-    if p is None:
-        return ""
-    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+def shown_p(row: Importance) -> str:
+    return ("" if row.varied else NEVER) if row.p_value is None else show_p(row.p_value)
 
 
 def marked_share(row: Importance) -> str:
@@ -203,7 +200,7 @@ def interaction_columns(rows: Sequence[Interaction]) -> list[TextColumn]:
         TextColumn("together", [show_percent(row.closed) for row in rows], leave=1),
         TextColumn("added", [show_percent(row.additive) for row in rows], leave=2),
         TextColumn("overlap", [show_percent(row.redundancy) for row in rows], leave=4),
-        TextColumn("p", [shown_p(row.p_adjusted) for row in rows], leave=3),
+        TextColumn("p", [show_p(row.p_adjusted) for row in rows], leave=3),
     ]
 
 
