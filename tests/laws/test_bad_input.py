@@ -301,7 +301,7 @@ def test_odd_arguments_of_the_wrong_type_altogether() -> None:
 
 
 def test_a_table_of_very_many_columns_keeps_fewer_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pedanova.counting import source as module
+    from pedanova.counting import countable as module
 
     monkeypatch.setattr(module, "LARGEST_TALLIES", 10_000)
     random = np.random.default_rng(0)

@@ -32,13 +32,13 @@ class Near:
     def nthreads(self) -> dict[str, int]:
         return {"here": 1}
 
-    def submit(self, function: Any, found: Any, **options: Any) -> Held:
+    def submit(self, function: Any, found: Any, **options: Any) -> InMemory:
         self.widest = max(self.widest, len(found))
         self.options |= {f"{name}={value}" for name, value in options.items()}
-        return Held(self, function([one.value for one in found]))
+        return InMemory(self, function([one.value for one in found]))
 
 
-class Held:
+class InMemory:
     def __init__(self, cluster: Near, value: Any) -> None:
         self.cluster, self.value = cluster, value
 
@@ -62,7 +62,7 @@ def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> 
     cluster = Near()
     tree = SumTree(cluster, strung)
     for number in range(many):
-        tree.take(Held(cluster, str(number)))
+        tree.take(InMemory(cluster, str(number)))
         assert sum(map(len, tree.heights)) < 3 * GROUP  # the rest is added, and may be forgotten
     found = tree.total()
     assert found.replace("(", "").replace(")", "").split() == [str(number) for number in range(many)]

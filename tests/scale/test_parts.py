@@ -524,7 +524,7 @@ def test_a_scan_goes_on_from_its_checkpoint(
     monkeypatch.setattr(
         "pedanova.scale.sketch.survey_part", fail
     )  # neither space nor thresholds are sought again
-    monkeypatch.setattr("pedanova.scale.scan.look_at_part", fail)
+    monkeypatch.setattr("pedanova.scale.count_scan.look_at_part", fail)
     a = pa.analyze(folder, "loss", **options)
     assert len(rest) == 8
     assert not set(seen) & set(rest)

@@ -11,9 +11,9 @@ from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.options import OBJECTIVE, TABLE, check_choices, documented
 from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads
-from pedanova.counting.held import Held
+from pedanova.counting.countable import Counted, assembled, levels_for
+from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
-from pedanova.counting.source import Counted, assembled, levels_for
 from pedanova.data.choose import HeldColumns, choose_space
 from pedanova.data.objectives import Goal, read_goals
 from pedanova.data.outcomes import Policies
@@ -79,7 +79,7 @@ def analyze(
 def count(given: Mapping[str, Any]) -> Counted:
     """Read, prepare, cut into levels, count; `given` are the arguments of `analyze`."""
     # These bring narwhals along: only when needed.
-    from pedanova.scale.scan import ScanOptions, count_table
+    from pedanova.scale.count_scan import ScanOptions, count_table
     from pedanova.sources import read_records
     from pedanova.sources.scans.scan import Scan
 
@@ -129,7 +129,7 @@ def open_source(given: Mapping[str, Any]) -> object:
 def count_records(records: Records, request: Request, levels: object, *, inside: bool) -> Counted:
     """Count a table in memory: a scan of one part, which may be asked everything."""
     observed, notes = prepare(records, request)
-    held = Held(observed, "worst" if request.policies.may_be_worst else "drop", request.threads)
+    held = InMemory(observed, "worst" if request.policies.may_be_worst else "drop", request.threads)
     cut = levels_for(held, levels)
     return assembled(held, cut, held.count(cut), notes=notes, inside=inside)
 

@@ -27,12 +27,12 @@ from pedanova.counting.contrasts import (
     rows_in,
     slices_of,
 )
+from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
 from pedanova.counting.counts import Tallies
-from pedanova.counting.held import Held
+from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import Range, check_nested, check_one_value, check_order, query_notes
-from pedanova.counting.source import Counted, Recount, Source, assembled, levels_for
 from pedanova.counting.tally import Tally
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered
@@ -57,7 +57,7 @@ class AnalysisRows:
     _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
     _models: dict[object, Any] = field(default_factory=dict, repr=False)  # fitted when first asked
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
-    _source: Source | None = field(default=None, repr=False)  # the way back to the rows
+    _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
 
     @classmethod
     def of(cls, counted: Counted, threads: int) -> Self:
@@ -69,7 +69,7 @@ class AnalysisRows:
             tallies=counted.tallies,
             notes=counted.notes,
             dropped=counted.dropped,
-            observations=source.observed if isinstance(source, Held) else None,
+            observations=source.observed if isinstance(source, InMemory) else None,
             threads=threads,
             _moments=counted.moments,
             _source=source,
@@ -150,7 +150,7 @@ class AnalysisRows:
 
     def _like(self, observed: Observations) -> Self:
         """Other observations analysed the same way: the same quantiles, policy and threads."""
-        held = Held(observed, self.levels.nan, self.threads)
+        held = InMemory(observed, self.levels.nan, self.threads)
         levels = levels_for(held, self.levels.quantiles)
         counted = assembled(held, levels, held.count(levels), notes=(), inside=False, part=True)
         return self.of(counted, self.threads)
@@ -229,7 +229,7 @@ class AnalysisRows:
             return self._recount(self._source, *regions)
         return self.levels, self.tallies
 
-    def _recount(self, source: Source, *regions: Region) -> Recount:
+    def _recount(self, source: Countable, *regions: Region) -> Recount:
         """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         if cuts not in self._recounts:

@@ -69,7 +69,6 @@ DEMO_EXAMPLES = """examples:
 """
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
-PLACES = {"demo": "", "formats": "", "densities": "SOURCE [NAME …] "}  # what stands before the options
 
 
 def own(name: str, default: Any, text: str, **more: Any) -> Option:
@@ -148,6 +147,13 @@ class Command:
     options: tuple[Option, ...] = ()
     source: str | None = SAVED_HELP
     names: str | None = None  # of parameters, behind the source
+    module: str = "answers"  # of this folder, that runs it
+
+
+def usage_of(command: Command) -> str:
+    """The command as it is typed, less its options."""
+    parts = ["SOURCE"] * bool(command.source) + ["[NAME …]"] * bool(command.names)
+    return " ".join(["pedanova", command.name, *parts])
 
 
 def without(options: Iterable[Option], *names: str) -> list[Option]:
@@ -205,12 +211,14 @@ COMMANDS = (
             THREADS,
         ),
         SOURCE_HELP,
+        module="spaces",
     ),
     Command(
         "report",
         "everything as one HTML page that needs no network",
         REPORT_EXAMPLES,
         (*FULL, PAGE, TITLE, OPEN, THREADS),
+        module="pages",
     ),
     Command(
         "space",
@@ -218,12 +226,14 @@ COMMANDS = (
         SPACE_EXAMPLES,
         (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT),
         SOURCE_HELP,
+        module="spaces",
     ),
     Command(
         "formats",
         "list every kind of source that can be read, with an example each",
         "examples:\n  pedanova formats\n",
         source=None,
+        module="spaces",
     ),
     Command(
         "demo",
@@ -231,6 +241,7 @@ COMMANDS = (
         DEMO_EXAMPLES,
         (replace(REPORT, help="write an HTML report there too"),),
         source=None,
+        module="pages",
     ),
 )
 
@@ -265,7 +276,7 @@ def add_command(commands: Any, command: Command) -> None:
         description=f"{command.what[0].upper()}{command.what[1:]}.",
         epilog=command.examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage=f"pedanova {command.name} {PLACES.get(command.name, 'SOURCE ')}[options]",
+        usage=f"{usage_of(command)} [options]",
     )
     if command.source:
         made.add_argument("file", metavar="SOURCE", help=command.source)

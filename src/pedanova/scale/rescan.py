@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import LEADING_BITS, Gathered, joined, pick_ranks, radix_select
+from pedanova.counting.countable import Recount, recut
 from pedanova.counting.counts import Counts
 from pedanova.counting.levels import SMALL, Levels, assemble, sought
-from pedanova.counting.source import Recount, recut
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, rank_of
 from pedanova.errors import DataError
@@ -33,7 +33,7 @@ from pedanova.scale.parts import (
 )
 from pedanova.scale.pushdown import count_pushed, ranks_pushed
 from pedanova.scale.readers import Crew, StartOverError
-from pedanova.scale.spark import SparkCrew
+from pedanova.scale.spark_crew import SparkCrew
 from pedanova.space.parameters import Parameter, Space
 
 SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them

@@ -16,7 +16,7 @@ from pedanova.data.column import as_column, plain_value, shorten
 from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind, read_json
-from pedanova.sources.logs.nested_cells import (
+from pedanova.sources.logs.nested_values import (
     as_dict,
     as_number,
     column_cells,
@@ -25,10 +25,10 @@ from pedanova.sources.logs.nested_cells import (
     record_cells,
 )
 from pedanova.sources.logs.trials import Trial, known_state, only_numbers, tabulate
-from pedanova.sources.spaces.yaml_text import read_yaml
 from pedanova.sources.tables import files
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import peek_header
+from pedanova.sources.yaml_text import read_yaml
 
 SOURCE = "W&B runs table"
 BOOKKEEPING = {  # columns of the runs table that are neither settings nor results

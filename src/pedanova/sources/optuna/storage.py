@@ -12,7 +12,7 @@ from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError, listed
 from pedanova.sources.databases import Database, is_database_url, open_database, open_sqlite
 from pedanova.sources.kind import Kind
-from pedanova.sources.optuna.rows import read_log
+from pedanova.sources.optuna.database_rows import read_log
 from pedanova.sources.optuna.study_log import as_records, pick_study
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")

@@ -15,7 +15,7 @@ from pedanova.sources.kind import read_json, read_text
 from pedanova.sources.spaces.configspace import space_from_configspace
 from pedanova.sources.spaces.distributions import CLASSES, read_distribution
 from pedanova.sources.spaces.pcs import plain_from_pcs
-from pedanova.sources.spaces.yaml_text import read_yaml
+from pedanova.sources.yaml_text import read_yaml
 from pedanova.space.parameters import (
     KINDS,
     Categorical,

@@ -13,7 +13,7 @@ from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
 from pedanova.base.notes import Note
 from pedanova.base.progress import interrupts_told
-from pedanova.counting.source import Counted, assembled, levels_for
+from pedanova.counting.countable import Counted, assembled, levels_for
 from pedanova.counting.store import as_path
 from pedanova.data.choose import Choice, choose_space
 from pedanova.data.objectives import Goal, as_directions
@@ -27,7 +27,7 @@ from pedanova.scale.pushdown import engine_of, look_by_engine
 from pedanova.scale.readers import Crew, StartOverError
 from pedanova.scale.rescan import Rescan
 from pedanova.scale.sketch import SurveyedColumns
-from pedanova.scale.spark import SparkCrew
+from pedanova.scale.spark_crew import SparkCrew
 from pedanova.sources.scans.scan import Scan
 from pedanova.space.parameters import Moving, Space, Switch, as_space
 

@@ -25,7 +25,7 @@ FEW_ROWS = 20  # a domain of fewer is told in the notes
 Recount: TypeAlias = tuple[Levels, Tallies]
 
 
-class Source(Protocol):
+class Countable(Protocol):
     """Rows of a table, to be cut into levels and counted as often as a question needs it."""
 
     @property
@@ -52,7 +52,7 @@ class Source(Protocol):
 class Counted:
     """All that an analysis is made of."""
 
-    source: Source
+    source: Countable
     levels: Levels
     tallies: Tallies
     notes: tuple[Note, ...]
@@ -60,7 +60,7 @@ class Counted:
     moments: Moments | None
 
 
-def levels_for(source: Source, levels: object) -> Levels:
+def levels_for(source: Countable, levels: object) -> Levels:
     """Those of another analysis, or quantiles of these rows: a ladder unless others are named."""
     if isinstance(levels, Levels):
         return borrowed(levels, source)
@@ -78,7 +78,7 @@ def levels_for(source: Source, levels: object) -> Levels:
     return cut
 
 
-def borrowed(levels: Levels, source: Source) -> Levels:
+def borrowed(levels: Levels, source: Countable) -> Levels:
     if source.several or levels.several:
         raise QueryError(
             Arg("levels"),
@@ -94,7 +94,7 @@ def borrowed(levels: Levels, source: Source) -> Levels:
     return levels.borrowed()
 
 
-def recut(source: Source, levels: Levels, cuts: Iterable[Cut]) -> Recount:
+def recut(source: Countable, levels: Levels, cuts: Iterable[Cut]) -> Recount:
     """Levels cut further, and their counts. Those of other data have no further quantiles: asking is refused."""
     cuts = list(cuts)
     parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
@@ -106,7 +106,13 @@ def recut(source: Source, levels: Levels, cuts: Iterable[Cut]) -> Recount:
 
 
 def assembled(
-    source: Source, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
+    source: Countable,
+    levels: Levels,
+    counts: Counts,
+    *,
+    notes: Sequence[Note],
+    inside: bool,
+    part: bool = False,
 ) -> Counted:
     """The counts of all rows, or of a `part` of them, as what an analysis is made of.
 
@@ -131,7 +137,7 @@ def check_conditions(idle: Iterable[str], space: Space) -> None:
         raise SpaceError(f"{name}: its condition {condition} holds in no row; check the values")
 
 
-def check_inside(tallies: Tallies, source: Source) -> None:
+def check_inside(tallies: Tallies, source: Countable) -> None:
     for name, tally in tallies.items():
         many = int(tally.counts[:, tally.grid.outside].sum())
         if many:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import Survey, survey_rows
 from pedanova.counting.arrays import count_codes, kept_codes
+from pedanova.counting.countable import Recount, recut
 from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels, cut_levels
-from pedanova.counting.source import Recount, recut
 from pedanova.data.column import count_nan
 from pedanova.data.observations import Observations, describe_outside
 from pedanova.data.outcomes import NanPolicy
@@ -23,7 +23,7 @@ from pedanova.space.parameters import Parameter, Space
 
 
 @dataclass(slots=True, eq=False)
-class Held:
+class InMemory:
     """Observations, and the threads to count them with."""
 
     observed: Observations

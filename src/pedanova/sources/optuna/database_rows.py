@@ -1,4 +1,4 @@
-"""What Optuna's tables hold of one study, fetched in parts: see `optuna_tables`."""
+"""What Optuna's tables hold of one study, fetched in parts: see `storage`."""
 
 from __future__ import annotations
 
