@@ -150,7 +150,7 @@ def test_a_figure_and_the_page_say_so(a: pa.Analysis) -> None:
     assert "const (never varied)" in labels
     matplotlib.pyplot.close("all")
     view = view_of(a, "t", [(0.1, 1.0)], ladder=[0.1, 1.0], estimator="counts", draws=100)
-    found = view.questions[view.start].answers["region"].found
+    found = view.questions[view.start].answers["region"].importances
     assert found is not None
     assert replace(found["kind"], name="") == replace(found["const"], name="")
     assert (

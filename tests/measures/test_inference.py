@@ -24,7 +24,7 @@ from pedanova.measures.inference import (
     infer,
     interval,
     permutation,
-    told,
+    with_sureness,
 )
 from pedanova.measures.significance import holm
 from pedanova.space.grid import blocks_of, grid_of
@@ -124,10 +124,15 @@ class TestHolm:
     def test_all_parameters_settle_together_what_is_significant(self) -> None:
         rows = [measure(A, baseline="region", smoothing="auto")] * 3
         found = [Sureness(0.0, 0.1, p, 0.01) for p in (0.02, 0.9, 0.01)]
-        assert [row.significant for row in told(rows, found)] == [True, False, True]
+        assert [row.significant for row in with_sureness(rows, found)] == [True, False, True]
         more = [*found, Sureness(0.0, 0.1, 0.5, 0.01)]
-        assert [row.significant for row in told([*rows, rows[0]], more)] == [False, False, True, False]
-        assert [row.p_value for row in told(rows, found)] == [0.02, 0.9, 0.01]
+        assert [row.significant for row in with_sureness([*rows, rows[0]], more)] == [
+            False,
+            False,
+            True,
+            False,
+        ]
+        assert [row.p_value for row in with_sureness(rows, found)] == [0.02, 0.9, 0.01]
 
 
 CELLS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=2, max_size=30)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Cell: TypeAlias = str | float | int | bool | None
+Printed: TypeAlias = list[tuple[str, list[str]]]
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -30,13 +31,13 @@ MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "\r": " ", "<": "&lt;", "`": r"
 class Table:
     """A table that prints well. A subclass says what is in it.
 
-    `to_dict` holds every number in full, column by column; the printed forms (`header`, `lines`)
-    are rounded for reading. What is `internal` serves these forms, and completion does not offer it.
+    `to_dict` holds every number in full, column by column; the columns that are `printed` are rounded
+    for reading. What is `internal` serves these forms, and completion does not offer it.
     """
 
     __slots__ = ()
     internal: ClassVar[frozenset[str]] = frozenset(
-        {"header", "heading", "internal", "lines", "look", "ratio_bars"}
+        {"header", "heading", "internal", "lines", "look", "percents", "printed", "ratio_bars"}
     )
 
     def __dir__(self) -> list[str]:
@@ -46,12 +47,15 @@ class Table:
         """Columns by name, numbers in full."""
         raise TypeError(f"{type(self).__name__} does not say what its columns are")
 
+    def printed(self) -> Printed:
+        """(title, cells) of every column, rounded for reading."""
+        return [(name, [show(cell) for cell in cells]) for name, cells in self.to_dict().items()]
+
     def header(self) -> list[str]:
-        return list(self.to_dict())
+        return [title for title, _ in self.printed()]
 
     def lines(self) -> list[list[str]]:
-        """Rows as text, rounded for reading."""
-        return [[show(cell) for cell in row] for row in zip(*self.to_dict().values(), strict=True)]
+        return [list(line) for line in zip(*(cells for _, cells in self.printed()), strict=True)]
 
     def to_pandas(self) -> pd.DataFrame:
         try:
@@ -161,6 +165,10 @@ class NamedTable(Table, Mapping[str, Row]):
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return columns_of(self.rows)
+
+    def percents(self, key: str) -> tuple[str, list[str]]:
+        """A column of parts of one, printed as percentages."""
+        return key, [show_percent(getattr(row, key)) for row in self.rows]
 
     def _unknown(self, name: object) -> str:
         known = tuple(self)

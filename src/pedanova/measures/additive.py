@@ -122,14 +122,14 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
     and measured like the data. A pair that chance reaches often is not drawn to the end: its value
     is far from small either way.
     """
-    found = float(explained(design, target).of_the_rest) * (1.0 - 1e-9) - 1e-12  # ties count as reached
+    interaction = float(explained(design, target).of_the_rest) * (1.0 - 1e-9) - 1e-12  # ties count as reached
     chances = fitted_parts(design, target)
     drawn = reached = 0
     for draws, enough in (*(stage for stage in STAGES if stage[0] < most), (most, most)):
         while drawn < draws:
             now = min(AT_A_TIME, draws - drawn)
             again = draw_targets(design, chances, now, random)
-            reached += int(np.sum(explained(design, again).of_the_rest >= found))
+            reached += int(np.sum(explained(design, again).of_the_rest >= interaction))
             drawn += now
         if reached >= enough:
             break

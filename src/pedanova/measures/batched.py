@@ -26,8 +26,8 @@ def measure_many(
 ) -> list[Importance]:
     """One row for every draw that has a target and more than that: its cells in place of the contrast's."""
     inside, rows = targets.sum(axis=1), regions.sum(axis=1)
-    told = (inside > 0) & (inside < rows)
-    targets, regions = targets[told], regions[told]
+    usable = (inside > 0) & (inside < rows)
+    targets, regions = targets[usable], regions[usable]
     if not len(targets):
         return []
     blocks = [
@@ -36,7 +36,7 @@ def measure_many(
     ]
     return [
         importance_of(contrast.name, int(n), int(all_n), pieces, baseline)
-        for n, all_n, *pieces in zip(inside[told], rows[told], *blocks, strict=True)
+        for n, all_n, *pieces in zip(inside[usable], rows[usable], *blocks, strict=True)
     ]
 
 

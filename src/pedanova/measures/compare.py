@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.table import Cell, Printed, Table, show_percent
 from pedanova.data.regions import as_part, percent
-from pedanova.errors import MissingLibraryError, PedanovaError, UnknownParameterError, unknown_name
+from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
 from pedanova.measures.asks import Asks
 from pedanova.measures.effects import Effects
 from pedanova.measures.forest.results import AxisEffects, ForestEffects
@@ -45,14 +45,12 @@ class Measures(Table, Mapping[str, Mapping[str, float]]):
     def to_dict(self) -> dict[str, list[Cell]]:
         first = next(iter(self.ratios.values()))
         columns: dict[str, list[Cell]] = {"parameter": list(first)}
-        return columns | {name: [found[key] for key in first] for name, found in self.ratios.items()}
+        return columns | {name: [ratios[key] for key in first] for name, ratios in self.ratios.items()}
 
-    def lines(self) -> list[list[str]]:
-        first, *others = self.to_dict().values()
-        return [
-            [str(name), *(show_percent(float(value or 0.0)) for value in values)]
-            for name, *values in zip(first, *others, strict=True)
-        ]
+    def printed(self) -> Printed:
+        names = list(next(iter(self.ratios.values())))
+        columns = [(key, [show_percent(one[name]) for name in names]) for key, one in self.items()]
+        return [("parameter", names), *columns]
 
 
 def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures:
@@ -97,17 +95,14 @@ def _answered(ways: Ways) -> Measures:
     meanings, notes = {}, []
     for name, (meaning, ask) in ways.items():
         try:
-            found = ask()
-        except MissingLibraryError as error:
-            notes.append(f"{name}: left out, {error}")
-            continue
+            table = ask()
         except PedanovaError as error:
             if not ratios:
                 raise
             notes.append(f"{name}: left out, {error}")
             continue
-        ratios[name], meanings[name] = found.ratios, meaning
-        notes += [f"{name}: {note}" for note in found.notes]
+        ratios[name], meanings[name] = table.ratios, meaning
+        notes += [f"{name}: {note}" for note in table.notes]
     return Measures(ratios, meanings, tuple(notes))
 
 
@@ -129,16 +124,12 @@ class Comparison(Table, Mapping[str, Importances]):
     def to_dict(self) -> dict[str, list[Cell]]:
         names = list(next(iter(self.answers.values())))
         columns: dict[str, list[Cell]] = {"parameter": list(names)}
-        for objective, found in self.answers.items():
-            columns[f"{objective} ratio"] = [found[name].ratio for name in names]
-            columns[f"{objective} share"] = [found[name].share for name in names]
+        for objective, importances in self.answers.items():
+            columns[f"{objective} ratio"] = [importances[name].ratio for name in names]
+            columns[f"{objective} share"] = [importances[name].share for name in names]
         return columns
 
-    def header(self) -> list[str]:
-        return ["parameter", *self.answers]
-
-    def lines(self) -> list[list[str]]:
+    def printed(self) -> Printed:
         names = list(next(iter(self.answers.values())))
-        return [
-            [name, *(show_percent(found[name].ratio) for found in self.answers.values())] for name in names
-        ]
+        columns = [(key, [show_percent(one[name].ratio) for name in names]) for key, one in self.items()]
+        return [("parameter", names), *columns]

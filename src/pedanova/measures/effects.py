@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.table import Cell, Printed, Table
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import FEW_ROWS, Range, bounds
@@ -98,13 +98,13 @@ class Effects(ShareTable[Effect]):
     def marginal(self, name: str) -> Marginal:
         return self[name].marginal
 
-    def header(self) -> list[str]:
-        return ["parameter", "ratio", "share", "variance"]
-
-    def lines(self) -> list[list[str]]:
+    def printed(self) -> Printed:
+        variance = [f"{row.variance:.4g}" for row in self.rows]
         return [
-            [row.name, show_percent(row.ratio), show_percent(row.share), f"{row.variance:.4g}"]
-            for row in self.rows
+            ("parameter", list(self)),
+            self.percents("ratio"),
+            self.percents("share"),
+            ("variance", variance),
         ]
 
     def heading(self) -> str:
@@ -176,13 +176,13 @@ def effects_of(
         moments = moments.clipped(cut.level, cut.value)
     mean, variance = moments.range(*outer)
     check_spread(mean, variance, rows, region, clipped=cut is not None)
-    found = [
+    effects = [
         measure_effect(tally, sums_of(tally, outer, cut), outer, mean, variance, smoothing)
         for tally in tallies.values()
     ]
-    notes += effect_notes(found, rows)
+    notes += effect_notes(effects, rows)
     words = None if cut is None else cut.words
-    ranked = tuple(sorted(with_ratios(found), key=lambda row: -row.variance))
+    ranked = tuple(sorted(with_ratios(effects), key=lambda row: -row.variance))
     return Effects(ranked, str(region), words, rows, mean, variance, tuple(notes))
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from numbers import Integral
+from typing import Literal, TypeAlias
 
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import show_percent
+from pedanova.base.table import Printed, show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import QueryError, listed
 from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
@@ -84,8 +85,7 @@ class Importance:
 class Importances(ShareTable[Importance]):
     """`Importance` rows by name, most important first: ``imp["lr"].share``, ``imp.ratios``, ``imp.items()``."""
 
-    internal = ShareTable.internal | {"cells_of", "divergence_in_words", "is_conditional", "is_sure"}
-
+    internal = ShareTable.internal | {"is_conditional", "is_sure"}
     rows: tuple[Importance, ...]
     target: str  # in words
     region: str
@@ -104,32 +104,17 @@ class Importances(ShareTable[Importance]):
         """Whether intervals and p-values were asked for."""
         return any(row.p_value is not None for row in self.rows)
 
-    def header(self) -> list[str]:
-        return [
-            "parameter",
-            "ratio",
-            "share",
-            *(["95 % interval", "p"] if self.is_sure else []),
-            "divergence",
-            *(["by activity"] if self.is_conditional else []),
-        ]
-
-    def lines(self) -> list[list[str]]:
-        return [[row.name, known_percent(row, row.ratio), *self.cells_of(row)] for row in self.rows]
-
-    def cells_of(self, row: Importance) -> list[str]:
-        """What stands behind a row's name and ratio."""
-        sure = [" … ".join(interval_ends(row) or ()), p_in_words(row)] if self.is_sure else []
-        return [known_percent(row, row.share), *sure, *self.divergence_in_words(row)]
-
-    def divergence_in_words(self, row: Importance) -> list[str]:
-        """The divergence, and where conditions matter the part of it that is activity."""
-        if not row.varied:
-            return [UNKNOWN, *([""] if self.is_conditional else [])]
-        if not self.is_conditional:
-            return [f"{row.divergence:.3f}"]
-        part = f"{row.activity / row.divergence:.0%}" if row.activity > 0 else ""
-        return [f"{row.divergence:.3f}", part]
+    def printed(self) -> Printed:
+        names, rows = list(self), self.rows
+        columns = [("parameter", names), ("ratio", [known_percent(row, row.ratio) for row in rows])]
+        columns.append(("share", [known_percent(row, row.share) for row in rows]))
+        if self.is_sure:
+            columns.append(("95 % interval", [" … ".join(interval_ends(row) or ()) for row in rows]))
+            columns.append(("p", [p_in_words(row) for row in rows]))
+        columns.append(("divergence", [divergence_in_words(row) for row in rows]))
+        if self.is_conditional:
+            columns.append(("by activity", [activity_in_words(row) for row in rows]))
+        return columns
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}"
@@ -147,6 +132,15 @@ def is_faint(row: Importance) -> bool:
 def known_percent(row: Importance, part: float) -> str:
     """A part of one, or the mark of what never varied."""
     return show_percent(part) if row.varied else UNKNOWN
+
+
+def divergence_in_words(row: Importance) -> str:
+    return f"{row.divergence:.3f}" if row.varied else UNKNOWN
+
+
+def activity_in_words(row: Importance) -> str:
+    """The part of the divergence that comes from being active at all."""
+    return f"{row.activity / row.divergence:.0%}" if row.activity > 0 else ""
 
 
 def interval_ends(row: Importance) -> tuple[str, str] | None:
@@ -167,12 +161,18 @@ def show_p(p_value: float) -> str:
     return f"{p_value:.3f}" if p_value >= 0.001 else "<0.001"
 
 
+def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
+    """A whole number of an option."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
+        limit = "" if most == math.inf else f" to below {most:,}"
+        raise QueryError(f"{name}={value!r} must be a whole number from {least} up{limit}")
+    return int(value)
+
+
 def rank(
     contrasts: Iterable[Contrast], *, baseline: str = "region", smoothing: Smoothing = "auto"
 ) -> tuple[Importance, ...]:
     """Rows for every parameter, most important first."""
-    if not isinstance(baseline, str) or baseline not in get_args(Baseline):
-        raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
     return ranked([measure(contrast, baseline=baseline, smoothing=smoothing) for contrast in contrasts])
 
 

@@ -63,35 +63,29 @@ def infer(
     common = np.random.default_rng([seed])
     positions = subsets(region, inside, draws, common)
     shared = Shared.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
-    found = []
+    sureness = []
     for contrast, row in zip(contrasts, rows, strict=True):
         if not row.varied:
-            found.append(Sureness(0.0, 0.0, 1.0, 0.0))
+            sureness.append(Sureness(0.0, 0.0, 1.0, 0.0))
             continue
         own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
         p_value = permutation(contrast, positions, baseline, smoothing, draws, own)
         low, high, deviation = interval(contrast, row, shared, baseline, smoothing, own)
-        found.append(Sureness(low, high, p_value, deviation))
-    return found
+        sureness.append(Sureness(low, high, p_value, deviation))
+    return sureness
 
 
-def told(rows: Sequence[Importance], found: Sequence[Sureness]) -> list[Importance]:
+def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:
     """The rows with their intervals and p-values; what is significant is settled for all that varied together."""
-    adjusted = iter(holm([s.p_value for row, s in zip(rows, found, strict=True) if row.varied]))
-    return [
-        sure_of(row, sureness, next(adjusted)) if row.varied else row
-        for row, sureness in zip(rows, found, strict=True)
-    ]
+    adjusted = holm([one.p_value for one in sureness], np.array([row.varied for row in rows]))
+    each = zip(rows, sureness, adjusted, strict=True)
+    return [sure_of(row, one, p) if row.varied else row for row, one, p in each]
 
 
 def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
-    low, high = holding(max(0.0, row.share), sureness)
+    """The interval is made to hold the share: few draws, or a few rows, may miss it."""
+    low, high = min(sureness.low, max(0.0, row.share)), max(sureness.high, row.share, 0.0)
     return replace(row, low=low, high=high, p_value=sureness.p_value, significant=bool(adjusted <= LEVEL))
-
-
-def holding(share: float, sureness: Sureness) -> tuple[float, float]:
-    """The interval, made to hold the share: few draws, or a few rows, may miss it."""
-    return min(sureness.low, share), max(sureness.high, share)
 
 
 def permutation(

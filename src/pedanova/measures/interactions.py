@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, PairTable, columns_of, show_percent
+from pedanova.base.table import Cell, PairTable, Printed, columns_of, show_percent
 from pedanova.base.terminal_text import printable
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
@@ -26,7 +26,7 @@ from pedanova.counting.pairs import Groups, PairTally, coarse_groups
 from pedanova.data.observations import Observations
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.additive import Design, design_of, explained, p_value
-from pedanova.measures.importance import never_notes
+from pedanova.measures.importance import as_whole, never_notes
 from pedanova.measures.share import corrected as without_chance
 from pedanova.measures.significance import LEVEL, holm
 
@@ -91,18 +91,18 @@ class Interactions(PairTable[Interaction]):
     def to_dict(self) -> dict[str, list[Cell]]:
         return columns_of(self.rows) | {"significant": [row.significant for row in self.rows]}
 
-    def header(self) -> list[str]:
-        return ["pair", "interaction", "together", "added", "overlap", "p"]
-
-    def lines(self) -> list[list[str]]:
-        return [
-            [
-                f"{row.first} × {row.second}",
-                *(show_percent(part) for part in (row.interaction, row.closed, row.additive, row.redundancy)),
-                f"{row.p_adjusted:.2g}" + "*" * row.significant,
-            ]
-            for row in self.rows
+    def printed(self) -> Printed:
+        keys = {
+            "interaction": "interaction",
+            "closed": "together",
+            "additive": "added",
+            "redundancy": "overlap",
+        }
+        parts = [
+            (title, [show_percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()
         ]
+        p_values = [f"{row.p_adjusted:.2g}" + "*" * row.significant for row in self.rows]
+        return [("pair", [f"{row.first} × {row.second}" for row in self.rows]), *parts, ("p", p_values)]
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, by pairs"
@@ -136,7 +136,7 @@ def find_pairs(
     threads: int,
 ) -> Interactions:
     """Count and measure; codes are 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
-    start = as_seed(seed)
+    start = as_whole(seed, "seed")
     chosen = choose(contrasts, params)
     most = as_cells(cells, int(chosen[0].target.sum()))
     tally = tally_pairs(observed, codes, groups_of(chosen, most), threads=threads)
@@ -152,12 +152,6 @@ def as_cells(cells: object, target_rows: int) -> int:
     if isinstance(cells, bool) or not isinstance(cells, Integral) or not 2 <= int(cells) <= MOST_CELLS:
         raise QueryError(f"cells={cells!r} must be 'auto' or a whole number from 2 to {MOST_CELLS}")
     return int(cells)
-
-
-def as_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise QueryError(f"seed={seed!r} must be a whole number from 0 up")
-    return int(seed)
 
 
 def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
@@ -200,15 +194,13 @@ def measure_pairs(
 
 def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> list[Reals]:
     """Interaction, closed, additive, redundancy and the two shares of every pair."""
-    found = explained(design, target)
-    closed, additive, first, second = found.closed, found.additive, found.first, found.second
-    interaction = found.interaction
+    raw = explained(design, target)
+    parts, interaction = [raw.closed, raw.additive, raw.first, raw.second], raw.interaction
     if corrected:
         chance = design.freedoms / np.maximum(1.0, design.region.sum(axis=(-1, -2)) - 1.0)[:, None]
-        closed, additive, first, second = (
-            without_chance(part, chance[:, i]) for i, part in enumerate((closed, additive, first, second))
-        )
-        interaction = closed - additive
+        parts = [without_chance(part, chance[:, i]) for i, part in enumerate(parts)]
+        interaction = parts[0] - parts[1]
+    closed, additive, first, second = parts
     return [interaction, closed, additive, first + second - additive, first, second]
 
 

@@ -168,10 +168,10 @@ def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:
     stale: Collection[str] = names
     while True:
         slices |= {name: poorest(cloud, name, left[name], places[name], mass, kept) for name in stale}
-        found = [one for one in slices.values() if one is not None]
-        if not found:
+        poor = [one for one in slices.values() if one is not None]
+        if not poor:
             return boxes
-        _, name, group, lost = min(found)
+        _, name, group, lost = min(poor)
         left[name].remove(group)
         kept -= lost
         stay = places[name] != group
@@ -230,14 +230,14 @@ def runs(cloud: Cloud, box: Box, name: str) -> list[tuple[int, ...]]:
     scale = np.maximum(parts[list(left)].sum(axis=0), 1e-300) / max(float(base[list(left)].sum()), 1e-300)
     density = parts / np.maximum(base, 1e-300)[:, None] / scale
     empty = [float(np.mean(density[g] < EMPTY)) >= AGREED and density[g].mean() < EMPTY for g in left]
-    found: list[tuple[int, ...]] = [()]
+    pieces: list[tuple[int, ...]] = [()]
     for i, group in enumerate(left):
         gap = _gap_around(empty, i)
         if axis.ordered and gap >= LEAST_GAP * len(base) and gap < len(left):
-            found += [()] if found[-1] else []
+            pieces += [()] if pieces[-1] else []
         else:
-            found[-1] += tuple(g for g in groups if slices[g] == group)
-    return [run for run in found if run]
+            pieces[-1] += tuple(g for g in groups if slices[g] == group)
+    return [run for run in pieces if run]
 
 
 def _gap_around(empty: Sequence[bool], place: int) -> int:

@@ -126,15 +126,15 @@ def crowd(density: Reals, prior: Reals, end: int) -> float:
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
     """Bounds to try on the sides where good values pile up: as far again as they reach inwards."""
     mean = density.mean(axis=1)
-    found: list[float | None] = []
+    bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):
         inwards = mean if low_side else mean[::-1]
         reach = (
             int(np.argmax(inwards < inwards[0] / 2.0)) if (inwards < inwards[0] / 2.0).any() else len(mean)
         )
         part = min(LARGEST_STEP, max(LEAST_STEP, reach / len(mean)))
-        found.append(_moved(domain, part, low_side=low_side) if wanted else None)
-    return found[0], found[1]
+        bounds.append(_moved(domain, part, low_side=low_side) if wanted else None)
+    return bounds[0], bounds[1]
 
 
 def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:

@@ -41,23 +41,23 @@ def reduce_space(
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
     options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
-    found = a.importance(target, **options)
-    by_model = found.estimator == "surrogate"
+    importances = a.importance(target, **options)
+    by_model = importances.estimator == "surrogate"
     local = cache(lambda: local_p_values(a, search, options, by_model=by_model))
     with one_thread():
-        scene = scene_of(search, found)
-        p_values = [1.0 if row.p_value is None else row.p_value for row in found.rows]
-        apart = told_apart([row.name for row in found.rows], p_values, space)
+        scene = scene_of(search, importances)
+        p_values = [1.0 if row.p_value is None else row.p_value for row in importances.rows]
+        apart = told_apart([row.name for row in importances.rows], p_values, space)
         surely = [name for name in apart if name in scene.cloud.axes]
         box = scene.bounds(surely, kept)
         evidence = evidence_of(search, scene, box, kept, surely, parts) if box.left and parts else None
-        judge = Judge(space, scene, box, found, local, frozenset(surely), widen=widen)
+        judge = Judge(space, scene, box, importances, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
-    told = [*notes, *found.notes]
-    told += [] if scene.even else [ADAPTIVE]
+    remarks = [*notes, *importances.notes]
+    remarks += [] if scene.even else [ADAPTIVE]
     parted = [row.name for row in verdicts if row.pieces]
-    told += [IN_PIECES.format(", ".join(parted))] if parted else []
-    return ReducedSpace(verdicts, evidence, words[0], kept, tuple(told))
+    remarks += [IN_PIECES.format(", ".join(parted))] if parted else []
+    return ReducedSpace(verdicts, evidence, words[0], kept, tuple(remarks))
 
 
 def check_keep(keep: object) -> float:
@@ -84,7 +84,7 @@ def local_p_values(
     if by_model:
         return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
     try:
-        found = a.importance(half, around, **options)
+        importances = a.importance(half, around, **options)
     except PedanovaError:
         return None
-    return {row.name: 1.0 if row.p_value is None else row.p_value for row in found.rows}
+    return {row.name: 1.0 if row.p_value is None else row.p_value for row in importances.rows}

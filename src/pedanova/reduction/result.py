@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, NamedTable
+from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.reduction.domains import Bounds, is_constant
 from pedanova.space import exports
 from pedanova.space.parameters import (
@@ -130,11 +130,11 @@ class ReducedSpace(NamedTable[Verdict]):
     @property
     def fixed(self) -> dict[str, object]:
         """Values of the parameters that have only one left."""
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for name, domain in self.space.items():
             if isinstance(domain, Categorical | Ordinal) and is_constant(domain):
-                found[name] = domain.choices[0] if isinstance(domain, Categorical) else domain.values[0]
-        return found
+                values[name] = domain.choices[0] if isinstance(domain, Categorical) else domain.values[0]
+        return values
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {
@@ -146,14 +146,11 @@ class ReducedSpace(NamedTable[Verdict]):
             "reason": [row.reason for row in self.rows],
         }
 
-    def header(self) -> list[str]:
-        return ["parameter", "verdict", "before", "after", "part"]
-
-    def lines(self) -> list[list[str]]:
-        return [
-            [row.name, row.advice, in_words(row.before), row.suggested(), f"{row.part:.0%}"]
-            for row in self.rows
-        ]
+    def printed(self) -> Printed:
+        columns = self.to_dict()
+        kept = [(key, [str(cell) for cell in columns[key]]) for key in ("parameter", "verdict", "before")]
+        after, part = [row.suggested() for row in self.rows], [f"{row.part:.0%}" for row in self.rows]
+        return [*kept, ("after", after), ("part", part)]
 
     def summary(self) -> str:
         """One sentence on what it is worth."""

@@ -29,7 +29,7 @@ class Judge:
     space: Space
     scene: Scene
     box: Box
-    found: Importances
+    importances: Importances
     ask_locally: Callable[[], Mapping[str, float] | None]  # p-values among the best, asked where they decide
     surely: frozenset[str]  # what may be cut
     widen: bool
@@ -38,7 +38,7 @@ class Judge:
         parameter = self.space[name]
         if not isinstance(parameter, Float | Int | Ordinal | Categorical):
             return unchanged(name, "keep", "its bounds change from row to row; left alone", parameter)
-        row = self.found[name]
+        row = self.importances[name]
         if not row.varied:
             return unchanged(name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter)
         if (
@@ -64,7 +64,7 @@ class Judge:
 
     def narrowed(self, name: str, parameter: Domain) -> Verdict:
         if name not in self.box.left:
-            row = self.found[name]
+            row = self.importances[name]
             matters = "may matter" if row.significant is False else "matters"  # among all, or alone
             why = f"{matters} ({small(row.share)} of what decides), but {self.scene.spread}"
             return unchanged(name, "keep", why, parameter)
@@ -82,11 +82,11 @@ class Judge:
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
         """The verdict with the ranges that good values lie in, where there are several."""
         axis = self.scene.cloud.axes[cut.name]
-        found = runs(self.scene.cloud, self.box, cut.name)
-        if len(found) < 2:
+        ranges = runs(self.scene.cloud, self.box, cut.name)
+        if len(ranges) < 2:
             return cut
-        pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in found)
-        part = float(axis.prior[[group for run in found for group in run]].sum() / axis.prior.sum())
+        pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in ranges)
+        part = float(axis.prior[[group for run in ranges for group in run]].sum() / axis.prior.sum())
         words = f"good values lie in {' and '.join(map(in_words, pieces))}, hardly any in between"
         before = f"{cut.reason}; " if cut.advice == "narrow" else ""
         return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
@@ -120,7 +120,7 @@ class Judge:
         high = row.high if row.high is not None else 1.0
         most = small(max(high, 0.001))
         doubt = f"cannot be told from noise, but up to {most} of what decides may hang on it; left alone"
-        if not any(other.significant for other in self.found.rows):
+        if not any(other.significant for other in self.importances.rows):
             return "undecided", "nothing can be told from noise here, so nothing is changed"
         if not self.scene.even:
             return "undecided", "cannot be told from noise in trials that were not drawn evenly; left alone"

@@ -84,7 +84,7 @@ def test_profile_over_rows(a: pa.Analysis) -> None:
     assert few.importance(0.2, **COUNTS).rows[0].n_region == ticks[2]
     with pytest.raises(QueryError, match="over='time' must be"):
         a.plot.profile(over="time")
-    with pytest.raises(QueryError, match="it takes 50"):
+    with pytest.raises(QueryError, match="at least 50 are needed"):
         a.first(49).plot.profile(over="rows")
     with pytest.raises(QueryError, match="from 2 to"):
         a.first(10**9)

@@ -168,7 +168,7 @@ def test_questions_that_sliders_cannot_ask(a: pa.Analysis) -> None:
     assert made.start == len(made.questions) - 2
     assert first.words == ("rows with objective ≤ 1", "all rows")
     found = a.importance(0.1, {"optimizer": {"adam"}}, estimator="counts", draws=50)
-    assert second.answers["region"].found.to_dict() == found.to_dict()
+    assert second.answers["region"].importances.to_dict() == found.to_dict()
 
 
 def test_mistakes_are_errors_and_no_refused_answers(a: pa.Analysis) -> None:
@@ -186,7 +186,7 @@ def test_refused_pairs_say_why() -> None:
     made = view(a)
     assert [rung.words for rung in made.ladder.rungs] == ["the best 10 %", "all rows"]
     answer = made.questions[0].answers["region"]
-    assert answer.found is None
+    assert answer.importances is None
     assert "force" in answer.refused
     assert answer.summary.startswith("This cannot be told: ")
 

@@ -8,7 +8,6 @@ they are as good as its predictions.
 from __future__ import annotations
 
 from itertools import combinations
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from pedanova.measures.forest.results import (
     ForestPair,
     ForestPairs,
 )
+from pedanova.measures.importance import as_whole
 
 DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
 
@@ -96,11 +96,11 @@ def axis_effects(
     fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
     boxes = [leaf_boxes(tree, encoded.axes) for tree in fitted.trees]
     point = encoded.matrix[encoded.best].astype(np.float64)
-    found = [variance_along(boxes, point, dim) * fitted.unit for dim in range(len(encoded.names))]
-    whole = sum(found)
+    variances = [variance_along(boxes, point, dim) * fitted.unit for dim in range(len(encoded.names))]
+    whole = sum(variances)
     rows = [
         AxisEffect(name, variance / whole if whole > 0 else 0.0, variance)
-        for name, variance in zip(encoded.names, found, strict=True)
+        for name, variance in zip(encoded.names, variances, strict=True)
     ]
     return AxisEffects(
         rows=tuple(sorted(rows, key=lambda row: -row.variance)),
@@ -131,7 +131,7 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> Fitted:
     Deep trees follow what there is to follow; averaging over the other parameters, and over trees,
     takes the noise out again. The objective is scaled to -1 … 1, lest its squares overflow.
     """
-    size, start = _whole(trees, "trees", 1), _whole(seed, "seed", 0)
+    size, start = as_whole(trees, "trees", 1, 2**32), as_whole(seed, "seed", 0, 2**32)
     try:
         from sklearn.ensemble import RandomForestRegressor
     except ImportError:
@@ -150,12 +150,6 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> Fitted:
     )
     forest.fit(encoded.matrix, (encoded.objective - middle) / half)
     return Fitted(_trees_of(forest), half * half)
-
-
-def _whole(value: object, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < 2**32:
-        raise QueryError(f"{name}={value!r} must be a whole number from {least} up to 2^32")
-    return int(value)
 
 
 def _given(model: Any, encoded: Encoded) -> Fitted:
@@ -217,11 +211,11 @@ def _over_trees(total: Reals, variances: Reals, unit: float) -> list[tuple[float
 
 
 def _main_rows(encoded: Encoded, parts: Parts, unit: float) -> tuple[ForestEffect, ...]:
-    found = _over_trees(parts.total, parts.main, unit)
-    whole = sum(share for share, _, _ in found)
+    numbers = _over_trees(parts.total, parts.main, unit)
+    whole = sum(share for share, _, _ in numbers)
     rows = [
         ForestEffect(name, share / whole if whole > 0 else 0.0, share, std, variance)
-        for name, (share, std, variance) in zip(encoded.names, found, strict=True)
+        for name, (share, std, variance) in zip(encoded.names, numbers, strict=True)
     ]
     return tuple(sorted(rows, key=lambda row: -row.share))
 
@@ -229,7 +223,7 @@ def _main_rows(encoded: Encoded, parts: Parts, unit: float) -> tuple[ForestEffec
 def _pair_rows(encoded: Encoded, parts: Parts, unit: float, *, computed: bool) -> ForestPairs:
     if not computed:
         return ForestPairs((), computed=False)
-    found = _over_trees(parts.total, parts.pairs, unit)
+    numbers = _over_trees(parts.total, parts.pairs, unit)
     names = combinations(encoded.names, 2)
-    rows = [ForestPair(*pair, *numbers) for pair, numbers in zip(names, found, strict=True)]
+    rows = [ForestPair(*pair, *row) for pair, row in zip(names, numbers, strict=True)]
     return ForestPairs(tuple(sorted(rows, key=lambda row: -row.share)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pedanova.base.table import PairTable, show_percent
+from pedanova.base.table import PairTable, Printed, show_percent
 from pedanova.errors import QueryError
 from pedanova.measures.share import RatioTable, ShareTable
 
@@ -54,11 +54,10 @@ class ForestPairs(PairTable[ForestPair]):
             raise QueryError("pairs were not computed; pass pairs=True")
         return PairTable.__getitem__(self, names)
 
-    def header(self) -> list[str]:
-        return ["pair", "with", "share", "± trees"]
-
-    def lines(self) -> list[list[str]]:
-        return [[row.first, row.second, show_percent(row.share), f"{row.std:.1%}"] for row in self.rows]
+    def printed(self) -> Printed:
+        names = [("pair", [row.first for row in self.rows]), ("with", [row.second for row in self.rows])]
+        shares = [show_percent(row.share) for row in self.rows]
+        return [*names, ("share", shares), ("± trees", [show_percent(row.std) for row in self.rows])]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,14 +75,9 @@ class ForestEffects(ShareTable[ForestEffect]):
     n_rows: int
     notes: tuple[str, ...] = ()
 
-    def header(self) -> list[str]:
-        return ["parameter", "ratio", "share", "± trees"]
-
-    def lines(self) -> list[list[str]]:
-        return [
-            [row.name, show_percent(row.ratio), show_percent(row.share), f"{row.std:.1%}"]
-            for row in self.rows
-        ]
+    def printed(self) -> Printed:
+        spread = "± trees", self.percents("std")[1]
+        return [("parameter", list(self)), self.percents("ratio"), self.percents("share"), spread]
 
     def heading(self) -> str:
         return f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows"
@@ -109,8 +103,9 @@ class AxisEffects(RatioTable[AxisEffect]):
     trees: int
     notes: tuple[str, ...] = ()
 
-    def lines(self) -> list[list[str]]:
-        return [[row.name, show_percent(row.ratio), f"{row.variance:.4g}"] for row in self.rows]
+    def printed(self) -> Printed:
+        variance = [f"{row.variance:.4g}" for row in self.rows]
+        return [("parameter", list(self)), self.percents("ratio"), ("variance", variance)]
 
     def heading(self) -> str:
         return (

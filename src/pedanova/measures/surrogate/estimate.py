@@ -17,8 +17,8 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Quantile, Region
 from pedanova.errors import QueryError
-from pedanova.measures.importance import Baseline, Importance, measure
-from pedanova.measures.inference import DRAWS, Sureness, infer, told
+from pedanova.measures.importance import Baseline, Importance, as_whole, measure
+from pedanova.measures.inference import DRAWS, Sureness, infer, with_sureness
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate import gaussian
 from pedanova.measures.surrogate.blend import Belief, Question, assist, believe, believe_near
@@ -31,7 +31,7 @@ Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
 NEAR_ROWS = 40  # rows of a region that suffice for a model of their own
 WIDER = 3  # times the rows of a region are learned by a model of it and its surroundings
-PREDICTS = 0.3  # rank correlation, each row told by the others, below which a model is refused
+PREDICTS = 0.3  # rank correlation, each row predicted from the others, below which a model is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,9 @@ def as_options(
         raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
     if not isinstance(estimator, str) or estimator not in get_args(Estimator):
         raise QueryError(f"estimator={estimator!r} must be 'auto', 'counts' or 'surrogate'")
-    for name, value, least in (("draws", draws, 0), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise QueryError(f"{name}={value!r} must be a whole number from {least} up")
-    return Options(baseline, smoothing, estimator, int(draws), int(seed), bool(force))  # type: ignore[call-overload]
+    return Options(
+        baseline, smoothing, estimator, as_whole(draws, "draws"), as_whole(seed, "seed"), bool(force)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,17 +112,13 @@ def undisturbed(query: Query, options: Options) -> Iterator[None]:
 
 
 def _estimate(query: Query, options: Options) -> Estimate:
-    counted = [
-        measure(contrast, baseline=options.baseline, smoothing=options.smoothing)
-        for contrast in query.contrasts
-    ]
+    how = {"baseline": options.baseline, "smoothing": options.smoothing}
+    counted = [measure(contrast, **how) for contrast in query.contrasts]
     check_enough(counted[0].n_target, options)
     model, notes = choose(query, options)
-    return (
-        by_counts(query, options, counted, notes)
-        if model is None
-        else by_model(query, options, counted, model)
-    )
+    if model is None:
+        return by_counts(query, options, counted, notes)
+    return by_model(query, options, counted, model)
 
 
 def model_of(query: Query, options: Options) -> Surrogate | None:
@@ -149,11 +144,11 @@ def choose(query: Query, options: Options) -> tuple[Surrogate | None, list[str]]
 
 
 def check_enough(inside: int, options: Options) -> None:
-    """A handful of rows tells nothing, and a model learns little of what sets them apart."""
+    """A handful of rows says nothing, and a model learns little of what sets them apart."""
     if inside < LEAST_TARGET and not options.force:
         raise QueryError(
-            f"the target has {inside} row{'s' * (inside > 1)}, and it takes {LEAST_TARGET} to tell anything; "
-            "choose a wider target, or pass force=True"
+            f"the target has {inside} row{'s' * (inside > 1)}, and at least {LEAST_TARGET} are needed to say "
+            "anything; choose a wider target, or pass force=True"
         )
 
 
@@ -200,19 +195,13 @@ def advice(query: Query, options: Options, objection: Objection | None) -> list[
 def by_counts(query: Query, options: Options, counted: list[Importance], notes: list[str]) -> Estimate:
     if options.draws == 0:
         return Estimate(counted, "counts", notes)
-    found = sureness(query, options, counted, options.draws)
-    return Estimate(told(counted, found), "counts", notes)
+    sure = sureness(query, options, counted, options.draws)
+    return Estimate(with_sureness(counted, sure), "counts", notes)
 
 
 def sureness(query: Query, options: Options, counted: Sequence[Importance], draws: int) -> list[Sureness]:
-    return infer(
-        query.contrasts,
-        counted,
-        baseline=options.baseline,
-        smoothing=options.smoothing,
-        draws=draws,
-        seed=options.seed,
-    )
+    how = {"baseline": options.baseline, "smoothing": options.smoothing, "seed": options.seed}
+    return infer(query.contrasts, counted, draws=draws, **how)
 
 
 def by_model(query: Query, options: Options, counted: list[Importance], model: Surrogate) -> Estimate:
@@ -221,16 +210,16 @@ def by_model(query: Query, options: Options, counted: list[Importance], model: S
     known = [i for i, contrast in enumerate(query.contrasts) if model.varies(contrast.name)]
     part = replace(query, contrasts=[query.contrasts[i] for i in known])
     rows = [replace(counted[i], varied=True) for i in known]
-    found = held_against(part, options, rows)
-    rows, weight = assist(beliefs, question, part.contrasts, rows, found)
+    sure = held_against(part, options, rows)
+    rows, weight = assist(beliefs, question, part.contrasts, rows, sure)
     if options.draws:
         names = [row.name for row in rows]
         p_values = residual_p_values(model, beliefs[0].rows, names, draws=options.draws, seed=options.seed)
         finals = [
             Sureness(row.low or 0.0, row.high or 0.0, p, s.deviation)
-            for row, s, p in zip(rows, found, p_values, strict=True)
+            for row, s, p in zip(rows, sure, p_values, strict=True)
         ]
-        rows = told(rows, finals)
+        rows = with_sureness(rows, finals)
     else:
         rows = [replace(row, low=None, high=None) for row in rows]
     by_name = {row.name: row for row in rows}
@@ -239,12 +228,12 @@ def by_model(query: Query, options: Options, counted: list[Importance], model: S
 
 
 def held_against(query: Query, options: Options, counted: Sequence[Importance]) -> list[Sureness]:
-    """How sure the counts are. A model's shares are moved by that, so it hangs on no number that is asked for."""
+    """How sure the counts are. A model's shares are moved by that, so it depends on no number that is asked for."""
     check = sureness(query, options, counted, DRAWS)
     if options.draws in (0, DRAWS):
         return check
-    found = sureness(query, options, counted, options.draws)
-    return [replace(one, deviation=other.deviation) for one, other in zip(found, check, strict=True)]
+    sure = sureness(query, options, counted, options.draws)
+    return [replace(one, deviation=other.deviation) for one, other in zip(sure, check, strict=True)]
 
 
 def fitted(
@@ -282,26 +271,24 @@ def surroundings(far: Belief, question: Question) -> list[tuple[NDArray[np.int64
     seen what is just outside, where the model of all rows may wrongly see the region.
     """
     every = len(far.model.rows)
-    found = []
+    areas = []
     wide = WIDER * len(far.rows)
     if question.region.cuts(question.direction)[0] is None and 2 * wide <= every:
         ordered = np.sort(far.model.signed)
         rows = np.flatnonzero(far.model.signed <= ordered[wide - 1])
-        found.append((rows, Region("quantile", Fraction(0), Fraction(len(rows), every))))
-    found.append((far.rows, question.region))
-    return [(rows, rows_of) for rows, rows_of in found if NEAR_ROWS <= len(rows) < every]
+        areas.append((rows, Region("quantile", Fraction(0), Fraction(len(rows), every))))
+    areas.append((far.rows, question.region))
+    return [(rows, rows_of) for rows, rows_of in areas if NEAR_ROWS <= len(rows) < every]
 
 
 def model_note(model: Surrogate, inside: int, weight: float) -> str:
     moved = f", moved {weight:.0%} of the way to the counts" if weight >= 0.005 else ""
     return (
-        f"the target has {inside:,} row{'s' * (inside > 1)}, so {asked_words(model)}{moved}; "
+        f"the target has {inside:,} row{'s' * (inside > 1)}, so {model_in_words(model)}{moved}; "
         "estimator='counts' shows the counts alone"
     )
 
 
-def asked_words(model: Surrogate) -> str:
-    return (
-        f"a model of all rows was asked (rank correlation {model.correlation:.2f}, "
-        "each row told by the others)"
-    )
+def model_in_words(model: Surrogate) -> str:
+    correlation = f"rank correlation {model.correlation:.2f}, each row predicted from the others"
+    return f"a model of all rows was used ({correlation})"

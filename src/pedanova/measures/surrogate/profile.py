@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, Table
+from pedanova.base.table import Cell, Printed, Table, columns_of
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.estimate import Options, Query, asked_words, estimate, model_of
+from pedanova.measures.surrogate.estimate import Options, Query, estimate, model_in_words, model_of
 from pedanova.space.parameters import Space
 
 FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
@@ -44,10 +44,10 @@ class Step:
 class Profile(Table):
     """Every parameter's importance at every quantile of a ladder inside one region.
 
-    Quantiles that cannot be told apart (ties) appear in `notes`.
+    Quantiles that hold the same rows, by ties, appear in `notes`.
     """
 
-    internal = Table.internal | {"by_parameter", "told"}
+    internal = Table.internal | {"by_parameter", "usable"}
     steps: tuple[Step, ...]
     region: str
     notes: tuple[str, ...] = ()
@@ -66,37 +66,28 @@ class Profile(Table):
     def to_dict(self) -> dict[str, list[Cell]]:
         """One entry for every quantile and parameter."""
         pairs = [(step, row) for step in self.steps for row in step.rows]
-        names = [field.name for field in fields(Importance) if field.name != "name"]
-        return {
+        steps: dict[str, list[Cell]] = {
             "target": [float(step.quantile) for step, _ in pairs],
             "effective": [step.effective for step, _ in pairs],
-            "parameter": [row.name for _, row in pairs],
-            **{name: [getattr(row, name) for _, row in pairs] for name in names},
         }
+        return steps | columns_of([row for _, row in pairs])
 
-    def header(self) -> list[str]:
-        return ["target", "rows", *self._names()]
-
-    def lines(self) -> list[list[str]]:
+    def printed(self) -> Printed:
         """One line for every quantile, the ratio of every parameter."""
-        table = []
-        for step in self.steps:
-            ratio = {row.name: known_percent(row, row.ratio) for row in step.rows}
-            rows = str(step.rows[0].n_target) if step.rows else "0"
-            shown = [ratio[name] for name in self._names()]
-            table.append([f"{float(step.quantile):.6g}", rows, *shown])
-        return table
+        targets = [f"{float(step.quantile):.6g}" for step in self.steps]
+        rows = [str(step.rows[0].n_target) for step in self.steps]
+        ratios = [{row.name: known_percent(row, row.ratio) for row in step.rows} for step in self.steps]
+        names = list(ratios[-1]) if ratios else []
+        columns = [(name, [ratio[name] for ratio in ratios]) for name in names]
+        return [("target", targets), ("rows", rows), *columns]
 
-    def _names(self) -> list[str]:
-        return [row.name for row in self.steps[-1].rows] if self.steps else []
-
-    def told(self) -> list[Step]:
-        """Steps with enough target rows to tell anything; all, where none has."""
+    def usable(self) -> list[Step]:
+        """Steps with enough target rows to say anything; all, where none has."""
         return [step for step in self.steps if step.rows[0].n_target >= LEAST_TARGET] or list(self.steps)
 
     def by_parameter(self) -> list[list[Importance]]:
-        """Each parameter at every step of `told`; the most important first where the target is the best 10 %."""
-        steps = self.told()
+        """Each parameter at every step of `usable`; the most important first where the target is the best 10 %."""
+        steps = self.usable()
         if not steps:
             return []
         usual = min(steps, key=lambda step: abs(float(step.quantile) - 0.1))
@@ -105,7 +96,7 @@ class Profile(Table):
 
     def look(self) -> HtmlTable:
         """Parameters down, a few targets across."""
-        steps, rows = self.told(), self.by_parameter()
+        steps, rows = self.usable(), self.by_parameter()
         places = sorted(chosen_places([float(step.quantile) for step in steps]))
         header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
         lines = [[row[0].name, *(known_percent(row[i], row[i].ratio) for i in places)] for row in rows]
@@ -132,18 +123,20 @@ def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, optio
     model = model_of(a.asked([], slices[0].target, base), options) if slices else None
     if model is not None and parts is None:
         slices, same = few_of(a.slices(base, CANDIDATES)[0], slices), []
-    found = [estimate(a.asked(one.contrasts(), one.target, base), options) for one in slices]
-    steps = [Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, found, strict=True)]
+    answers = [estimate(a.asked(one.contrasts(), one.target, base), options) for one in slices]
+    steps = [
+        Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, answers, strict=True)
+    ]
     varied = {row.name for step in steps for row in step.rows if row.varied}
     notes = never_notes([name for name in a.space if name not in varied]) if steps else []
     notes += left_out(
         same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
     )
     if model is None:
-        notes += dict.fromkeys(note for answer in found for note in answer.notes)
+        notes += dict.fromkeys(note for answer in answers for note in answer.notes)
     else:
         where = "" if parts else ", at every level that was counted"
-        notes.append(f"{asked_words(model)}; estimator='counts' shows the counts alone{where}")
+        notes.append(f"{model_in_words(model)}; estimator='counts' shows the counts alone{where}")
     return Profile(tuple(steps), str(base), tuple(notes), "counts" if model is None else "surrogate")
 
 
@@ -158,9 +151,9 @@ def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[str]:
 
 def few_of(usual: Sequence[Slice], every: Sequence[Slice]) -> list[Slice]:
     """Targets worth the time of a model: the page's, then others that people ask for, then any."""
-    told = [one for one in usual if one.rows >= LEAST_TARGET]
-    if len(told) < 2:
-        told = [one for one in every if one.rows >= LEAST_TARGET]
-        return told[:: max(1, -(-len(told) // MOST_MODELLED))]
-    picked = sorted(told, key=lambda one: CANDIDATES.index(one.part))[:MOST_MODELLED]
+    usable = [one for one in usual if one.rows >= LEAST_TARGET]
+    if len(usable) < 2:
+        usable = [one for one in every if one.rows >= LEAST_TARGET]
+        return usable[:: max(1, -(-len(usable) // MOST_MODELLED))]
+    picked = sorted(usable, key=lambda one: CANDIDATES.index(one.part))[:MOST_MODELLED]
     return sorted(picked, key=lambda one: one.part)

@@ -62,28 +62,28 @@ def ladder_of(
     """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones."""
     needed = {*asked, WHOLE}
     if chosen is None:
-        found, notes = _usual(a, usual, needed, least=1 if force else LEAST_TARGET)
+        rungs, notes = _usual(a, usual, needed, least=1 if force else LEAST_TARGET)
     else:
         needed |= set(as_parts(chosen))
-        found, notes = [], []
-    found += [_rung(a, part) for part in needed]
-    if len(found) > MOST_RUNGS:
-        raise QueryError(f"ladder: {len(found)} rungs are more than {MOST_RUNGS}; choose fewer")
-    return _told_apart(sorted(found, key=lambda rung: rung.part), needed, notes)
+        rungs, notes = [], []
+    rungs += [_rung(a, part) for part in needed]
+    if len(rungs) > MOST_RUNGS:
+        raise QueryError(f"ladder: {len(rungs)} rungs are more than {MOST_RUNGS}; choose fewer")
+    return _told_apart(sorted(rungs, key=lambda rung: rung.part), needed, notes)
 
 
 def _usual(
     a: Tallied, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
 ) -> tuple[list[Rung], list[str]]:
-    found: list[Rung] = []
+    rungs: list[Rung] = []
     few: list[Rung] = []
     for part in (part for part in _at_hand(a, usual) if part not in needed):
         with suppress(LevelsError):  # not counted, and the rows are gone
             rung = _rung(a, part)
-            (found if rung.rows >= least else few).append(rung)
+            (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
     note = f"left out of the sliders, being fewer than {least} rows: the best {names}"
-    return found, [note] if few else []
+    return rungs, [note] if few else []
 
 
 def _at_hand(a: Tallied, usual: Sequence[Fraction]) -> Sequence[Fraction]:

@@ -122,7 +122,7 @@ def _shape(shape: Shape | None) -> dict[str, Any] | None:
 
 
 def _question(one: PageQuestion, view: View, pools: Pools) -> dict[str, Any]:
-    rows = next((a.found.rows[0] for a in one.answers.values() if a.found is not None), None)
+    rows = next((a.importances.rows[0] for a in one.answers.values() if a.importances is not None), None)
     if rows is not None:
         sizes: list[int | None] = [rows.n_target, rows.n_region]
     else:
@@ -139,21 +139,21 @@ def _question(one: PageQuestion, view: View, pools: Pools) -> dict[str, Any]:
 
 def _answer(one: Answer, names: Sequence[str], pools: Pools) -> dict[str, Any]:
     said = {"summary": pools.texts.add(one.summary)}
-    if one.found is None:
+    if one.importances is None:
         return {**said, "refused": one.refused}
-    notes = [pools.texts.add(note) for note in one.found.notes]
+    notes = [pools.texts.add(note) for note in one.importances.notes]
     return {
         **said,
         "notes": notes,
-        "estimator": one.found.estimator,
-        "order": [names.index(name) for name in one.found],
-        "columns": columns_of(one.found),
+        "estimator": one.importances.estimator,
+        "order": [names.index(name) for name in one.importances],
+        "columns": columns_of(one.importances),
     }
 
 
-def columns_of(found: Importances) -> dict[str, Any]:
+def columns_of(importances: Importances) -> dict[str, Any]:
     """Every column of the table in full; one that is constant or equal to another is said as such."""
-    columns = {name: [exact(cell) for cell in cells] for name, cells in found.to_dict().items()}
+    columns = {name: [exact(cell) for cell in cells] for name, cells in importances.to_dict().items()}
     columns.pop("parameter")
     written: dict[str, Any] = {}
     for name, cells in columns.items():
@@ -198,13 +198,13 @@ def _listed(words: Sequence[str], most: int = 4) -> str:
 
 
 def _pairs(pairs: Pairs, names: Sequence[str], pools: Pools) -> dict[str, Any]:
-    if pairs.found is None:
+    if pairs.interactions is None:
         return {"refused": pairs.refused}
-    rows = [_pair(row, pairs.planes[_key(row, pairs)], names, pools) for row in pairs.found.rows]
+    rows = [_pair(row, pairs.planes[_key(row, pairs)], names, pools) for row in pairs.interactions.rows]
     return {
-        "cells": pairs.found.cells,
+        "cells": pairs.interactions.cells,
         "rows": rows,
-        "notes": [pools.texts.add(n) for n in pairs.found.notes],
+        "notes": [pools.texts.add(n) for n in pairs.interactions.notes],
     }
 
 
@@ -241,8 +241,8 @@ def places_of(view: View) -> list[int]:
 
 
 def rows_of(one: PageQuestion, baseline: str) -> tuple[Importance, ...]:
-    found = one.answers[baseline].found
-    return () if found is None else found.rows
+    importances = one.answers[baseline].importances
+    return () if importances is None else importances.rows
 
 
 def spaced(view: View, least: int = 5) -> Iterable[tuple[float, float]]:

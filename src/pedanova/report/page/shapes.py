@@ -59,10 +59,10 @@ class Spread:
     missing_region: float
 
 
-def shape_of(found: Densities) -> Shape:
-    if found.edges is not None and grid_of(found.parameter).is_range:
-        return _curve(found.name, found.edges, log=scale_of(found.parameter) == "log")
-    return _bars(found)
+def shape_of(density: Densities) -> Shape:
+    if density.edges is not None and grid_of(density.parameter).is_range:
+        return _curve(density.name, density.edges, log=scale_of(density.parameter) == "log")
+    return _bars(density)
 
 
 def _curve(name: str, edges: Reals, *, log: bool) -> Shape:
@@ -75,21 +75,21 @@ def _curve(name: str, edges: Reals, *, log: bool) -> Shape:
     return Shape(name, groups, labels, tuple(ends), log)
 
 
-def _bars(found: Densities) -> Shape:
-    names = [show(cell) for cell in found.cells]
+def _bars(density: Densities) -> Shape:
+    names = [show(cell) for cell in density.cells]
     if len(names) <= MOST_BARS:
-        return Shape(found.name, np.arange(len(names)), tuple(names), None)
-    frequent = np.sort(np.argsort(-found.region, kind="stable")[: MOST_BARS - 1])
+        return Shape(density.name, np.arange(len(names)), tuple(names), None)
+    frequent = np.sort(np.argsort(-density.region, kind="stable")[: MOST_BARS - 1])
     groups = np.full(len(names), MOST_BARS - 1)
     groups[frequent] = np.arange(len(frequent))
     labels = [names[cell] for cell in frequent]
-    return Shape(found.name, groups, (*labels, f"{len(names) - len(frequent)} others"), None)
+    return Shape(density.name, groups, (*labels, f"{len(names) - len(frequent)} others"), None)
 
 
-def spread_of(found: Densities, shape: Shape) -> Spread:
-    target, region, uniform = (shape.gather(p) for p in (found.target, found.region, found.uniform))
-    good = {baseline: shade_of(found, shape, baseline) for baseline in get_args(Baseline)}
-    return Spread(target, region, uniform, good, found.missing_target, found.missing_region)
+def spread_of(density: Densities, shape: Shape) -> Spread:
+    target, region, uniform = (shape.gather(p) for p in (density.target, density.region, density.uniform))
+    good = {baseline: shade_of(density, shape, baseline) for baseline in get_args(Baseline)}
+    return Spread(target, region, uniform, good, density.missing_target, density.missing_region)
 
 
 def shade_of(density: Densities, shape: Shape, baseline: Baseline) -> Shade:

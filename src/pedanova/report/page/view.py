@@ -35,7 +35,7 @@ PAIRS_EVERYWHERE = 200_000  # rows up to which pairs are counted for every quest
 class Answer:
     """One question against one baseline: importances and a summary, or why there are none."""
 
-    found: Importances | None
+    importances: Importances | None
     summary: str
     refused: str = ""
 
@@ -44,7 +44,7 @@ class Answer:
 class Pairs:
     """Interactions of one question and the rows on every plane of two parameters."""
 
-    found: Interactions | None
+    interactions: Interactions | None
     planes: dict[tuple[str, str], PairDensity] = field(default_factory=dict)
     refused: str = ""
 
@@ -190,10 +190,10 @@ def answer(
     spreads: dict[str, Spread] = {}
     words = _words(answers, one)
     try:
-        found = a.all_densities(one.target, one.region, options["smoothing"])
+        densities = a.all_densities(one.target, one.region, options["smoothing"])
     except QueryError:
-        found = {}
-    for name, density in found.items():
+        densities = {}
+    for name, density in densities.items():
         shape = shapes.setdefault(name, shape_of(density))
         spreads[name] = spread_of(density, shape)
     pairs = _pairs(a, one, paired, options["seed"]) if paired else None
@@ -202,16 +202,16 @@ def answer(
 
 def _answer(a: Shows, one: PendingQuestion, baseline: str, options: dict[str, Any]) -> Answer:
     try:
-        found = a.importance(one.target, one.region, baseline, **options)
+        importances = a.importance(one.target, one.region, baseline, **options)
     except QueryError as error:
         return Answer(None, f"This cannot be told: {error}", str(error))
-    return Answer(found, summarize(found))
+    return Answer(importances, summarize(importances))
 
 
 def _words(answers: dict[str, Answer], one: PendingQuestion) -> tuple[str, str]:
     for known in answers.values():
-        if known.found is not None:
-            return known.found.target, known.found.region
+        if known.importances is not None:
+            return known.importances.target, known.importances.region
     if one.rungs is None:
         return str(one.target), str(one.region)
     return str(as_region(one.target, "target")), str(as_region(one.region, "region"))
@@ -222,10 +222,10 @@ def _paired(a: Shows, one: PendingQuestion) -> list[str]:
     if len(a.space) <= ALL_PAIRED:
         return list(a.space) if len(a.space) > 1 else []
     try:
-        found = a.importance(one.target, one.region, estimator="counts", draws=0, force=True)
+        importances = a.importance(one.target, one.region, estimator="counts", draws=0, force=True)
     except QueryError:
         return list(a.space)[:MOST_PAIRED]
-    return list(found)[:MOST_PAIRED]
+    return list(importances)[:MOST_PAIRED]
 
 
 def _counts_pairs(a: Shows, one: PendingQuestion, questions: Sequence[tuple[object, object]]) -> bool:
@@ -236,8 +236,8 @@ def _counts_pairs(a: Shows, one: PendingQuestion, questions: Sequence[tuple[obje
 
 def _pairs(a: Shows, one: PendingQuestion, names: Sequence[str], seed: int) -> Pairs:
     try:
-        found = a.interactions(one.target, one.region, params=names, seed=seed)
-        return Pairs(found, a.pairs(names, one.target, one.region, cells=PLANE))
+        interactions = a.interactions(one.target, one.region, params=names, seed=seed)
+        return Pairs(interactions, a.pairs(names, one.target, one.region, cells=PLANE))
     except QueryError as error:
         return Pairs(None, refused=str(error))
 

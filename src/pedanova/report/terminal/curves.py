@@ -22,30 +22,32 @@ LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across th
 
 
 def draw_densities(
-    found: Densities, row: Importance | None = None, *, colour: bool = False, width: int = 100
+    density: Densities, row: Importance | None = None, *, colour: bool = False, width: int = 100
 ) -> str:
     """A plot for every domain of the parameter, and where good values lie."""
-    parts = [_title(found, row, width)]
-    parts += [fill(f"{note}; only these are drawn", width) for note in found.activity_notes()]
-    words_of = found.words
-    if found.missing_region or found.missing_target:
-        words_of = (f"{found.words[0]} where active", f"{found.words[1]} where active")
+    parts = [_title(density, row, width)]
+    parts += [fill(f"{note}; only these are drawn", width) for note in density.activity_notes()]
+    words_of = density.words
+    if density.missing_region or density.missing_target:
+        words_of = (f"{density.words[0]} where active", f"{density.words[1]} where active")
     noise = row is not None and is_faint(row)
-    for panel in found.panels():
-        drawn = _curve(panel, colour, width) if panel.is_curve else _bars(panel, found.words, colour, width)
+    for panel in density.panels():
+        drawn = _curve(panel, colour, width) if panel.is_curve else _bars(panel, density.words, colour, width)
         words = [] if noise else _good(panel, words_of, width)
         kind = ", ".join(part for part in (panel.domain, _scale(panel)) if part)
         parts += [part for part in (fill(kind, width), drawn, *words) if part]
     return "\n".join(parts)
 
 
-def _title(found: Densities, row: Importance | None, width: int) -> str:
+def _title(density: Densities, row: Importance | None, width: int) -> str:
     if row is None:
-        return shorten(found.name, width)
+        return shorten(density.name, width)
     if not row.varied:
-        return fill(f"{found.name}: {NEVER} in these rows; what other values would do cannot be told", width)
+        return fill(
+            f"{density.name}: {NEVER} in these rows; what other values would do cannot be told", width
+        )
     noise = "; cannot be told from noise" if row.significant is False else ""
-    return fill(f"{found.name}: ratio {show_percent(row.ratio)}, share {marked_share(row)}{noise}", width)
+    return fill(f"{density.name}: ratio {show_percent(row.ratio)}, share {marked_share(row)}{noise}", width)
 
 
 def draw_key(words: tuple[str, str], *, colour: bool = False, width: int = 100) -> str:

@@ -14,6 +14,8 @@ from pedanova.measures.importance import (
     NEVER,
     Importance,
     Importances,
+    activity_in_words,
+    divergence_in_words,
     interval_ends,
     is_faint,
     known_percent,
@@ -50,21 +52,21 @@ def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str
     return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
-def draw_importances(found: Importances, *, colour: bool = False, width: int = 100) -> str:
+def draw_importances(importances: Importances, *, colour: bool = False, width: int = 100) -> str:
     """Title, table and what its columns mean."""
-    first = found.rows[0]
-    title = f"What separates {found.target} ({first.n_target:,}) from {found.region} ({first.n_region:,}):"
-    columns = importance_columns(found)
-    faint = {i for i, row in enumerate(found.rows) if is_faint(row)}
+    first = importances.rows[0]
+    title = f"What separates {importances.target} ({first.n_target:,}) from {importances.region} ({first.n_region:,}):"
+    columns = importance_columns(importances)
+    faint = {i for i, row in enumerate(importances.rows) if is_faint(row)}
     table = draw_columns(columns, width=width, colour=colour, faint=faint)
     shown = {column.title for column in fitted(columns, width)}
-    meanings = [text for name, text in meanings_of(found).items() if name in shown or not name]
+    meanings = [text for name, text in meanings_of(importances).items() if name in shown or not name]
     return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
 
 
-def importance_columns(found: Importances) -> list[TextColumn]:
+def importance_columns(importances: Importances) -> list[TextColumn]:
     """Where room is short the divergence leaves first, then p, activity and the interval."""
-    rows = found.rows
+    rows = importances.rows
     top = max((row.ratio for row in rows), default=0.0) or 1.0
     columns = [
         TextColumn("parameter", [row.name for row in rows], "name"),
@@ -72,13 +74,12 @@ def importance_columns(found: Importances) -> list[TextColumn]:
         TextColumn("", kind="bar", parts=[row.ratio / top for row in rows]),
         TextColumn("share", [marked_share(row) for row in rows]),
     ]
-    if found.is_sure:
+    if importances.is_sure:
         columns.append(TextColumn("95 % interval", aligned_intervals(rows), leave=1))
         columns.append(TextColumn("p", [shown_p(row) for row in rows], leave=3))
-    divergence = [found.divergence_in_words(row) for row in rows]
-    columns.append(TextColumn("divergence", [words[0] for words in divergence], leave=4))
-    if found.is_conditional:
-        columns.append(TextColumn("by activity", [words[1] for words in divergence], leave=2))
+    columns.append(TextColumn("divergence", [divergence_in_words(row) for row in rows], leave=4))
+    if importances.is_conditional:
+        columns.append(TextColumn("by activity", [activity_in_words(row) for row in rows], leave=2))
     return columns
 
 
@@ -100,10 +101,10 @@ def marked_share(row: Importance) -> str:
 
 def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:
     """Two questions side by side, in the order of the first."""
-    top = max((row.ratio for found in (wide, narrow) for row in found.rows), default=0.0) or 1.0
+    top = max((row.ratio for importances in (wide, narrow) for row in importances.rows), default=0.0) or 1.0
     columns = [TextColumn("parameter", list(wide), "name")]
-    for word, found in (("global", wide), ("local", narrow)):
-        rows = [found[name] for name in wide]
+    for word, importances in (("global", wide), ("local", narrow)):
+        rows = [importances[name] for name in wide]
         columns += [
             TextColumn(word, [known_percent(row, row.ratio) for row in rows]),
             TextColumn("", kind="bar", parts=[row.ratio / top for row in rows]),
@@ -112,9 +113,9 @@ def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = Fal
     return draw_columns(columns, width=width, colour=colour)
 
 
-def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> str:
+def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100) -> str:
     """Every parameter's ratio over the target's size: a small curve, and the numbers at usual sizes."""
-    steps, rows = found.told(), found.by_parameter()
+    steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
         return "The region has too few levels to compare."
     top = max((one.ratio for row in rows for one in row), default=0.0) or 1.0
@@ -132,13 +133,13 @@ def draw_profile(found: Profile, *, colour: bool = False, width: int = 100) -> s
         cells = [known_percent(row[place], row[place].ratio) for row in rows]
         title = f"best {percent(steps[place].quantile)}"
         columns.append(TextColumn(title, cells, leave=usual.index(place)))
-    title = f"Ratios by target, inside {found.region}:"
+    title = f"Ratios by target, inside {profile.region}:"
     meaning = (
         "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
         f"strictest target ({percent(steps[0].quantile)}) to the widest, its full height is "
         f"{show_percent(top)}."
     )
-    left = len(found.steps) - len(steps)
+    left = len(profile.steps) - len(steps)
     if left:
         meaning += (
             f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
@@ -155,10 +156,10 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 
 
 def draw_interactions(
-    found: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN
+    interactions: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN
 ) -> str:
     """The strongest pairs, with bars; a star marks what chance does not explain."""
-    rows = found.rows[:most] if most else found.rows
+    rows = interactions.rows[:most] if most else interactions.rows
     faint = {i for i, row in enumerate(rows) if not row.significant}
     look: dict[str, Any] = {"width": width, "colour": colour, "faint": faint}
     columns = interaction_columns(rows)
@@ -172,9 +173,9 @@ def draw_interactions(
         table = draw_columns(columns, **look)
     shown = {column.title for column in fitted(columns, width)}
     meanings = [f"{name}: {text}" for name, text in INTERACTION_MEANINGS.items() if name in shown]
-    left = len(found.rows) - len(rows)
+    left = len(interactions.rows) - len(rows)
     more = [f"… and {left:,} more pairs; --top 0 shows all"] if left else []
-    title = f"What separates {found.target} from {found.region}, by pairs:"
+    title = f"What separates {interactions.target} from {interactions.region}, by pairs:"
     return "\n\n".join([fill(title, width), "\n".join([table, *more]), fill(" ".join(meanings), width)])
 
 
@@ -204,24 +205,24 @@ def interaction_columns(rows: Sequence[Interaction]) -> list[TextColumn]:
     ]
 
 
-def draw_reduction(found: ReducedSpace, *, colour: bool = False, width: int = 100) -> str:
+def draw_reduction(reduced: ReducedSpace, *, colour: bool = False, width: int = 100) -> str:
     """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
     columns = [
-        TextColumn("parameter", [row.name for row in found.rows], "name"),
-        TextColumn("verdict", [row.advice for row in found.rows], "words"),
-        TextColumn("before", [in_words(row.before) for row in found.rows], "words", leave=1),
-        TextColumn("after", [row.suggested() for row in found.rows], "words"),
-        TextColumn("part", [f"{row.part:.0%}" for row in found.rows], leave=2),
+        TextColumn("parameter", [row.name for row in reduced.rows], "name"),
+        TextColumn("verdict", [row.advice for row in reduced.rows], "words"),
+        TextColumn("before", [in_words(row.before) for row in reduced.rows], "words", leave=1),
+        TextColumn("after", [row.suggested() for row in reduced.rows], "words"),
+        TextColumn("part", [f"{row.part:.0%}" for row in reduced.rows], leave=2),
     ]
     shown = fitted(columns, width)
     fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width
-    faint = {i for i, row in enumerate(found.rows) if row.advice in ("keep", "undecided")}
+    faint = {i for i, row in enumerate(reduced.rows) if row.advice in ("keep", "undecided")}
     table = draw_columns(columns, width=width, colour=colour, faint=faint) if fits else ""
     reasons = []
-    for row in found.rows:
+    for row in reduced.rows:
         verdict = "" if fits else f"{row.advice} ({row.suggested() or 'all of it'}): "
         reasons.append(fill(f"{row.name}: {verdict}{row.reason}", width, "  "))
-    return "\n\n".join(part for part in [table, fill(found.summary(), width), "\n".join(reasons)] if part)
+    return "\n\n".join(part for part in [table, fill(reduced.summary(), width), "\n".join(reasons)] if part)
 
 
 def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:
