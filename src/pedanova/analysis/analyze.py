@@ -141,7 +141,7 @@ def guess_space(
     params: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     study: str | None = None,
-) -> tuple[Space, tuple[str, ...]]:
+) -> tuple[Space, tuple[Note, ...]]:
     """The space that `analyze` would use, and why: a start for one that you write down yourself.
 
     Examples

@@ -169,7 +169,7 @@ class AnalysisRows:
         observed = self._observed()
         return as_rows(value, name, observed.table, len(observed))
 
-    def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
+    def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[Note]]:
         """Target and region rows by cell, both in words, and notes on them."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(wanted, RowSet):

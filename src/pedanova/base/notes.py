@@ -133,10 +133,6 @@ def _word(plain: object) -> Word:
     raise FormatError(f"has a note with {str(plain)[:40]!r} where words belong")
 
 
-def as_note(note: str) -> Note:
-    return note if isinstance(note, Note) else Note("answer", note)
-
-
 def added(notes: Iterable[Note]) -> list[Note]:
     """Notes of parts as notes of the whole."""
     sums: dict[tuple[Any, ...], Note] = {}

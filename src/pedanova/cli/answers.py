@@ -10,6 +10,7 @@ from typing import Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.columns import draw_table
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Table, show_percent
 from pedanova.cli.load import estimation, opened, questions_of, region_of
 from pedanova.cli.output import (
@@ -193,7 +194,7 @@ def run_compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def compared_in_words(found: Measures, notes: Sequence[str], options: argparse.Namespace) -> str:
+def compared_in_words(found: Measures, notes: Sequence[Note], options: argparse.Namespace) -> str:
     """Ratios by measure, and what each measure means."""
     width = line_width(options.output)
     meanings = [fill(f"{name}: {meaning}", width, "  ") for name, meaning in found.meanings.items()]
@@ -212,7 +213,7 @@ def answer_text(text: str, options: argparse.Namespace) -> None:
 
 
 def answer_form(
-    found: Table, answer: dict[str, Any], notes: Sequence[str], options: argparse.Namespace
+    found: Table, answer: dict[str, Any], notes: Sequence[Note], options: argparse.Namespace
 ) -> None:
     """One of the forms for scripts and documents."""
     match options.format:
@@ -261,5 +262,5 @@ def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
     return f"Ratios by objective:\n\n{draw_table(answers.header(), answers.lines(), **look(options))}"
 
 
-def notes_of(notes: Sequence[str], options: argparse.Namespace) -> str:
+def notes_of(notes: Sequence[Note], options: argparse.Namespace) -> str:
     return draw_notes(worded(notes), width=line_width(options.output))

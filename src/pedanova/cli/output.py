@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.base.notes import as_note, gathered
+from pedanova.base.notes import Note, gathered
 from pedanova.base.table import Cell
 from pedanova.base.terminal_text import printable, printable_lines
 from pedanova.errors import DataError
@@ -27,9 +27,9 @@ def complain(message: str) -> None:
     print(f"pedanova: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
-def worded(notes: Iterable[str]) -> list[str]:
+def worded(notes: Iterable[Note]) -> list[str]:
     """Notes as whoever types commands reads them; what is said of several parameters is said once."""
-    return [note.in_shell() for note in gathered(map(as_note, notes))]
+    return [note.in_shell() for note in gathered(notes)]
 
 
 def wants_colour(output: str | None = None) -> bool:
@@ -97,7 +97,7 @@ def as_json(answer: Mapping[str, Any]) -> str:
     return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
-def notes_aside(notes: Iterable[str]) -> None:
+def notes_aside(notes: Iterable[Note]) -> None:
     """Notes of an answer whose form has no place for them."""
     for note in worded(notes):
         complain(note)

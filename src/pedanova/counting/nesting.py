@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.regions import Region, percent, rank_of
 from pedanova.errors import QueryError
 
@@ -62,20 +63,27 @@ def check_nested(
 
 def query_notes(
     wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True
-) -> list[str]:
+) -> list[Note]:
     """What a reader must know of the rows behind an answer; `own`: levels cut from these very rows."""
-    notes = []
-    for name, region, held in (("target", wanted, inside), ("region", base, rows)):
-        if region.kind != "quantile":
-            continue
-        low, high = bounds(region)
-        if held != rank_of(high, total) - rank_of(low, total):
-            why = "with ties" if own else "by the levels given"
-            notes.append(f"{name}: {why}, {region} are {percent(Fraction(held, total))} of the rows")
-    return notes
+    asked = (("target", wanted, inside), ("region", base, rows))
+    return [note for name, region, held in asked for note in ties_note(name, region, held, total, own=own)]
 
 
-def few_rows_note(inside: int) -> list[str]:
+def ties_note(name: str, region: Region, held: int, total: int, *, own: bool) -> list[Note]:
+    """Quantiles that hold other rows than their name says."""
+    if region.kind != "quantile":
+        return []
+    low, high = bounds(region)
+    if held == rank_of(high, total) - rank_of(low, total):
+        return []
+    why = "with ties" if own else "by the levels given"
+    return [
+        Note("question", f"{why}, {region} are {percent(Fraction(held, total))} of the rows", subject=name)
+    ]
+
+
+def few_rows_note(inside: int) -> list[Note]:
     if inside >= FEW_ROWS:
         return []
-    return [f"the target has only {inside} row{'s' * (inside > 1)}; take these numbers as rough"]
+    words = f"the target has only {inside} row{'s' * (inside > 1)}; take these numbers as rough"
+    return [Note("doubt", words)]

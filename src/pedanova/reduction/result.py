@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.html import HtmlTable
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.reduction.domains import Bounds, is_constant
 from pedanova.space import exports
@@ -120,7 +121,7 @@ class ReducedSpace(NamedTable[Verdict]):
     evidence: Evidence | None  # None where nothing was changed, or no row was held back
     target: str  # in words
     keep: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def space(self) -> Space:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.errors import MissingLibraryError, SpaceError, listed
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, parents_first
 from pedanova.space.values import Label
@@ -43,12 +44,13 @@ def export(space: Space, form: str) -> str:
             raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(FORMS)}")
 
 
-def left_out(space: Space, form: str) -> list[str]:
+def left_out(space: Space, form: str) -> list[Note]:
     """What a form cannot say, in words."""
     names = [name for name, parameter in space.items() if parameter.when]
     if form in CONDITIONAL or not names:
         return []
-    return [f"{form} has no conditions: {listed(names)} will always be drawn; use code, configspace or json"]
+    words = f"{form} has no conditions: {listed(names)} will always be drawn; use code, configspace or json"
+    return [Note("doubt", words)]
 
 
 def plain_domains(space: Space, form: str) -> dict[str, Domain]:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.cells import cells_of
 from pedanova.data.column import Column, Mask
 from pedanova.data.observations import Observations
@@ -41,7 +42,7 @@ class Encoded:
     axes: tuple[Axis, ...]
     rows: NDArray[np.intp]  # (rows,) where each row stands in the observations
     direction: Direction
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def best(self) -> int:
@@ -75,7 +76,7 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
     )
 
 
-def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[str]]:
+def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[Note]]:
     """Rows that count, have a finite objective and lie inside the space; notes on those that do not."""
     if len(observed.goals) > 1:
         names = [goal.name for goal in observed.goals]
@@ -89,7 +90,8 @@ def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, l
         outside |= cells[name] == grid_of(parameter).outside
     gone = int(np.sum(counted & ~finite)), int(np.sum(finite & outside))
     why = "without a finite objective", "with a value outside the space"
-    notes = [f"{many:,} rows {reason} are left out" for many, reason in zip(gone, why, strict=True) if many]
+    told = zip(gone, why, strict=True)
+    notes = [Note("rows", f"{many:,} rows {reason} are left out") for many, reason in told if many]
     return finite & ~outside, notes
 
 
@@ -230,10 +232,10 @@ def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
     return rank
 
 
-def _missing_note(name: str, parameter: Parameter, cells: Cells) -> list[str]:
+def _missing_note(name: str, parameter: Parameter, cells: Cells) -> list[Note]:
     grid = grid_of(parameter)
     many = int(np.sum(cells == grid.missing))
     if not many:
         return []
     fate = "taken as the middle of its range" if _has_middle(grid) else "taken as a category of their own"
-    return [f"{name}: {many:,} rows have no value; {fate}"]
+    return [Note("rows", f"{many:,} rows have no value; {fate}", subject=name)]

@@ -8,9 +8,11 @@ from fractions import Fraction
 from typing import Protocol
 
 from pedanova.base.html import HtmlTable
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table, columns_of
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
+from pedanova.errors import Arg
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.estimate import Options, Query, estimate, model_in_words, model_of
@@ -50,7 +52,7 @@ class Profile(Table):
     internal = Table.internal | {"by_parameter", "usable"}
     steps: tuple[Step, ...]
     region: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     estimator: str = "counts"  # or "surrogate"
 
     def __iter__(self) -> Iterator[Step]:
@@ -136,17 +138,20 @@ def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, optio
         notes += dict.fromkeys(note for answer in answers for note in answer.notes)
     else:
         where = "" if parts else ", at every level that was counted"
-        notes.append(f"{model_in_words(model)}; estimator='counts' shows the counts alone{where}")
+        alone = f" shows the counts alone{where}"
+        notes.append(Note("answer", f"{model_in_words(model)}; ", Arg("estimator", "counts"), alone))
     return Profile(tuple(steps), str(base), tuple(notes), "counts" if model is None else "surrogate")
 
 
-def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[str]:
+def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]:
     """Which targets are missing, and why."""
     whys = (
         (same, "by ties the same rows as the next stricter target"),
         (beyond, "holding none of the region's rows, or all"),
     )
-    return [f"left out, {why}: {', '.join(map(percent, parts))}" for parts, why in whys if parts]
+    return [
+        Note("question", f"left out, {why}: {', '.join(map(percent, parts))}") for parts, why in whys if parts
+    ]
 
 
 def few_of(usual: Sequence[Slice], every: Sequence[Slice]) -> list[Slice]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.notes import Note, gathered
 from pedanova.base.progress import watched
 from pedanova.data.regions import as_region
 from pedanova.errors import PedanovaError, QueryError
@@ -22,7 +23,7 @@ from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.shapes import Shape, Spread, shape_of, spread_of
-from pedanova.report.sentences import gathered, summarize
+from pedanova.report.sentences import summarize
 
 TITLE = "Hyperparameter importance"
 BASELINES = ("region", "uniform")
@@ -81,7 +82,7 @@ class View:
     several: bool
     reduced: ReducedSpace | None
     unreduced: str  # why there is no smaller space
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def view_of(
         several=a.levels.several,
         reduced=reduced,
         unreduced=unreduced,
-        notes=tuple(gathered([*a.notes, *steps.notes], a.space)),
+        notes=tuple(gathered([*a.notes, *steps.notes])),
     )
 
 
