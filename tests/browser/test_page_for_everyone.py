@@ -202,7 +202,7 @@ def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, kind: str) -> Non
     page.open(tmp_path / "r.html")
     assert page.text("#summary")
     if kind == "two rows":
-        assert "cannot be told" in page.text("#summary")
+        assert "cannot be answered" in page.text("#summary")
         assert page.text("#importance-refused")
     else:
         assert set(page.bars()) == set(a.space)

@@ -215,7 +215,7 @@ def test_nothing_moves_where_an_answer_is_refused(page: Page, analysis: pa.Analy
     page.open(path)
     before = page.run(PLACES)
     page.press("#target", "\ue011")
-    assert "it takes 5 to tell anything" in page.text("#importance-refused")
+    assert "at least 5 are needed to say anything" in page.text("#importance-refused")
     assert page.find("#importance-refused").is_displayed()
     assert not page.find("#bars button").is_displayed()
     page.run("pedanova.charts.paintAll()")

@@ -122,7 +122,7 @@ def test_where_nothing_varies_at_all() -> None:
         assert found.estimator == "counts"
         assert not any(row.varied for row in found.rows)
         assert len([note for note in found.notes if "never varied" in note]) == 1
-        assert not any("told from noise" in note for note in found.notes)
+        assert not any("distinguishable from noise" in note for note in found.notes)
         assert b.profile().steps
         assert {row.advice for row in b.reduce().rows} == {"undecided"}
 

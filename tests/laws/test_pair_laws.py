@@ -15,6 +15,7 @@ import pedanova as pa
 from pedanova.counting import pair_arrays as engine
 from pedanova.counting.contrasts import codes_of_levels
 from pedanova.counting.pairs import PairTally
+from pedanova.data.regions import as_region
 from pedanova.measures.additive import design_of, explained, fitted_parts
 from pedanova.measures.interactions import groups_of
 
@@ -64,7 +65,7 @@ def counted(
     codes = codes_of_levels(
         a.observations,
         a.levels,
-        *(a.levels.find(pa.regions.as_region(q, ""), a.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
+        *(a.levels.find(as_region(q, ""), a.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
         threads=1,
     )
     return a, codes, groups_of(contrasts, cells)

@@ -130,7 +130,7 @@ class TestSentences:
             wide, narrow = a.importance(**few), a.importance(0.1, 0.5, **few)
             claims += not summarize(wide).startswith("Nothing")
             last_steps += "last step" in contrast(wide, narrow)
-            warned += any("no parameter can be told from noise" in note for note in wide.notes)
+            warned += any("no parameter is distinguishable from noise" in note for note in wide.notes)
         assert claims <= 9
         assert last_steps <= 6
         assert warned >= 51
@@ -152,7 +152,7 @@ def test_a_sparse_regime_is_told(random: np.random.Generator) -> None:
     value = np.where(gate == "on", random.random(600), np.nan)
     y = np.where(gate == "on", 1.0, 0.0) + random.random(600) * 0.5
     notes = pa.analyze({"gate": gate, "v": value, "y": y}, "y").importance(**COUNTS).notes
-    assert any(note.startswith("v: 0 of") and "cannot be told" in note for note in notes)
+    assert any(note.startswith("v: 0 of") and "too few to say" in note for note in notes)
 
 
 def test_nested_conditions_through_a_number_with_gaps(random: np.random.Generator) -> None:

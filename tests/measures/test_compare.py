@@ -134,7 +134,7 @@ class TestEstimatorOptions:
             shown.append(capsys.readouterr().out)
         assert shown[0] == shown[1]
         assert shown[0] != shown[2]
-        assert "a model of all rows was asked" in " ".join(shown[0].split())
+        assert "a model of all rows was used" in " ".join(shown[0].split())
         assert "--estimator 'counts'" in " ".join(shown[0].split())
 
     def test_few_rows_are_refused_unless_forced(

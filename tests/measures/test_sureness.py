@@ -67,7 +67,7 @@ class TestAnswer:
         table = {"x": rng.random(300), "y": rng.integers(0, 4, 300), "loss": rng.random(300)}
         found = pa.analyze(table, objective="loss").importance(**BY_COUNTS)
         assert not any(row.significant for row in found.rows)
-        assert any("no parameter can be told from noise" in note for note in found.notes)
+        assert any("no parameter is distinguishable from noise" in note for note in found.notes)
 
     def test_columns_hold_them(self, analysis: pa.Analysis) -> None:
         columns = analysis.importance(**BY_COUNTS).to_dict()

@@ -20,7 +20,7 @@ from pedanova.measures.surrogate.model import fit_surrogate, refit_surrogate
 from pedanova.reduction.boxes import Box, Cloud, axis_of, choose, runs, way_down
 from pedanova.reduction.domains import beyond, is_constant, middle, shrunk, widened
 from pedanova.reduction.result import Verdict
-from pedanova.reduction.search import Search, told_apart
+from pedanova.reduction.search import Search, beyond_noise
 from pedanova.reduction.verdicts import small
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Domain
@@ -205,8 +205,8 @@ def test_models_of_folds_are_near_those_fitted_anew() -> None:
 
 def test_one_parameter_must_be_sure_before_others_may_be_likely() -> None:
     space = pa.Space({name: pa.Float(0, 1) for name in "abcd"})
-    assert told_apart(list("abcd"), [0.001, 0.04, 0.2, 0.9], space) == ["a", "b"]
-    assert told_apart(list("abcd"), [0.02, 0.04, 0.04, 0.9], space) == []
+    assert beyond_noise(list("abcd"), [0.001, 0.04, 0.2, 0.9], space) == ["a", "b"]
+    assert beyond_noise(list("abcd"), [0.02, 0.04, 0.04, 0.9], space) == []
 
 
 def test_few_rows_decide_nothing() -> None:

@@ -70,8 +70,8 @@ class Analysis(AnalysisRows):
     ) -> Importances:
         """Which parameters decide whether a row of the region is in the target, and how surely.
 
-            Parameters
-            ----------
+        Parameters
+        ----------
         {options}
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
@@ -182,7 +182,7 @@ class Analysis(AnalysisRows):
         params: Iterable[str] | None = None,
         seed: int = 0,
     ) -> Interactions:
-        """What every two parameters tell about the target together, beyond both added.
+        """What every two parameters explain together about being in the target, beyond the sum of both.
 
         Parameters
         ----------

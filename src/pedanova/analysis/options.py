@@ -208,7 +208,7 @@ QUESTION = (
     ),
     Option(
         "force", False,
-        "Answer from fewer than 5 target rows too; a model or not, they tell next to nothing.",
+        "Answer from fewer than 5 target rows too; a model or not, they say next to nothing.",
         "answer from fewer than 5 target rows too", flag=True,
     ),
 )  # fmt: skip

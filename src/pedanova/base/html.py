@@ -23,7 +23,7 @@ class HtmlTable:
     marks
         By column: where on the bar a line stands, to compare with.
     faint
-        Lines that cannot be told from noise.
+        Lines that are not distinguishable from noise.
     words
         Columns of words, which are set to the left as the first one is.
     """

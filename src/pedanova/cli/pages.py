@@ -22,7 +22,7 @@ DEMO_INTRO = (
     "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "
     "drawn at random; one of them, lucky_number, is used by nothing."
 )
-DEMO_KEY = "~ marks what cannot be told from noise (level 0.05, all parameters taken together)."
+DEMO_KEY = "~ marks what is not distinguishable from noise (level 0.05, all parameters taken together)."
 DEMO_LOOK = (
     "Open it in a browser; it needs no network. Look first at the ranking: lucky_number stands near its end, as "
     "noise must. Then at the densities: learning_rate has a hill of good values between about 0.002 and 0.3. Then "

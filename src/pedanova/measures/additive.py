@@ -53,7 +53,7 @@ class Explained:
 
     @property
     def of_the_rest(self) -> Reals:
-        """Interaction as a part of what the additive fit leaves: its size does not hang on the noise."""
+        """Interaction as a part of what the additive fit leaves: its size does not depend on the noise."""
         return self.interaction * inverse_of(np.maximum(0.0, 1.0 - self.additive))
 
 

@@ -91,7 +91,7 @@ def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures
 
 
 def _answered(ways: Ways) -> Measures:
-    """All that can be answered; what cannot is told in the notes, unless it is the first question."""
+    """All that can be answered; what cannot is listed in the notes, unless it is the first question."""
     ratios: dict[str, dict[str, float]] = {}
     meanings, notes = {}, []
     for name, (meaning, ask) in ways.items():

@@ -65,7 +65,7 @@ class Densities(Table):
             marks.append(region)
         top = max([*parts, *marks], default=0.0) or 1.0
         return HtmlTable(
-            f"{self.name}: where {self.words[0]} lies, held against {self.words[1]}",
+            f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}",
             [self.name, *self.words, "lift"],
             lines,
             bars={1: [part / top for part in parts]},

@@ -23,7 +23,7 @@ from pedanova.measures.share import ShareTable, share_of, summed_ratio, with_rat
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.space.grid import Block, blocks_of
 
-WORTH_A_WORD = 0.005  # a smaller share is nothing to speak of
+WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
 Baseline: TypeAlias = Literal["region", "uniform"]
 
@@ -56,10 +56,10 @@ class Importance:
         How often a target drawn at random from the region would make this parameter look as
         important.
     significant
-        Whether it can be told from noise, all parameters taken together (Holm, level 0.05).
+        Whether it is distinguishable from noise, all parameters taken together (Holm, level 0.05).
     varied
         False where it had one value in all of the rows that answer (those of the region; all, where a
-        model is asked). Nothing can be said of it then: its numbers are 0, interval and p-value None.
+        model is used). Nothing can be said about it then: its numbers are 0, interval and p-value None.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Importances(ShareTable[Importance]):
 
     @property
     def is_conditional(self) -> bool:
-        """Whether some parameter's being active tells anything."""
+        """Whether some parameter's being active explains anything."""
         return any(row.activity > 0 for row in self.rows)
 
     @property
@@ -126,7 +126,7 @@ class Importances(ShareTable[Importance]):
 
 
 def is_faint(row: Importance) -> bool:
-    """Whether nothing can be said of it."""
+    """Whether nothing can be said about it."""
     return row.significant is False or not row.varied
 
 
@@ -152,7 +152,7 @@ def interval_ends(row: Importance) -> tuple[str, str] | None:
 
 
 def p_in_words(row: Importance) -> str:
-    """The p-value, with ~ where the parameter cannot be told from noise; or why there is none."""
+    """The p-value, with ~ where the parameter is not distinguishable from noise; or why there is none."""
     if row.p_value is None:
         return "" if row.varied else NEVER
     return f"{'' if row.significant else '~ '}{show_p(row.p_value)}"
@@ -222,7 +222,7 @@ def not_noise(divergence: float) -> float:
 
 
 def beats_chance(row: Importance) -> bool:
-    """Whether the parameter can be told from noise and explains enough to speak of."""
+    """Whether the parameter is distinguishable from noise and explains enough to mention."""
     if row.significant is not None:
         return row.significant and row.share > WORTH_A_WORD
     if row.n_region < 3 or row.share >= 1.0:
@@ -233,23 +233,23 @@ def beats_chance(row: Importance) -> bool:
 
 
 def chance_notes(rows: Sequence[Importance]) -> list[Note]:
-    """A warning where nothing can be told from noise, or nothing be said at all."""
+    """A warning where nothing is distinguishable from noise, or nothing can be said at all."""
     never = never_notes([row.name for row in rows if not row.varied])
-    told = [row.significant for row in rows if row.varied]
-    if not told or any(significant is None or significant for significant in told):
+    tests = [row.significant for row in rows if row.varied]
+    if not tests or any(significant is None or significant for significant in tests):
         return never
     words = "no parameter is distinguishable from noise here: the ratios may rank nothing but chance"
     return [*never, Note("doubt", words)]
 
 
-def never_notes(names: Sequence[str], what: str = "what other values would do is unknown") -> list[Note]:
-    """What no measure can tell: the effect of what had one value in all rows."""
+def never_notes(names: Sequence[str], what: str = "nothing can be said about other values") -> list[Note]:
+    """What no measure can show: the effect of a parameter that had one value in all rows."""
     named = listed(list(names), most=5)
     return [Note("answer", f"{NEVER} in these rows; {what}", subject=named)] if names else []
 
 
 def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
-    """Regimes with hardly a target row: what the value does there is unknown."""
+    """Regimes with hardly any target rows: nothing can be said about the value there."""
     notes = []
     for contrast in contrasts:
         for block in contrast.grid.blocks:
@@ -258,7 +258,7 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
             )
             if block.stop - block.start > 1 and target < LEAST_TARGET and region < contrast.region.sum():
                 rows = f"{target} of {region:,} active rows" if region else "no active row"
-                words = f"{rows} in the target; what its value does there is unknown"
+                words = f"{rows} in the target, too few to say what its value does there"
                 notes.append(Note("answer", words, subject=contrast.name))
     return notes
 
@@ -272,12 +272,12 @@ def sampler_notes(
     if not names:
         return []
     if against == "region":
-        words = "as an adaptive sampler leaves them: importance is that among the rows there are, not over the space"
+        words = "as an adaptive sampler leaves them: importance refers to the rows at hand, not to the whole space"
         return [
             Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}, {words}")
         ]
     far = f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
-    words = "measures the sampler as well, and shares are no parts of a variance; "
+    words = "measures the sampler as well, and shares are not parts of a variance; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " is safe")]
 
 

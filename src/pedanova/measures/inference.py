@@ -108,7 +108,7 @@ def permutation(
 def fold_for_draws(contrast: Contrast, smoothing: Smoothing) -> Folded:
     """Cells put together where the kernel of a random target would blur them anyway.
 
-    What is folded may hang on the region alone, never on the target: else drawn targets and the
+    What is folded may depend on the region alone, never on the target: else drawn targets and the
     one found would not be measured alike.
     """
     blocks = blocks_of(contrast.grid)

@@ -1,4 +1,4 @@
-"""Interactions: what two parameters tell together about being in the target, beyond both added.
+"""Interactions: what two parameters explain together about being in the target, beyond the sum of both.
 
 closed = part of the variance of "in the target?" that the two explain together; additive = the
 part that the best sum of an effect of each explains; interaction = closed - additive. On a product
@@ -142,7 +142,7 @@ def find_pairs(
     most = as_cells(cells, int(chosen[0].target.sum()))
     tally = tally_pairs(observed, codes, groups_of(chosen, most), threads=threads)
     rows = measure_pairs(tally, corrected=bool(corrected), seed=start, threads=threads)
-    never = never_notes([c.name for c in chosen if not c.varies], "nothing can be said of pairs with them")
+    never = never_notes([c.name for c in chosen if not c.varies], "nothing can be said about pairs with them")
     return Interactions(rows, "", "", most, bool(corrected), (*pair_notes(rows, most), *never))
 
 
@@ -229,7 +229,7 @@ def pair_notes(rows: Sequence[Interaction], cells: int) -> list[Note]:
     many = f"{len(rows):,} pairs" if len(rows) > 1 else "1 pair"
     notes = [Note("answer", f"{many}, at most {cells} × {cells} cells each beside rows without a value")]
     if not any(row.significant for row in rows):
-        notes.append(Note("answer", "no pair explains clearly more than its two parameters added"))
+        notes.append(Note("answer", "no pair explains clearly more than its two parameters added up"))
     if any(row.redundancy > 0.05 for row in rows):
         words = "some parameters depend on each other in this region: what they explain overlaps"
         notes.append(Note("answer", words))

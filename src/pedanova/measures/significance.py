@@ -1,4 +1,4 @@
-"""What is enough to speak of: rows, and p-values taken together."""
+"""What is enough to draw conclusions: target rows, and p-values taken together."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_TARGET = 5  # target rows: fewer tell nothing
-LEVEL = 0.05  # the largest adjusted p-value that is told from noise
+LEAST_TARGET = 5  # target rows: fewer say nothing
+LEVEL = 0.05  # the largest adjusted p-value that counts as distinguishable from noise
 
 
 def holm(

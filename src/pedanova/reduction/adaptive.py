@@ -23,7 +23,7 @@ from pedanova.reduction.boxes import Axis, Box, Cloud, Groups, choose, way_down
 
 Rows: TypeAlias = NDArray[np.int64]
 BEST, LEAST = 4, 10  # of the target's configurations the best quarter decides, at least ten
-WHOLE, LEAST_OF_WHOLE = 1, 20  # all of them on what cannot be told from noise
+WHOLE, LEAST_OF_WHOLE = 1, 20  # all of them on what is not distinguishable from noise
 LEAST_TRIED = 5  # rows that must have looked at what is cut off, and must have a value of those that decide
 SLICES = 100  # of a range: such trials lie closer together than a twentieth
 GAPS = 2  # between the rows that decide, by which ranges are widened

@@ -1,6 +1,6 @@
 """A smaller search space: which parameters to narrow, to fix, to widen, and which to leave alone.
 
-Only parameters that can be told from noise are narrowed, and only those that look like noise both
+Only parameters that are distinguishable from noise are narrowed, and only those that look like noise both
 globally and locally are fixed. docs/reduction.md has the rules and what was measured.
 """
 
@@ -18,13 +18,13 @@ from pedanova.measures.asks import Asks
 from pedanova.reduction.evidence import evidence_of
 from pedanova.reduction.result import ReducedSpace
 from pedanova.reduction.scenes import scene_of
-from pedanova.reduction.search import Search, told_apart
+from pedanova.reduction.search import Search, beyond_noise
 from pedanova.reduction.verdicts import Judge, consistent, unchanged
 
 LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
 ADAPTIVE = (
-    "the trials were not drawn evenly, as by an adaptive sampler: the best of them are held against a uniform draw "
-    "from the space, and what the sampler hardly tried is taken for poor"
+    "the trials were not drawn evenly, as with an adaptive sampler: the best of them are compared with a uniform draw "
+    "from the space, and what the sampler hardly tried counts as poor"
 )
 IN_PIECES = "{}: good values lie in several ranges; the space and its exports hold the range around them"
 
@@ -37,8 +37,8 @@ def reduce_space(
     _, words, notes = a.ask(target, 1.0)
     space, inside = search.observed.space, int(search.reached().sum())
     if a.rows < LEAST_ROWS or inside < LEAST_TARGET:
-        few = f"{a.rows:,} rows, {inside} of them in the target, are too few to tell"
-        why = f"{few}: it takes {LEAST_ROWS} and {LEAST_TARGET}"
+        few = f"{a.rows:,} rows, {inside} of them in the target, are too few to decide"
+        why = f"{few}: at least {LEAST_ROWS} and {LEAST_TARGET} are needed"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
     options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
@@ -48,7 +48,7 @@ def reduce_space(
     with one_thread():
         scene = scene_of(search, importances)
         p_values = [1.0 if row.p_value is None else row.p_value for row in importances.rows]
-        apart = told_apart([row.name for row in importances.rows], p_values, space)
+        apart = beyond_noise([row.name for row in importances.rows], p_values, space)
         surely = [name for name in apart if name in scene.cloud.axes]
         box = scene.bounds(surely, kept)
         evidence = evidence_of(search, scene, box, kept, surely, parts) if box.left and parts else None

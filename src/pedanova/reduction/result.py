@@ -39,7 +39,7 @@ class Verdict:
         Of its range that is left, on its own scale.
     pieces
         Where good values lie, if that is in several ranges with hardly anything good in between;
-        `after` is the range around them, for that is what tools can be told.
+        `after` is the range around them, since other tools accept no more than that.
     beyond
         Bounds to try where good values pile up: (low, high), None for a side that may stay.
     """
@@ -88,7 +88,7 @@ class Proportion:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the reduction is worth, told by rows that did not choose the bounds.
+    """What the reduction is worth, judged by rows that did not choose the bounds.
 
     kept, best
         The part of the target's rows that lie inside, and of its best fifth; each row is judged
@@ -98,7 +98,7 @@ class Evidence:
         fixed do not count.
     enrichment
         How much likelier a random draw lands in the target than before; None where the trials were
-        not drawn evenly, so that they cannot tell.
+        not drawn evenly, so that nothing can be said.
     rows
         That were counted.
     estimator

@@ -63,7 +63,7 @@ class RowScene:
         return RowScene.of(self.search, rows), names
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box to which these parameters are cut, which can be told from noise."""
+        """The box to which these parameters are cut, which are distinguishable from noise."""
         return choose(way_down(self.cloud, names), keep)
 
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:  # noqa: ARG002  (where rows are even, all alike)
@@ -100,7 +100,7 @@ class ModelScene(RowScene):
         if not isinstance(target, Region):
             return RowScene.among(self, rows, names)
         model = search.model_without(rows, kinds=FOLD_KINDS, points=FOLD_POINTS)
-        return ModelScene.by(search, model, target), search.told_by(model, list(self.cloud.axes))
+        return ModelScene.by(search, model, target), search.beyond_noise_by(model, list(self.cloud.axes))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -129,11 +129,11 @@ class TrialScene(RowScene):
             raise TypeError("rows picked one by one are held against the other rows")
         if self.by_model:
             model = search.model_without(rows, kinds=1, points=1)
-            names = search.told_by(model, list(self.cloud.axes))
+            names = search.beyond_noise_by(model, list(self.cloud.axes))
         return TrialScene.by(search, rows, target, by_model=self.by_model), names
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """The box to which parameters are cut; all of them, if any of these can be told from noise.
+        """The box to which parameters are cut; all of them, if any of these is distinguishable from noise.
 
         Where an adaptive sampler has settled, too few trials are left to tell the others from noise by.
         They are cut to where the whole target lies: what is noise loses nothing by it.

@@ -1,4 +1,4 @@
-"""The rows and the target, as every search for bounds needs them, and what can be told from noise there."""
+"""The rows and the target, as every search for bounds needs them, and what is distinguishable from noise there."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class Search:
         part = np.flatnonzero(np.isin(every.rows, rows))
         return refit_surrogate(every, self.observed, part, seed=self.seed, kinds=kinds, points=points)
 
-    def told_by(self, model: Surrogate, names: Sequence[str]) -> list[str]:
-        """Those of the parameters that a model of some of the rows tells from noise."""
+    def beyond_noise_by(self, model: Surrogate, names: Sequence[str]) -> list[str]:
+        """Those of the parameters that are distinguishable from noise by a model of some of the rows."""
         every = np.arange(len(model.rows))
         p_values = residual_p_values(model, every, names, draws=FOLD_DRAWS, seed=self.seed)
-        return [name for name in told_apart(names, p_values, self.observed.space) if name in names]
+        return [name for name in beyond_noise(names, p_values, self.observed.space) if name in names]
 
     def p_values_inside(self, target: Region, region: Region) -> dict[str, float] | None:
-        """Whether each parameter tells anything inside a region; None where too few rows reach the target there."""
+        """Whether each parameter explains anything inside a region; None where too few rows reach the target there."""
         model, direction = self.model(), self.observed.direction
         if int(model.holds(target, direction).sum()) < LEAST_TARGET:
             return None
@@ -86,16 +86,16 @@ class Search:
         return rows_in(self.target, self.observed, self.counted)
 
 
-def told_apart(names: Sequence[str], p_values: Sequence[float], space: Space) -> list[str]:
-    """What can be told from noise: every parameter on its own, once some parameter can be for all of them together."""
+def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) -> list[str]:
+    """What is distinguishable from noise: each parameter by itself, once one is with all of them taken together."""
     if not any(p <= LEVEL for p in holm(p_values)):
         return []
     return with_parents([name for name, p in zip(names, p_values, strict=True) if p <= LEVEL], space)
 
 
-def with_parents(told: Sequence[str], space: Space) -> list[str]:
-    """What can be told from noise, and what decides whether that is active: both say the same."""
-    names = list(told)
+def with_parents(children: Sequence[str], space: Space) -> list[str]:
+    """Parameters, and those that decide whether they are active: both say the same."""
+    names = list(children)
     for name in names:  # which grows on the way
         names += [parent for parent, _ in space[name].when if parent in space and parent not in names]
     return names

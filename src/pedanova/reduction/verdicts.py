@@ -19,7 +19,7 @@ from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, 
 from pedanova.space.words import in_words
 
 LITTLE = 0.02  # a share below which a parameter that looks like noise may be fixed
-INFLUENCE = 0.02  # part of the model's variance that may hang on a parameter that is fixed
+INFLUENCE = 0.02  # part of the model's variance that may depend on a parameter that is fixed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class Judge:
             name not in self.surely and name in self.box.left
         ):  # cut all the same, by an adaptive sampler's rows
             cut = self.narrowed(name, parameter)
-            return replace(cut, reason=f"{cut.reason}; by itself it cannot be told from noise")
+            return replace(cut, reason=f"{cut.reason}; by itself it is not distinguishable from noise")
         if name not in self.surely:
             return self.unsure(name, parameter, row)
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)
@@ -112,23 +112,28 @@ class Judge:
         axis = self.scene.cloud.axes[name]
         density = self.scene.cloud.density(name).mean(axis=1)
         value = middle(parameter, axis, grid_of(parameter), int(np.argmax(density)))
-        reason = f"{reason}; the best are likeliest at {value}"
+        reason = f"{reason}; the best rows are most likely at {value}"
         return Verdict(name, "fix", reason, parameter, constant(value, parameter), 0.0)
 
     def noise(self, name: str, row: Importance) -> tuple[Advice, str]:
         """Fix, or leave alone? Only what looks like noise globally and locally, where others do not."""
         high = row.high if row.high is not None else 1.0
         most = small(max(high, 0.001))
-        doubt = f"cannot be told from noise, but up to {most} of what decides may hang on it; left alone"
+        doubt = (
+            f"not distinguishable from noise, but up to {most} of what decides may depend on it; left alone"
+        )
         if not any(other.significant for other in self.importances.rows):
-            return "undecided", "nothing can be told from noise here, so nothing is changed"
+            return "undecided", "nothing is distinguishable from noise here, so nothing is changed"
         if not self.scene.even:
-            return "undecided", "cannot be told from noise in trials that were not drawn evenly; left alone"
+            return (
+                "undecided",
+                "not distinguishable from noise in trials that were not drawn evenly; left alone",
+            )
         if high > LITTLE or self.scene.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
             return "undecided", doubt
         local = self.ask_locally()
         if local is None:
-            few = "too few rows tell what it does among the best"
+            few = "too few rows show what it does among the best"
             return "undecided", f"looks like noise, but {few}; left alone"
         if local[name] <= LEVEL:
             return "keep", "looks like noise over all rows, but matters among the best"
@@ -137,7 +142,7 @@ class Judge:
         return "fix", f"looks like noise over all rows and among the best (at most {most} of what decides)"
 
     def leads(self, name: str) -> bool:
-        """Whether other parameters hang on this one."""
+        """Whether other parameters depend on this one."""
         return any(
             name in [parent for parent, _ in p.when] or (isinstance(p, Switch) and p.by == name)
             for p in self.space.values()
@@ -149,7 +154,7 @@ def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> V
 
 
 def small(part: float) -> str:
-    """A part of one, with digits where it has few: what matters is never told as 0 %."""
+    """A part of one, with digits where it has few: what matters is never shown as 0 %."""
     if part < 0.0005:
         return "less than 0.1%"
     return f"{part:.1%}" if part < 0.0095 else f"{part:.0%}"

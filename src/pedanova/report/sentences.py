@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pedanova.base.terminal_text import shorten
 from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance
 
-ENOUGH_ROWS = 20  # target rows below which a change tells nothing
+ENOUGH_ROWS = 20  # target rows below which a change says nothing
 NOTEWORTHY = 0.05  # a ratio that changes by less is no change
 MOST_NAMED = 3
 LONGEST_NAME = 60
@@ -58,7 +58,7 @@ def meanings_of(importances: Importances) -> dict[str, str]:
     words = {
         "ratio": "ratio: part of the summed importance.",
         "share": f'share: {part} of "in the target?" that the parameter explains alone, corrected for chance'
-        + ("; ~ marks what cannot be told from noise" if importances.is_sure else "")
+        + ("; ~ marks what is not distinguishable from noise" if importances.is_sure else "")
         + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} marks what {NEVER}."),
         "divergence": f"divergence: distance of the target from {base}.",
     }
@@ -108,8 +108,10 @@ def _leaders(importances: Importances, sure: list[Importance]) -> str:
 
 
 def _noise(importances: Importances) -> str:
-    names = _names([row for row in importances.rows if row.significant is False])
-    return f"{names} cannot be told from noise." if names else ""
+    rows = [row for row in importances.rows if row.significant is False]
+    return (
+        f"{_names(rows)} {'is' if len(rows) == 1 else 'are'} not distinguishable from noise." if rows else ""
+    )
 
 
 def _never(importances: Importances) -> str:

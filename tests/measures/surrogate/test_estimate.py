@@ -101,7 +101,7 @@ class TestChoice:
         found = smooth.importance()
         assert found.estimator == "surrogate"
         note = " ".join(found.notes)
-        assert "the target has 10 rows, so a model of all rows was asked (rank correlation" in note
+        assert "the target has 10 rows, so a model of all rows was used (rank correlation" in note
         assert "estimator='counts' shows the counts alone" in note
 
     def test_counts_when_asked_for(self, smooth: pa.Analysis) -> None:

@@ -121,7 +121,7 @@ def test_what_is_labelled_exists(tmp_path: Path, trials: dict[str, np.ndarray]) 
 def test_few_rows_have_a_page_that_says_so(tmp_path: Path) -> None:
     a = pa.analyze({"x": [1, 2, 3, 4, 5, 6]}, [1.0, 2, 3, 4, 5, 6], params=["x"])
     text, _ = page_of(a, tmp_path / "r.html", ladder=None, force=False)
-    assert "This cannot be told" in text
+    assert "This cannot be answered" in text
 
 
 def test_a_page_that_cannot_be_written(tmp_path: Path, trials: dict[str, np.ndarray]) -> None:

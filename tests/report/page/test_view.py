@@ -188,7 +188,7 @@ def test_refused_pairs_say_why() -> None:
     answer = made.questions[0].answers["region"]
     assert answer.importances is None
     assert "force" in answer.refused
-    assert answer.summary.startswith("This cannot be told: ")
+    assert answer.summary.startswith("This cannot be answered: ")
 
 
 def test_no_row_of_the_data_is_in_the_payload(trials: dict[str, np.ndarray]) -> None:
@@ -257,7 +257,7 @@ def test_summaries(a: pa.Analysis) -> None:
     text = summarize(found)
     assert text.startswith("Two of five parameters (lr and optimizer) hold ")
     assert "for reaching the best 50 %; lr alone explains" in text
-    assert text.endswith("cannot be told from noise.")
+    assert text.endswith("are not distinguishable from noise.")
     local = summarize(a.importance(0.1, 0.5, estimator="counts", draws=200))
     assert "once inside the best 50 %" in local
 

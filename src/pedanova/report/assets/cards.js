@@ -63,7 +63,7 @@ pedanova.cards = (function () {
     button.dataset.ratio = row.ratio;
     button.dataset.share = row.share;
     button.setAttribute("aria-pressed", String(row.id === state.chosen));
-    remark.textContent = never ? " never varied in these rows" : ` ${state.metric}${noise ? ", cannot be told from noise" : ""}`;
+    remark.textContent = never ? " never varied in these rows" : ` ${state.metric}${noise ? ", not distinguishable from noise" : ""}`;
   }
 
   /* Tab follows what is seen; called when a drag has ended, so that nothing jumps under the pointer. */
@@ -94,7 +94,7 @@ pedanova.cards = (function () {
 
   function importanceNote(found, metric = "share") {
     const rows = rowsOf(found);
-    const how = found.estimator === "surrogate" ? "By a model of the objective, held to account by the counts. " : "";
+    const how = found.estimator === "surrogate" ? "By a model of the objective, checked against the counts. " : "";
     const line = metric === "share" && rows.some((row) => row.low !== null) ? "The thin line is a 95 % interval." : "";
     return rows.length ? how + line : "";
   }
@@ -207,7 +207,7 @@ pedanova.cards = (function () {
     const name = data.names[state.chosen];
     const label = `${state.metric} of every parameter by target inside ${data.rungs[state.region].words}; ${name} is drawn bold`;
     charts.show("profile", { spec: "profile", rows: { lines, here }, label });
-    byId("profile-note").textContent = lines.length ? profileNote(data.rungs[state.region], name) : "No target inside this region can be told.";
+    byId("profile-note").textContent = lines.length ? profileNote(data.rungs[state.region], name) : "There are too few rows for any target inside this region.";
     pedanova.legend.show();
     tables.keep("profile", profileTable);
   }
@@ -243,7 +243,7 @@ pedanova.cards = (function () {
     const words = objectiveNote(ends);
     if (points.length > 1) charts.show("objective", { spec: "objective", rows, label: `Distribution of ${data.objective}. ${words}` });
     byId("objective-note").textContent = points.length > 1 ? words : "Too few rows to draw it without showing single ones.";
-    tables.keep("objective", () => ({ header: [data.objective, "% of rows at least so good"], rows: data.reached }));
+    tables.keep("objective", () => ({ header: [data.objective, "% of rows at least as good"], rows: data.reached }));
   }
 
   const objectiveNote = (ends) => ends.filter((rung) => rung && rung.where).map((rung) => `${rung.words}: ${rung.where}`).join("; ");

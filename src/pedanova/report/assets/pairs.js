@@ -24,7 +24,7 @@ pedanova.pairs = (function () {
   function showNothing(why) {
     ["pairs", "plane"].forEach((key) => {
       charts.clear(key);
-      byId(`${key}-note`).textContent = `Not told: ${why}`;
+      byId(`${key}-note`).textContent = `Not available: ${why}`;
       tables.keep(key, () => ({ header: [], rows: [] }));
     });
     byId("pair").replaceChildren();
@@ -64,10 +64,10 @@ pedanova.pairs = (function () {
       };
     });
     const [target, region] = asked.words;
-    const label = `What pairs of parameters tell beyond both added, for ${target} in ${region}; strongest: ${names[cells[0].i]} and ${names[cells[0].j]}`;
+    const label = `What pairs of parameters explain beyond the sum of both, for ${target} in ${region}; strongest: ${names[cells[0].i]} and ${names[cells[0].j]}`;
     charts.show("pairs", { spec: "pairs", height: Math.max(220, 110 + 26 * places.length), rows: { cells }, words: { names }, label, click: (datum) => datum.key && choose(datum.key) });
     byId("pairs-note").textContent = pairsNote(asked);
-    const header = ["pair", "beyond both added (%)", "together (%)", "added (%)", "overlap (%)", "p, adjusted"];
+    const header = ["pair", "beyond the sum (%)", "together (%)", "added (%)", "overlap (%)", "p, adjusted"];
     tables.keep("pairs", () => ({
       header,
       rows: pairs.rows.map((row) => [`${data.names[row[0]]} × ${data.names[row[1]]}`, ...row.slice(2, 6).map((part) => 100 * part), row[6]]),
@@ -84,7 +84,7 @@ pedanova.pairs = (function () {
       cells.push({ first, second, i, j, target: target[at], region: region[at], lift: region[at] ? target[at] / region[at] / row[12] : null });
     }));
     const [wanted, base] = asked.words;
-    const label = `${names[0]} and ${names[1]} together: how much likelier ${wanted} is than in ${base} as a whole`;
+    const label = `${names[0]} and ${names[1]} together: how much more likely ${wanted} is than in ${base} as a whole`;
     const rows = { plane: cells.filter((cell) => cell.region > 0).map(({ i, j, lift: times }) => ({ i, j, lift: times })) };
     charts.show("plane", { spec: "plane", height: 340, rows, words: { firsts, seconds }, label });
     byId("plane-note").textContent = planeNote(row, asked);

@@ -184,7 +184,7 @@ def tools(key: str) -> str:
 def importance_card() -> str:
     intro = (
         "Which parameters decide whether a row of the region is in the target. Choose one to see where its good "
-        "values lie. Pale bars with <b>~</b> cannot be told from noise, <b>–</b> never varied."
+        "values lie. Pale bars with <b>~</b> are not distinguishable from noise; <b>–</b> marks what never varied."
     )
     inner = (
         "<div class='axis' aria-hidden='true'><span></span><div id='importance-axis'></div><span></span></div>"
@@ -224,15 +224,15 @@ def objective_card(view: View) -> str:
         return card("objective", "The objective", text, "")
     intro = (
         "<span class='key target-area'></span>target <span class='key region-area'></span>region. "
-        "The height is the part of all rows that is at least so good; the worst few are not drawn."
+        "The height is the part of all rows that is at least as good; the worst few are not drawn."
     )
     return card("objective", "The objective", intro, chart("objective", "Distribution of the objective"))
 
 
 def pairs_card() -> str:
     intro = (
-        "What two parameters tell together beyond both added, as a part of what decides. A dot marks pairs that "
-        "chance does not explain. Choose a cell to see the two together."
+        "What two parameters explain together, beyond the sum of both, as a part of what decides. A dot marks pairs "
+        "that chance does not explain. Choose a cell to see the two together."
     )
     return card("pairs", "Pairs of parameters", intro, chart("pairs", "Interactions of pairs"))
 
@@ -242,9 +242,7 @@ def plane_card() -> str:
         "<div class='field'><label for='pair'>Pair</label><select id='pair'></select></div>"
         + chart("plane", "Two parameters together")
     )  # fmt: skip
-    intro = (
-        "How much likelier the target is in each part of the plane than in the whole region: 1 is the same."
-    )
+    intro = "How much more likely the target is in each part of the plane than in the whole region; 1 is the same."
     return card("plane", "Two parameters together", intro, inner)
 
 

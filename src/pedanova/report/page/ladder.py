@@ -70,7 +70,7 @@ def ladder_of(
     rungs += [_rung(a, part) for part in needed]
     if len(rungs) > MOST_RUNGS:
         raise QueryError(f"ladder: {len(rungs)} rungs are more than {MOST_RUNGS}; choose fewer")
-    return _told_apart(sorted(rungs, key=lambda rung: rung.part), needed, notes)
+    return _distinct(sorted(rungs, key=lambda rung: rung.part), needed, notes)
 
 
 def _usual(
@@ -102,7 +102,7 @@ def _rung(a: Tallied, part: Fraction) -> Rung:
     return Rung(part, str(as_region(part, "target")), rows, threshold if known else None)
 
 
-def _told_apart(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:
+def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:
     """Without rungs that hold the same rows as another, unless both were asked for."""
     kept: list[Rung] = []
     same: list[Fraction] = []

@@ -173,7 +173,7 @@ def profile(rungs: Sequence[float]) -> Spec:
 
 
 def pairs() -> Spec:
-    """What every two parameters tell beyond both added; a dot marks what chance does not explain."""
+    """What every two parameters explain beyond the sum of both; a dot marks what chance does not explain."""
     x = slanted(padded(named("i", "names", width=100), 0.06), -45)
     y = padded(named("j", "names", width=100), 0.06)
     colour = {
@@ -181,7 +181,12 @@ def pairs() -> Spec:
         "type": "quantitative",
         # From 0 to 1 % at least: rounding errors must not look like something.
         "scale": {"domain": {"unionWith": [0, 1]}, "range": "heatmap", "interpolate": "rgb"},
-        "legend": {"title": "% beyond both added", "orient": "top", "gradientLength": 160, "tickCount": 3},
+        "legend": {
+            "title": "% beyond the sum of both",
+            "orient": "top",
+            "gradientLength": 160,
+            "tickCount": 3,
+        },
     }
     cells = layer("rect", "cell", x=x, y=y, color=colour)
     cells["mark"]["cursor"] = "pointer"
@@ -209,10 +214,10 @@ def plane() -> Spec:
 
 
 def reached(objective: str, *, log: bool) -> Spec:
-    """Which part of the rows is at least so good, and where target and region end."""
+    """Which part of the rows is at least as good, and where target and region end."""
     scale = even_scale(log=log)
     x = number("x", objective, scale=scale, tickCount=6, format=NUMBERS, titleLimit=240)
-    y = upward("y", "% of rows at least so good")
+    y = upward("y", "% of rows at least as good")
     mark = {"field": "x", "type": "quantitative"}
     layers = [
         layer("area", "region-area", data="inside-region", x=x, y=y),

@@ -78,7 +78,7 @@ class View:
     start: int  # the question that is shown first
     baseline: str
     shapes: dict[str, Shape]
-    reached: tuple[tuple[float, float], ...]  # objective, part of the rows that is at least so good
+    reached: tuple[tuple[float, float], ...]  # objective, part of the rows that is at least as good
     several: bool
     reduced: ReducedSpace | None
     unreduced: str  # why there is no smaller space
@@ -205,7 +205,7 @@ def _answer(a: Shows, one: PendingQuestion, baseline: str, options: dict[str, An
     try:
         importances = a.importance(one.target, one.region, baseline, **options)
     except QueryError as error:
-        return Answer(None, f"This cannot be told: {error}", str(error))
+        return Answer(None, f"This cannot be answered: {error}", str(error))
     return Answer(importances, summarize(importances))
 
 
@@ -251,7 +251,7 @@ def _reduced(a: Shows, target: object, options: dict[str, Any]) -> tuple[Reduced
 
 
 def reached_of(a: Shows) -> tuple[tuple[float, float], ...]:
-    """(objective, part of the rows at least so good) at every quantile that was counted, none of one row."""
+    """(objective, part of the rows at least as good) at every quantile that was counted, none of one row."""
     if a.levels.several:
         return ()
     by_level = next(iter(a.tallies.values())).rows_by_level()

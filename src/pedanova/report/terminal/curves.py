@@ -43,10 +43,8 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
     if row is None:
         return shorten(density.name, width)
     if not row.varied:
-        return fill(
-            f"{density.name}: {NEVER} in these rows; what other values would do cannot be told", width
-        )
-    noise = "; cannot be told from noise" if row.significant is False else ""
+        return fill(f"{density.name}: {NEVER} in these rows; nothing can be said about other values", width)
+    noise = "; not distinguishable from noise" if row.significant is False else ""
     return fill(f"{density.name}: ratio {show_percent(row.ratio)}, share {marked_share(row)}{noise}", width)
 
 

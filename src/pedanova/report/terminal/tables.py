@@ -32,12 +32,12 @@ SPARKS = 24  # letters of a curve in a table
 PAIRS_SHOWN = 15
 NARROW = 60  # columns below which long names stand above their numbers
 INTERACTION_MEANINGS = {
-    "interaction": 'part of the variance of "in the target?" that both explain together, beyond both added; '
+    "interaction": 'part of the variance of "in the target?" that both explain together, beyond the sum of both; '
     "* marks pairs that chance does not explain (all pairs taken together).",
     "together": "what both explain together.",
     "added": "what an effect of each, added up, explains.",
-    "overlap": "what both tell alike, because the rows make them depend on each other.",
-    "p": "how often an additive pair would look so by chance, all pairs taken together.",
+    "overlap": "what both explain alike, because the rows make them depend on each other.",
+    "p": "how often an additive pair would look like this by chance, all pairs taken together.",
 }
 
 
@@ -95,7 +95,7 @@ def shown_p(row: Importance) -> str:
 
 
 def marked_share(row: Importance) -> str:
-    """The share, with ~ where the parameter cannot be told from noise, – where it never varied."""
+    """The share, with ~ where the parameter is not distinguishable from noise, – where it never varied."""
     return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
 
 
