@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
 
 Try it:
-  pedanova demo --report report.html     a real random search, and a page to look at
+  pedanova demo --report report.html a real random search, and a page to look at
 
 Ask about your own trials (a table, a study, the folder of a tool):
 {questions}
 
 {others}
-  pedanova COMMAND --help                options and examples of a command
+  pedanova COMMAND --help            options and examples of a command
 
 For a CSV file, name the column to optimise: pedanova analyze trials.csv --objective loss
 """
@@ -34,9 +34,10 @@ For a CSV file, name the column to optimise: pedanova analyze trials.csv --objec
 
 def overview() -> str:
     """What there is, for whoever typed no command."""
-    lines = {command.name: f"  {usage_of(command):<38} {command.what}" for command in COMMANDS}
-    asked = [lines[command.name] for command in COMMANDS if command.module != "spaces" and command.source]
-    others = [lines[command.name] for command in COMMANDS if command.module == "spaces"]
+    lines = {command.name: f"  {usage_of(command):<34} {command.what}" for command in COMMANDS}
+    about_sources = ("space", "formats")
+    asked = [line for name, line in lines.items() if name not in (*about_sources, "demo")]
+    others = [lines[name] for name in about_sources]
     return OVERVIEW.format(questions="\n".join(asked), others="\n".join(others))
 
 

@@ -182,21 +182,21 @@ COMMANDS = (
     ),
     Command(
         "interactions",
-        "pairs of parameters that tell more together than both added",
+        "pairs of parameters that matter together",
         INTERACTIONS_EXAMPLES,
         (*QUESTION, CELLS, BY_NAME["seed"], *ROWS, TOP, FORMAT, OUTPUT, THREADS),
         SOURCE_HELP,
     ),
     Command(
         "compare",
-        "PED-ANOVA, f-ANOVA by counts and random-forest f-ANOVA side by side",
+        "PED-ANOVA beside f-ANOVA by counts and by a forest",
         COMPARE_EXAMPLES,
         (*QUESTION[:2], BEST, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, THREADS),
         SOURCE_HELP,
     ),
     Command(
         "reduce",
-        "a smaller search space: what to narrow, fix and widen, and why",
+        "a smaller search space, with reasons",
         REDUCE_EXAMPLES,
         (
             *QUESTION[:3],
@@ -222,7 +222,7 @@ COMMANDS = (
     ),
     Command(
         "space",
-        "write down the search space of a source, to edit and pass as --space",
+        "the search space, to edit and pass as --space",
         SPACE_EXAMPLES,
         (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT),
         SOURCE_HELP,
@@ -230,7 +230,7 @@ COMMANDS = (
     ),
     Command(
         "formats",
-        "list every kind of source that can be read, with an example each",
+        "every kind of source, with an example each",
         "examples:\n  pedanova formats\n",
         source=None,
         module="spaces",
