@@ -132,17 +132,8 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
-class Paired(Protocol):
-    """A row that belongs to two parameters."""
-
-    @property
-    def first(self) -> str: ...
-    @property
-    def second(self) -> str: ...
-
-
 Row = TypeVar("Row", bound=Named)
-PairRow = TypeVar("PairRow", bound=Paired)
+PairRow = TypeVar("PairRow")
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
@@ -171,10 +162,8 @@ class NamedTable(Table, Mapping[str, Row]):
         return key, [show_percent(getattr(row, key)) for row in self.rows]
 
     def _unknown(self, name: object) -> str:
-        known = tuple(self)
-        return (
-            _by_place(name, *known[:1]) if isinstance(name, Integral | slice) else unknown_name(name, known)
-        )
+        by_place = isinstance(name, Integral | slice)
+        return _by_place(name, *list(self)[:1]) if by_place else unknown_name(name, tuple(self))
 
     def __iter__(self) -> Iterator[str]:
         return (row.name for row in self.rows)
@@ -190,8 +179,8 @@ class PairTable(Table, Mapping[tuple[str, str], PairRow]):
     rows: tuple[PairRow, ...]
 
     def __getitem__(self, names: tuple[str, str]) -> PairRow:
-        for row in self.rows:
-            if names in ((row.first, row.second), (row.second, row.first)):
+        for pair, row in zip(self, self.rows, strict=True):
+            if names in (pair, pair[::-1]):
                 return row
         raise UnknownParameterError(self._unknown(names))
 
@@ -210,7 +199,7 @@ class PairTable(Table, Mapping[tuple[str, str], PairRow]):
         return f"{names!r} must be two different parameters"
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((row.first, row.second) for row in self.rows)
+        return ((row.first, row.second) for row in self.rows)  # type: ignore[attr-defined]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -221,9 +210,8 @@ class PairTable(Table, Mapping[tuple[str, str], PairRow]):
 
 def _by_place(place: object, *names: str) -> str:
     shown = f"{place.start}:{place.stop}" if isinstance(place, slice) else place
-    return (
-        f"[{shown}] must be a name, such as [{', '.join(map(repr, names))}]; by place there is .rows[{shown}]"
-    )
+    named = f"[{', '.join(map(repr, names))}]"
+    return f"[{shown}] must be a name, such as {named}; by place there is .rows[{shown}]"
 
 
 def show(cell: Cell) -> str:

@@ -49,27 +49,23 @@ class Densities(Table):
     def good(self, baseline: Baseline = "region") -> list[Good]:
         """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw."""
         panels = self.panels(baseline)
-        if len(panels) == 1:
-            return panels[0].good()
+        good = [(one, panel) for panel in panels for one in panel.good()]
         return [
-            replace(one, words=f"{one.words} ({panel.domain})") for panel in panels for one in panel.good()
+            replace(one, words=one.words + f" ({panel.domain})" * (len(panels) > 1)) for one, panel in good
         ]
 
     def look(self) -> HtmlTable:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
-        lines, parts, marks = [], [], []
-        for label, target, region in shown_parts(self.panels()):
-            lift = f"{target / region:.2f}×" if region > 0 else ""
-            lines.append([label, show_percent(target), show_percent(region), lift])
-            parts.append(target)
-            marks.append(region)
-        top = max([*parts, *marks], default=0.0) or 1.0
+        labels, targets, regions = zip(*shown_parts(self.panels()), strict=True)
+        lifts = [f"{t / r:.2f}×" if r > 0 else "" for t, r in zip(targets, regions, strict=True)]
+        percents = ([show_percent(part) for part in parts] for parts in (targets, regions))
+        top = max(*targets, *regions) or 1.0
         return HtmlTable(
             f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}",
             [self.name, *self.words, "lift"],
-            lines,
-            bars={1: [part / top for part in parts]},
-            marks={1: [mark / top for mark in marks]},
+            list(zip(labels, *percents, lifts, strict=True)),
+            bars={1: [part / top for part in targets]},
+            marks={1: [part / top for part in regions]},
             notes=self.activity_notes(),
         )
 

@@ -100,12 +100,8 @@ class Effects(ShareTable[Effect]):
 
     def printed(self) -> Printed:
         variance = [f"{row.variance:.4g}" for row in self.rows]
-        return [
-            ("parameter", list(self)),
-            self.percents("ratio"),
-            self.percents("share"),
-            ("variance", variance),
-        ]
+        parts = self.percents("ratio"), self.percents("share")
+        return [("parameter", list(self)), *parts, ("variance", variance)]
 
     def heading(self) -> str:
         clipped = f", clipped at {self.clip}" if self.clip else ""

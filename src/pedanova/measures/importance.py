@@ -258,7 +258,7 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
             )
             if block.stop - block.start > 1 and target < LEAST_TARGET and region < contrast.region.sum():
                 rows = f"{target} of {region:,} active rows" if region else "no active row"
-                words = f"{rows} in the target, too few to say what its value does there"
+                words = f"{rows} in the target; nothing can be said about its value there"
                 notes.append(Note("answer", words, subject=contrast.name))
     return notes
 

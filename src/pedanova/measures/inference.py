@@ -18,18 +18,9 @@ from numpy.typing import NDArray
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.chisquare import divergence_interval, share_interval
 from pedanova.measures.density import REACH, Smoothing, as_bandwidth, as_bandwidths, smooth, smoothing_matrix
-from pedanova.measures.draws import (
-    EXACT,
-    RARE,
-    STEPS,
-    Reals,
-    poisson_counts,
-    sampled_counts,
-    subset_counts,
-    subsets,
-)
+from pedanova.measures.draws import EXACT, RARE, STEPS, poisson_counts, sampled_counts, subset_counts, subsets
 from pedanova.measures.importance import Importance
-from pedanova.measures.share import share_of, summed_ratio
+from pedanova.measures.share import Reals, share_of, summed_ratio
 from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
 from pedanova.space.grid import Block, blocks_of
 

@@ -111,11 +111,8 @@ class Interactions(PairTable[Interaction]):
     def look(self) -> HtmlTable:
         faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
         shown, more = PairTable.look(self), len(self.rows) - PAIRS_SHOWN
-        notes = [
-            *([f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []),
-            *self.notes,
-        ]
-        bars = self.ratio_bars("interaction")
+        weaker = [f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []
+        bars, notes = self.ratio_bars("interaction"), [*weaker, *self.notes]
         return replace(shown, lines=shown.lines[:PAIRS_SHOWN], bars=bars, faint=faint, notes=notes)
 
     def __str__(self) -> str:

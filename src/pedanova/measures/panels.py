@@ -98,11 +98,7 @@ def good_ranges(target: Reals, base: Reals, *, ordered: bool) -> list[tuple[int,
 
 
 def panels_of(
-    name: str,
-    parameter: Parameter,
-    cells: Sequence[Label],
-    target: Reals,
-    region: Reals,
+    name: str, parameter: Parameter, cells: Sequence[Label], target: Reals, region: Reals
 ) -> list[Panel]:
     """One panel, or one for each domain of a parameter that has several."""
     if not isinstance(parameter, Switch):

@@ -84,11 +84,11 @@ class Cloud:
     mass: Reals  # (points, opinions) each opinion adds to one
     unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
     active: Mapping[str, float] | None = (
-        None  # parts of the space where each has a value; None if points tell
+        None  # parts of the space where each has a value; None: by the points
     )
     whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
     wider: Reals | None = (
-        None  # (points,) the same for a wider target, which must not be dense where a cut is made
+        None  # (points,) the same for a wider target, which must not be dense where a cut is
     )
 
     @property

@@ -13,6 +13,7 @@ from pedanova.reduction.boxes import Axis
 from pedanova.space.grid import Grid
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal
 from pedanova.space.values import LARGEST_INT, Label
+from pedanova.space.words import values_of
 
 DIGITS = 3  # of a bound, on a log scale
 FINE = 1000  # parts of a range that a bound is rounded to
@@ -29,11 +30,7 @@ def constant(value: Label, like: Domain) -> Categorical:
 
 
 def is_constant(domain: Domain) -> bool:
-    match domain:
-        case Categorical(values) | Ordinal(values):
-            return len(values) == 1
-        case _:
-            return False
+    return len(values_of(domain)) == 1
 
 
 def shrunk(domain: Domain, axis: Axis, grid: Grid, groups: Sequence[int]) -> Domain:

@@ -9,16 +9,9 @@ from typing import Any, Literal, TypeAlias
 from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
-from pedanova.reduction.domains import Bounds, is_constant
+from pedanova.reduction.domains import Bounds
 from pedanova.space import exports
-from pedanova.space.parameters import (
-    Categorical,
-    Domain,
-    Ordinal,
-    Parameter,
-    Space,
-    parameter_to_dict,
-)
+from pedanova.space.parameters import Domain, Parameter, Space, parameter_to_dict
 from pedanova.space.words import in_words, values_of
 
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
@@ -57,19 +50,13 @@ class Verdict:
         """The domain that is left, and bounds to try beyond it; empty where nothing changes."""
         if self.after is None:
             return "never active"
-        left = in_words(self.after)
-        left = (
-            ""
-            if left == in_words(self.before) and len(values_of(self.after)) == len(values_of(self.before))
-            else left
-        )
-        left = " | ".join(map(in_words, self.pieces)) or left
+        (now, values), before = ((in_words(d), len(values_of(d))) for d in (self.after, self.before))
+        left = " | ".join(map(in_words, self.pieces)) or ("" if (now, values) == before else now)
         ends = zip(("down", "up"), ("low", "high"), self.beyond, strict=True)
-        tries = [
-            f"{way} to {bound:g}"
-            for way, end, bound in ends
-            if bound is not None and getattr(self.after, end, None) != bound
+        moved = [
+            (way, to) for way, end, to in ends if to is not None and getattr(self.after, end, None) != to
         ]
+        tries = [f"{way} to {to:g}" for way, to in moved]
         return ", ".join(part for part in (left, f"try {' and '.join(tries)}" if tries else "") if part)
 
 
@@ -131,11 +118,8 @@ class ReducedSpace(NamedTable[Verdict]):
     @property
     def fixed(self) -> dict[str, object]:
         """Values of the parameters that have only one left."""
-        values: dict[str, object] = {}
-        for name, domain in self.space.items():
-            if isinstance(domain, Categorical | Ordinal) and is_constant(domain):
-                values[name] = domain.choices[0] if isinstance(domain, Categorical) else domain.values[0]
-        return values
+        values = {name: values_of(domain) for name, domain in self.space.items()}
+        return {name: only[0] for name, only in values.items() if len(only) == 1}
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {
@@ -159,11 +143,11 @@ class ReducedSpace(NamedTable[Verdict]):
             changed = any(row.after != row.before for row in self.rows)
             return "No row was held back to judge it." if changed else "Nothing is changed."
         e = self.evidence
-        likelier = (
-            ""
-            if e.enrichment is None
-            else f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
-        )
+        likelier = ""
+        if e.enrichment is not None:
+            likelier = (
+                f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
+            )
         digits = 0 if e.volume >= 0.1 else 1 if e.volume >= 0.01 else 2
         volume = f"{e.volume:.{digits}%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
         return (

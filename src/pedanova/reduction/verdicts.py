@@ -15,10 +15,21 @@ from pedanova.reduction.domains import beyond, constant, crowd, is_constant, mid
 from pedanova.reduction.result import Advice, Verdict
 from pedanova.reduction.scenes import Scene
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch
+from pedanova.space.parameters import (
+    Categorical,
+    Domain,
+    Float,
+    Int,
+    Ordinal,
+    Parameter,
+    Space,
+    Switch,
+    parents_of,
+)
 from pedanova.space.words import in_words
 
 LITTLE = 0.02  # a share below which a parameter that looks like noise may be fixed
+NOISE = "not distinguishable from noise"
 INFLUENCE = 0.02  # part of the model's variance that may depend on a parameter that is fixed
 
 
@@ -41,13 +52,11 @@ class Judge:
         row = self.importances[name]
         if not row.varied:
             return unchanged(name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter)
-        if (
-            name not in self.surely and name in self.box.left
-        ):  # cut all the same, by an adaptive sampler's rows
-            cut = self.narrowed(name, parameter)
-            return replace(cut, reason=f"{cut.reason}; by itself it is not distinguishable from noise")
-        if name not in self.surely:
+        if name not in self.surely and name not in self.box.left:
             return self.unsure(name, parameter, row)
+        if name not in self.surely:  # cut all the same, by an adaptive sampler's rows
+            cut = self.narrowed(name, parameter)
+            return replace(cut, reason=f"{cut.reason}; by itself it is {NOISE}")
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)
         piled = self.at_bounds(name, parameter)
         if piled == (None, None) or not isinstance(parameter, Float | Int):
@@ -58,9 +67,8 @@ class Judge:
             low, high = (getattr(wide, end) if side is not None else getattr(after, end, getattr(parameter, end))
                          for end, side in zip(("low", "high"), piled, strict=True))  # fmt: skip
             after = replace(parameter, low=low, high=high)
-        return replace(
-            cut, advice="widen", reason=pile_in_words(parameter, piled, cut), after=after, beyond=piled
-        )
+        reason = pile_in_words(parameter, piled, cut)
+        return replace(cut, advice="widen", reason=reason, after=after, beyond=piled)
 
     def narrowed(self, name: str, parameter: Domain) -> Verdict:
         if name not in self.box.left:
@@ -119,18 +127,12 @@ class Judge:
         """Fix, or leave alone? Only what looks like noise globally and locally, where others do not."""
         high = row.high if row.high is not None else 1.0
         most = small(max(high, 0.001))
-        doubt = (
-            f"not distinguishable from noise, but up to {most} of what decides may depend on it; left alone"
-        )
         if not any(other.significant for other in self.importances.rows):
             return "undecided", "nothing is distinguishable from noise here, so nothing is changed"
         if not self.scene.even:
-            return (
-                "undecided",
-                "not distinguishable from noise in trials that were not drawn evenly; left alone",
-            )
+            return "undecided", f"{NOISE} in trials that were not drawn evenly; left alone"
         if high > LITTLE or self.scene.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
-            return "undecided", doubt
+            return "undecided", f"{NOISE}, but up to {most} of what decides may depend on it; left alone"
         local = self.ask_locally()
         if local is None:
             few = "too few rows show what it does among the best"
@@ -143,10 +145,7 @@ class Judge:
 
     def leads(self, name: str) -> bool:
         """Whether other parameters depend on this one."""
-        return any(
-            name in [parent for parent, _ in p.when] or (isinstance(p, Switch) and p.by == name)
-            for p in self.space.values()
-        )
+        return any(name in parents_of(parameter) for parameter in self.space.values())
 
 
 def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> Verdict:

@@ -49,12 +49,9 @@ def joined(parts: Sequence[str]) -> str:
 
 def meanings_of(importances: Importances) -> dict[str, str]:
     """What each column means, by its title; under no title, what is to be known beside."""
-    base = "the region's rows" if importances.baseline == "region" else "a uniform draw from the space"
-    part = (
-        "part of the variance"
-        if importances.baseline == "region"
-        else "part, if rows were drawn uniformly, of the variance"
-    )
+    against_region = importances.baseline == "region"
+    base = "the region's rows" if against_region else "a uniform draw from the space"
+    part = f"part{'' if against_region else ', if rows were drawn uniformly,'} of the variance"
     words = {
         "ratio": "ratio: part of the summed importance.",
         "share": f'share: {part} of "in the target?" that the parameter explains alone, corrected for chance'
@@ -65,10 +62,8 @@ def meanings_of(importances: Importances) -> dict[str, str]:
     if importances.is_sure:
         words["p"] = "p: how often chance alone would look as important."
     if importances.is_conditional:
-        words["by activity"] = (
-            "by activity: part of the divergence that comes from the parameter being active at all."
-        )
-    if importances.baseline == "region" and not importances.whole:
+        words["by activity"] = "by activity: part of the divergence from the parameter being active at all."
+    if against_region and not importances.whole:
         words[""] = "Inside a region shares may overlap and add to more than 100 %."
     return words
 
@@ -79,11 +74,10 @@ def summarize(importances: Importances) -> str:
     if not sure:
         return (
             f"Nothing separates {importances.target} from {_others(importances)} clearly better than chance would. "
-            "The order below may be nothing but luck."
+            "The ranking may be nothing but luck."
         )
-    return " ".join(
-        part for part in (_leaders(importances, sure), _noise(importances), _never(importances)) if part
-    )
+    parts = _leaders(importances, sure), _noise(importances), _never(importances)
+    return " ".join(part for part in parts if part)
 
 
 def _others(importances: Importances) -> str:
@@ -109,9 +103,8 @@ def _leaders(importances: Importances, sure: list[Importance]) -> str:
 
 def _noise(importances: Importances) -> str:
     rows = [row for row in importances.rows if row.significant is False]
-    return (
-        f"{_names(rows)} {'is' if len(rows) == 1 else 'are'} not distinguishable from noise." if rows else ""
-    )
+    verb = "is" if len(rows) == 1 else "are"
+    return f"{_names(rows)} {verb} not distinguishable from noise." if rows else ""
 
 
 def _never(importances: Importances) -> str:

@@ -205,15 +205,9 @@ def scale_of(parameter: Parameter) -> Scale:
     A `Moving` range is linear: its values are positions between their bounds. A `Switch` has a scale for
     each of its domains, and none as a whole.
     """
-    match parameter:
-        case Float() | Int():
-            return "log" if parameter.log else "linear"
-        case Moving():
-            return "linear"
-        case Ordinal():
-            return "ordered"
-        case Categorical() | Switch():
-            return "names"
+    if isinstance(parameter, Float | Int | Moving):
+        return "log" if parameter.log and not isinstance(parameter, Moving) else "linear"
+    return "ordered" if isinstance(parameter, Ordinal) else "names"
 
 
 class Space(Mapping[str, Parameter]):

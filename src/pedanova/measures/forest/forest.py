@@ -34,6 +34,7 @@ from pedanova.measures.forest.results import (
     ForestPairs,
 )
 from pedanova.measures.importance import as_whole
+from pedanova.measures.share import with_ratios
 
 DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
 
@@ -97,13 +98,9 @@ def axis_effects(
     boxes = [leaf_boxes(tree, encoded.axes) for tree in fitted.trees]
     point = encoded.matrix[encoded.best].astype(np.float64)
     variances = [variance_along(boxes, point, dim) * fitted.unit for dim in range(len(encoded.names))]
-    whole = sum(variances)
-    rows = [
-        AxisEffect(name, variance / whole if whole > 0 else 0.0, variance)
-        for name, variance in zip(encoded.names, variances, strict=True)
-    ]
+    rows = [AxisEffect(name, 0.0, one) for name, one in zip(encoded.names, variances, strict=True)]
     return AxisEffects(
-        rows=tuple(sorted(rows, key=lambda row: -row.variance)),
+        rows=tuple(sorted(with_ratios(rows), key=lambda row: -row.variance)),
         incumbent=_values_at(observed, int(encoded.rows[encoded.best])),
         objective=observed.name,
         best=float(encoded.objective[encoded.best]),
@@ -135,19 +132,12 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> Fitted:
     try:
         from sklearn.ensemble import RandomForestRegressor
     except ImportError:
-        raise MissingLibraryError(
-            "forest f-ANOVA needs scikit-learn; pip install 'pedanova[fanova]'"
-        ) from None
+        needed = "forest f-ANOVA needs scikit-learn; pip install 'pedanova[fanova]'"
+        raise MissingLibraryError(needed) from None
     low, high = float(encoded.objective.min()), float(encoded.objective.max())
     middle, half = low / 2 + high / 2, high / 2 - low / 2
-    forest = RandomForestRegressor(
-        n_estimators=size,
-        max_depth=DEEPEST,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        random_state=start,
-        n_jobs=threads,
-    )
+    settings = {"max_depth": DEEPEST, "min_samples_split": 2, "min_samples_leaf": 1, "random_state": start}
+    forest = RandomForestRegressor(n_estimators=size, n_jobs=threads, **settings)
     forest.fit(encoded.matrix, (encoded.objective - middle) / half)
     return Fitted(_trees_of(forest), half * half)
 

@@ -79,13 +79,7 @@ class Plots:
         return axes
 
     def profile(
-        self,
-        region: Rows = 1.0,
-        *,
-        over: str = "target",
-        target: Rows = 0.1,
-        ax: Axes = None,
-        **options: Any,
+        self, region: Rows = 1.0, *, over: str = "target", target: Rows = 0.1, ax: Axes = None, **options: Any
     ) -> Axes:
         """Ratios as bands over the target's quantile, or over the number of rows: have they settled?
 

@@ -188,13 +188,8 @@ def _spread(spread: Spread | None, shape: Shape | None, pools: Pools) -> list[An
     vectors = [pools.vectors.add(tuple(rounded(float(v), digits) for v in part)) for part in drawn]
     shades = [spread.good[base] for base in BASELINES]
     good = [pools.vectors.add(tuple(rounded(at, 6) for at in shade.at)) for shade in shades]
-    words = [pools.texts.add(_listed(shade.words)) for shade in shades]
+    words = [pools.texts.add(shade.words) for shade in shades]
     return [*vectors, *good, *words, rounded(spread.missing_target), rounded(spread.missing_region)]
-
-
-def _listed(words: Sequence[str], most: int = 4) -> str:
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
 
 
 def _pairs(pairs: Pairs, names: Sequence[str], pools: Pools) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pedanova.space.parameters import scale_of
 Reals = NDArray[np.float64]
 POINTS = 40  # of a curve
 MOST_BARS = 40
+MOST_WORDS = 4  # ranges of good values that are named
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +45,7 @@ class Shade:
     """Good values as they are drawn: ends of ranges in units of the parameter, or numbers of bars; and in words."""
 
     at: tuple[float, ...]
-    words: tuple[str, ...]
+    words: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +96,8 @@ def spread_of(density: Densities, shape: Shape) -> Spread:
 def shade_of(density: Densities, shape: Shape, baseline: Baseline) -> Shade:
     """Good values on a drawing; a bar of several values is good where all of them are."""
     good = density.good(baseline)
-    words = tuple(one.words for one in good)
+    more = f" and {len(good) - MOST_WORDS} more" if len(good) > MOST_WORDS else ""
+    words = ", ".join(one.words for one in good[:MOST_WORDS]) + more
     if shape.edges is not None and density.edges is not None:
         return Shade(tuple(float(density.edges[at]) for one in good for at in (one.start, one.stop)), words)
     poor = np.ones(len(density))

@@ -181,12 +181,7 @@ def pairs() -> Spec:
         "type": "quantitative",
         # From 0 to 1 % at least: rounding errors must not look like something.
         "scale": {"domain": {"unionWith": [0, 1]}, "range": "heatmap", "interpolate": "rgb"},
-        "legend": {
-            "title": "% beyond the sum of both",
-            "orient": "top",
-            "gradientLength": 160,
-            "tickCount": 3,
-        },
+        "legend": {"title": "% beyond the sum", "orient": "top", "gradientLength": 160, "tickCount": 3},
     }
     cells = layer("rect", "cell", x=x, y=y, color=colour)
     cells["mark"]["cursor"] = "pointer"

@@ -54,8 +54,6 @@ class Pairs:
 class PageQuestion:
     """A target inside a region, as the sliders or the caller ask it."""
 
-    target: object
-    region: object
     words: tuple[str, str]
     rungs: tuple[int, int] | None  # places on the ladder; None for what is no quantile
     answers: dict[str, Answer]
@@ -139,13 +137,7 @@ def view_of(
 
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options of `importance`, completed; a wrong one is an error and no refused answer."""
-    usual: dict[str, Any] = {
-        "baseline": "region",
-        "smoothing": "auto",
-        "estimator": "auto",
-        "draws": DRAWS,
-        "seed": 0,
-    }
+    usual = dict[str, Any](baseline="region", smoothing="auto", estimator="auto", draws=DRAWS, seed=0)
     chosen = usual | {"force": False} | options
     unknown = sorted(set(chosen) - set(usual) - {"force"})
     if unknown:
@@ -198,7 +190,7 @@ def answer(
         shape = shapes.setdefault(name, shape_of(density))
         spreads[name] = spread_of(density, shape)
     pairs = _pairs(a, one, paired, options["seed"]) if paired else None
-    return PageQuestion(one.target, one.region, words, one.rungs, answers, spreads, pairs)
+    return PageQuestion(words, one.rungs, answers, spreads, pairs)
 
 
 def _answer(a: Shows, one: PendingQuestion, baseline: str, options: dict[str, Any]) -> Answer:

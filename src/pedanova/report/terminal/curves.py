@@ -34,7 +34,8 @@ def draw_densities(
     for panel in density.panels():
         drawn = _curve(panel, colour, width) if panel.is_curve else _bars(panel, density.words, colour, width)
         words = [] if noise else _good(panel, words_of, width)
-        kind = ", ".join(part for part in (panel.domain, _scale(panel)) if part)
+        scale = "log scale" if panel.scale == "log" and panel.is_curve else ""
+        kind = ", ".join(part for part in (panel.domain, scale) if part)
         parts += [part for part in (fill(kind, width), drawn, *words) if part]
     return "\n".join(parts)
 
@@ -63,9 +64,8 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
     """Where the target is denser than the region, with what each holds there."""
     if not panel.is_curve:
         return []
-    ranges = [
-        f"{one.words} ({one.target:.0%} of {words[0]}, {one.base:.0%} of {words[1]})" for one in panel.good()
-    ]
+    held = "({:.0%} of {}, {:.0%} of {})"
+    ranges = [f"{g.words} {held.format(g.target, words[0], g.base, words[1])}" for g in panel.good()]
     return [fill("Good values: " + "; ".join(ranges), width, "  ")] if ranges else []
 
 
@@ -118,10 +118,6 @@ def _axis(panel: Panel, columns: int) -> list[str]:
         start = max(0, at + GUTTER + 1 - width_of(text) // 2)
         labels[start : start + len(text)] = text
     return [f"{'0':>{GUTTER - 1}} └{ruler}", "".join(labels).rstrip()]
-
-
-def _scale(panel: Panel) -> str:
-    return "log scale" if panel.scale == "log" and panel.is_curve else ""
 
 
 def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str:
