@@ -18,12 +18,7 @@ class Arg:
     __slots__ = ("_said", "name")
 
     def __init__(
-        self,
-        name: str,
-        value: Any = NOTHING,
-        *,
-        shown: str | None = None,
-        said: tuple[str, str] | None = None,
+        self, name: str, value: Any = NOTHING, *, shown: str | None = None, said: tuple[str, str] | None = None
     ) -> None:
         self.name = name
         self._said = said or _said(name, value, shown)

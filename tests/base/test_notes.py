@@ -43,12 +43,7 @@ def test_they_travel_and_are_kept(all_of_them: list[Note]) -> None:
         [Note.from_dict(json.loads(json.dumps(note.to_dict()))) for note in all_of_them],
     ):
         for note, copy in zip(all_of_them, copies, strict=True):
-            assert (copy, copy.kind, copy.subject, copy.severity) == (
-                note,
-                note.kind,
-                note.subject,
-                note.severity,
-            )
+            assert (copy, copy.kind, copy.subject, copy.severity) == (note, note.kind, note.subject, note.severity)
             assert copy.words == note.words
             assert copy.in_shell() == note.in_shell()
 

@@ -55,9 +55,7 @@ def space_of(columns: int) -> dict[str, pa.space.Parameter]:
     return {f"x{i}": every[i] for i in range(columns)}
 
 
-def counted(
-    seed: int, rows: int, columns: int, cells: int
-) -> tuple[pa.Analysis, np.ndarray, dict[str, np.ndarray]]:
+def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis, np.ndarray, dict[str, np.ndarray]]:
     loss = np.random.default_rng(seed + 1).random(rows)
     a = pa.analyze(mixed(seed, rows, columns), loss, space=space_of(columns), outside="count")
     contrasts, _, _ = a.ask(0.2, 0.7)
@@ -176,9 +174,7 @@ def test_the_fit_is_least_squares(seed: int) -> None:
     design = design_of(region[None])
     assert explained(design, target[None]).additive[0] == pytest.approx(additive, abs=1e-9)
     assert design.freedoms[0, 1] == rank - 1
-    np.testing.assert_allclose(
-        fitted_parts(design, target[None])[0, rows, columns], np.clip(fit, 0, 1), atol=1e-8
-    )
+    np.testing.assert_allclose(fitted_parts(design, target[None])[0, rows, columns], np.clip(fit, 0, 1), atol=1e-8)
 
 
 def test_the_order_of_parameters_does_not_matter() -> None:

@@ -65,9 +65,7 @@ def spark() -> Iterator[Any]:
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
 def test_dask_gives_the_same_tallies(dask: Any, direction: str, nan: str, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")
-    a = pa.analyze(
-        folder, "loss", direction=direction, nan=nan, executor=dask.get_executor(retries=2), **OPTIONS
-    )
+    a = pa.analyze(folder, "loss", direction=direction, nan=nan, executor=dask.get_executor(retries=2), **OPTIONS)
     nasty.check(a, direction, nan)
 
 

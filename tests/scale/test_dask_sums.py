@@ -120,12 +120,7 @@ def test_looks_add_up_in_any_grouping(random: np.random.Generator) -> None:
     looks = [FirstLook(9, 8, bool(n), (5, 3, 7), random.integers(0, 9, 8), [used_of(n)]) for n in range(4)]
     total, nested = FirstLook.sum(looks), FirstLook.sum([FirstLook.sum(looks[:1]), FirstLook.sum(looks[1:])])
     np.testing.assert_array_equal(total.counts, nested.counts)
-    assert (total.rows, total.kept, total.window, total.notes) == (
-        36,
-        32,
-        (5, 3, 7),
-        ["6 of 36 rows are used"],
-    )
+    assert (total.rows, total.kept, total.window, total.notes) == (36, 32, (5, 3, 7), ["6 of 36 rows are used"])
     assert (nested.rows, nested.kept, nested.window, nested.notes) == (36, 32, (5, 3, 7), total.notes)
     assert total.single is nested.single is False
 

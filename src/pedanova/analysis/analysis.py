@@ -23,12 +23,12 @@ from pedanova.data.rowsets import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.compare import Comparison, Measures, compare_measures
 from pedanova.measures.densities import Densities, densities_of
-from pedanova.measures.density import Smoothing
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances, chance_notes, rank, ranked, sampler_notes, sparse_notes
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
+from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.estimate import MOST_ROWS, Query, as_options, estimate
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
@@ -129,9 +129,7 @@ class Analysis(AnalysisRows):
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(
-                ask_profile(self.within(region), as_region(1, "region"), parts, options), region=str(base)
-            )
+            return replace(ask_profile(self.within(region), as_region(1, "region"), parts, options), region=str(base))
         return ask_profile(self, base, parts, options)
 
     def densities(
@@ -215,12 +213,7 @@ class Analysis(AnalysisRows):
         return pair_density(tally, contrasts[first], contrasts[second])
 
     def pairs(
-        self,
-        names: Sequence[str] | None = None,
-        target: object = 0.1,
-        region: object = 1.0,
-        *,
-        cells: object = 8,
+        self, names: Sequence[str] | None = None, target: object = 0.1, region: object = 1.0, *, cells: object = 8
     ) -> dict[tuple[str, str], PairDensity]:
         """`pair` of every two of these parameters (None for all), the rows counted once."""
         contrasts, tally = self._count_pairs(names, target, region, cells)
@@ -258,15 +251,11 @@ class Analysis(AnalysisRows):
         alone = {goal.name: self.alone(goal.name).importance(target, region, **options) for goal in goals}
         return Comparison(together | alone)
 
-    def forest(
-        self, clip: float | None = None, *, trees: int = 64, seed: int = 0, pairs: bool = True
-    ) -> ForestEffects:
+    def forest(self, clip: float | None = None, *, trees: int = 64, seed: int = 0, pairs: bool = True) -> ForestEffects:
         """What explains a random forest's prediction over the space: see `pedanova.forest.forest_effects`."""
         from pedanova.measures.forest.forest import forest_effects
 
-        return forest_effects(
-            self._observed(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads
-        )
+        return forest_effects(self._observed(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads)
 
     def axis(self, *, trees: int = 64, seed: int = 0) -> AxisEffects:
         """What moves the prediction away from the best row: see `pedanova.forest.axis_effects`."""

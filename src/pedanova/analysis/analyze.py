@@ -152,9 +152,7 @@ def guess_space(
     from pedanova.sources import read_records
 
     records, request = complete(
-        read_records(data, study=study),
-        Request(objective=objective, params=params, exclude=exclude),
-        ask=False,
+        read_records(data, study=study), Request(objective=objective, params=params, exclude=exclude), ask=False
     )
     goals = () if request.objective is None else goals_of(records, request)
     choice = choose_space(tuple(records.columns), goals, request, HeldColumns(records.columns))
@@ -166,6 +164,4 @@ def goals_of(records: Records, request: Request) -> tuple[Goal, ...]:
 
 
 def _are_names(objective: object) -> bool:
-    return (
-        isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
-    )
+    return isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)

@@ -236,9 +236,7 @@ def documented(options: Iterable[Option]) -> Callable[[Function], Function]:
 
     def describe(function: Function) -> Function:
         if function.__doc__ is not None:  # python -OO leaves none
-            function.__doc__ = inspect.cleandoc(function.__doc__).replace(
-                "{options}", parameters_section(options)
-            )
+            function.__doc__ = inspect.cleandoc(function.__doc__).replace("{options}", parameters_section(options))
         return function
 
     return describe

@@ -115,9 +115,7 @@ class AnalysisRows:
 
     def _sum_moments(self, levels: Levels) -> Moments:
         if self.observations is None:
-            raise LevelsError(
-                "the objective's spread was not kept (a file of version 1); analyze the data again"
-            )
+            raise LevelsError("the objective's spread was not kept (a file of version 1); analyze the data again")
         return sum_moments(self.observations, levels, threads=self.threads)
 
     def _moments_to_keep(self) -> Moments | None:
@@ -184,9 +182,7 @@ class AnalysisRows:
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
 
-    def slices(
-        self, base: Region, parts: Iterable[Fraction] | None = None
-    ) -> tuple[list[Slice], list[Fraction]]:
+    def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
         wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
         _, tallies = self._cut_at(base, *(as_region(part, "target") for part in wanted))

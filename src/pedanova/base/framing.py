@@ -21,9 +21,7 @@ def framed(magic: bytes, version: int, header: Mapping[str, Any], body: bytes) -
     return content + struct.pack("<I", zlib.crc32(content))
 
 
-def unframed(
-    content: bytes, magic: bytes, versions: Iterable[int], what: str
-) -> tuple[dict[str, Any], memoryview]:
+def unframed(content: bytes, magic: bytes, versions: Iterable[int], what: str) -> tuple[dict[str, Any], memoryview]:
     """Header and body, after every check that needs no understanding of them."""
     known = sorted(versions)
     if content[: len(magic)] != magic:

@@ -29,12 +29,7 @@ Kind: TypeAlias = Literal[
     "answer",  # how the numbers were found
     "doubt",  # what may make the answer wrong
 ]
-SEVERITIES: dict[str, Severity] = {
-    "space": "guess",
-    "condition": "guess",
-    "unused": "guess",
-    "doubt": "warning",
-}
+SEVERITIES: dict[str, Severity] = {"space": "guess", "condition": "guess", "unused": "guess", "doubt": "warning"}
 
 ORDER = ("warning", "info", "guess")
 

@@ -31,13 +31,7 @@ from pedanova.measures.compare import Measures
 from pedanova.measures.densities import Densities, shown_parts
 from pedanova.measures.importance import Importances
 from pedanova.report.terminal.curves import draw_densities, draw_key
-from pedanova.report.terminal.tables import (
-    draw_importances,
-    draw_interactions,
-    draw_notes,
-    draw_profile,
-    fill,
-)
+from pedanova.report.terminal.tables import draw_importances, draw_interactions, draw_notes, draw_profile, fill
 
 SHOWN = 3  # densities, where no parameter is named
 
@@ -119,9 +113,7 @@ def emit_densities(
             plots = [draw_densities(one, ranked[one.name] if ranked else None, **style) for one in found]
             others = len(a.space) - len(found)
             hint = (
-                ""
-                if options.names or others < 1
-                else f"{others} more can be named: pedanova densities SOURCE NAME …"
+                "" if options.names or others < 1 else f"{others} more can be named: pedanova densities SOURCE NAME …"
             )
             key = draw_key(found[0].words, **style)
             answer_text(paragraphs(heading(a, options), key, *plots, fill(hint, style["width"])), options)
@@ -140,12 +132,7 @@ class PartsTable(Table):
 
     def lines(self) -> list[list[str]]:
         return [
-            [
-                label,
-                show_percent(target),
-                show_percent(region),
-                f"{target / region:.2f}" if region > 0 else "",
-            ]
+            [label, show_percent(target), show_percent(region), f"{target / region:.2f}" if region > 0 else ""]
             for label, target, region in shown_parts(self.found.panels())
         ]
 
@@ -212,9 +199,7 @@ def answer_text(text: str, options: argparse.Namespace) -> None:
     emit(text, options.output, coloured=True)  # every name in it was made printable where it was drawn
 
 
-def answer_form(
-    found: Table, answer: dict[str, Any], notes: Sequence[Note], options: argparse.Namespace
-) -> None:
+def answer_form(found: Table, answer: dict[str, Any], notes: Sequence[Note], options: argparse.Namespace) -> None:
     """One of the forms for scripts and documents."""
     match options.format:
         case "json":

@@ -87,21 +87,11 @@ def as_form(text: str) -> str:
     return "text" if text == "table" else text
 
 
-BOX = own(
-    "region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True
-)
-DASK = own(
-    "dask",
-    None,
-    "let the workers of this Dask cluster read the files",
-    group="large tables",
-    metavar="ADDRESS",
-)
+BOX = own("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
+DASK = own("dask", None, "let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS")
 OUTPUT = own("output", None, "write there instead of to the terminal", group="output", metavar="FILE")
 FORMAT = own("format", "text", "how to print (default text)", group="output", choices=FORMATS, type=as_form)
-SAVE = own(
-    "save", None, "keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE"
-)
+SAVE = own("save", None, "keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE")
 REPORT = own("report", None, "write an HTML report as well", group="output", metavar="FILE")
 PAGE = own("output", "report.html", "where to (default report.html)", group="output", metavar="FILE")
 TITLE = own("title", None, "above the page (default: the name of the source)", group="output", metavar="TEXT")
@@ -198,18 +188,7 @@ COMMANDS = (
         "reduce",
         "a smaller search space, with reasons",
         REDUCE_EXAMPLES,
-        (
-            *QUESTION[:3],
-            KEEP,
-            WIDEN,
-            BY_NAME["estimator"],
-            FOLDS,
-            BY_NAME["seed"],
-            *IN_MEMORY,
-            TO,
-            OUTPUT,
-            THREADS,
-        ),
+        (*QUESTION[:3], KEEP, WIDEN, BY_NAME["estimator"], FOLDS, BY_NAME["seed"], *IN_MEMORY, TO, OUTPUT, THREADS),
         SOURCE_HELP,
         module="spaces",
     ),

@@ -9,16 +9,7 @@ import textwrap
 
 from pedanova.analysis.analyze import guess_space
 from pedanova.cli.load import opened
-from pedanova.cli.output import (
-    complain,
-    emit,
-    heading,
-    line_width,
-    notes_aside,
-    paragraphs,
-    wants_colour,
-    worded,
-)
+from pedanova.cli.output import complain, emit, heading, line_width, notes_aside, paragraphs, wants_colour, worded
 from pedanova.cli.values import parse_rows, split_names
 from pedanova.report.terminal.tables import draw_notes, draw_reduction
 from pedanova.sources.registry import KINDS

@@ -72,9 +72,7 @@ def levels_for(source: Countable, levels: object) -> Levels:
     if np.isfinite(cut.thresholds).sum() < 2:  # two thresholds are two values: it varies
         value = source.constant()
         if value is not None:
-            raise DataError(
-                f"objective {source.objective!r} is {value:g} in every row; nothing can explain a constant"
-            )
+            raise DataError(f"objective {source.objective!r} is {value:g} in every row; nothing can explain a constant")
     return cut
 
 
@@ -85,10 +83,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
             " of another analysis do not fit several objectives: their order exists only within one ",
             "table; analyze all rows at once",
         )
-    for name, old, new in (
-        ("direction", levels.direction, source.direction),
-        ("nan", levels.nan, source.nan),
-    ):
+    for name, old, new in (("direction", levels.direction, source.direction), ("nan", levels.nan, source.nan)):
         if old != new:
             raise QueryError(Arg(name, new), f" differs from that of the levels given, {old!r}")
     return levels.borrowed()
@@ -106,13 +101,7 @@ def recut(source: Countable, levels: Levels, cuts: Iterable[Cut]) -> Recount:
 
 
 def assembled(
-    source: Countable,
-    levels: Levels,
-    counts: Counts,
-    *,
-    notes: Sequence[Note],
-    inside: bool,
-    part: bool = False,
+    source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
     """The counts of all rows, or of a `part` of them, as what an analysis is made of.
 
@@ -125,9 +114,7 @@ def assembled(
         check_inside(tallies, source)
     every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))
     dropped = counts.rows - counts.counted
-    return Counted(
-        source=source, levels=levels, tallies=tallies, notes=every, dropped=dropped, moments=counts.moments
-    )
+    return Counted(source=source, levels=levels, tallies=tallies, notes=every, dropped=dropped, moments=counts.moments)
 
 
 def check_conditions(idle: Iterable[str], space: Space) -> None:
@@ -151,9 +138,7 @@ def cell_notes(tallies: Tallies) -> list[Note]:
     """What the counts themselves tell: rows without a value, rows outside, domains of few rows."""
     notes = []
     for name, tally in tallies.items():
-        missing, outside = (
-            int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside)
-        )
+        missing, outside = (int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside))
         of_all = " of ", Count(tally.rows)
         if missing:
             what = "are inactive" if tally.parameter.when else "have no value"

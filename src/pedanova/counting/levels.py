@@ -18,8 +18,7 @@ from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, per
 from pedanova.errors import Arg, DataError, LevelsError, QueryError
 
 LADDER = tuple(
-    Fraction(thousandths, 1000)
-    for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
+    Fraction(thousandths, 1000) for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
 )
 SHORT_LADDER = tuple(Fraction(percents, 100) for percents in (1, 5, 10, 25, 50, 100))
 SMALL = 128  # up to so many rows, every distinct objective is a level: any quantile is exact
@@ -140,8 +139,7 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
     if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):
         given = type(quantiles).__name__ if hasattr(quantiles, "levels") else repr(quantiles)
         raise QueryError(
-            Arg("levels", shown=f"{given}"),
-            " must be a list of quantiles, or the .levels of another analysis",
+            Arg("levels", shown=f"{given}"), " must be a list of quantiles, or the .levels of another analysis"
         )
     parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
     if len(parts) > MAX_LEVELS:
@@ -199,9 +197,7 @@ def assemble(
     """Levels from the signed objectives at the ranks of the quantiles, and further signed values."""
     sign = sign_of(direction)
     # Where a quantile reaches into the rows that count as worst, it means all rows.
-    ends = [
-        math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)
-    ]
+    ends = [math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)]
     cuts = np.unique(np.concatenate([ends, values, [math.inf]])) + 0.0
     return Levels(
         direction=direction,

@@ -65,12 +65,9 @@ class Moments:
             return NotImplemented
         if not np.array_equal(self.centres, other.centres):
             raise MergeError(
-                "moments have different centres; analyze the second part with ",
-                Arg("levels", shown="first.levels"),
+                "moments have different centres; analyze the second part with ", Arg("levels", shown="first.levels")
             )
-        return Moments(
-            self.centres, self.rows + other.rows, self.sums + other.sums, self.squares + other.squares
-        )
+        return Moments(self.centres, self.rows + other.rows, self.sums + other.sums, self.squares + other.squares)
 
 
 def centres_of(levels: Levels) -> Reals:

@@ -20,9 +20,7 @@ def check_order(wanted: Region, base: Region) -> None:
     if wanted.kind != "quantile" or base.kind != "quantile":
         return
     if bounds(wanted)[0] < bounds(base)[0] or bounds(wanted)[1] > bounds(base)[1]:
-        raise QueryError(
-            f"target ({wanted}) must lie inside region ({base}); shrink the target or widen the region"
-        )
+        raise QueryError(f"target ({wanted}) must lie inside region ({base}); shrink the target or widen the region")
 
 
 def check_one_value(region: Region, name: str, objective: str, *, several: bool) -> None:
@@ -39,9 +37,7 @@ def bounds(region: Region) -> tuple[Fraction, Fraction]:
     return Fraction(region.low or 0), Fraction(1 if region.high is None else region.high)
 
 
-def check_nested(
-    wanted: Region, base: Region, inner: Range, outer: Range, by_level: NDArray[np.int64]
-) -> None:
+def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_level: NDArray[np.int64]) -> None:
     """Target rows must be some, but not all, of the region's rows."""
     inside = int(by_level[slice(*inner)].sum())
     region = int(by_level[slice(*outer)].sum())
@@ -61,9 +57,7 @@ def check_nested(
         )
 
 
-def query_notes(
-    wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True
-) -> list[Note]:
+def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
     """What a reader must know of the rows behind an answer; `own`: levels cut from these very rows."""
     asked = (("target", wanted, inside), ("region", base, rows))
     return [note for name, region, held in asked for note in ties_note(name, region, held, total, own=own)]
@@ -77,9 +71,7 @@ def ties_note(name: str, region: Region, held: int, total: int, *, own: bool) ->
     if held == rank_of(high, total) - rank_of(low, total):
         return []
     why = "with ties" if own else "by the levels given"
-    return [
-        Note("question", f"{why}, {region} are {percent(Fraction(held, total))} of the rows", subject=name)
-    ]
+    return [Note("question", f"{why}, {region} are {percent(Fraction(held, total))} of the rows", subject=name)]
 
 
 def few_rows_note(inside: int) -> list[Note]:

@@ -76,13 +76,7 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         check_same(self, other)
-        return Tally(
-            self.name,
-            self.parameter,
-            self.levels,
-            self.counts + other.counts,
-            self.sums + other.sums,
-        )
+        return Tally(self.name, self.parameter, self.levels, self.counts + other.counts, self.sums + other.sums)
 
     def __eq__(self, other: object) -> bool:
         """The same rows were counted; sums may differ in their last bits, by the order of adding."""
@@ -115,6 +109,4 @@ def check_same(one: Tally, two: Tally) -> None:
         )
     unlike = one.levels.difference(two.levels)
     if unlike is not None:
-        raise MergeError(
-            f"{one.name}: {unlike}; analyze the second part with ", Arg("levels", shown="first.levels")
-        )
+        raise MergeError(f"{one.name}: {unlike}; analyze the second part with ", Arg("levels", shown="first.levels"))

@@ -18,15 +18,7 @@ from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unkn
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space, as_space
 
-MARKS = (
-    "params_",
-    "params.",
-    "config.",
-    "config/",
-    "config:",
-    "hparams.",
-    "hparams/",
-)  # before a setting's name
+MARKS = ("params_", "params.", "config.", "config/", "config:", "hparams.", "hparams/")  # before a setting's name
 
 
 class ColumnEvidence(Protocol):
@@ -59,9 +51,7 @@ class Choice:
     notes: tuple[Note, ...]
 
 
-def choose_space(
-    table: Sequence[str], goals: Sequence[Goal], request: Request, evidence: ColumnEvidence
-) -> Choice:
+def choose_space(table: Sequence[str], goals: Sequence[Goal], request: Request, evidence: ColumnEvidence) -> Choice:
     """Tell the parameters from the other columns of a table, and find or check their space."""
     own = {goal.column for goal in goals if goal.column is not None}
     names = _choose(table, own, request, spoken_for(table, goals, request))
@@ -90,15 +80,11 @@ def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: Request) ->
     return [name for name in given if isinstance(name, str) and name in table]
 
 
-def _given(
-    table: Sequence[str], names: list[str], own: set[str], request: Request, evidence: ColumnEvidence
-) -> Choice:
+def _given(table: Sequence[str], names: list[str], own: set[str], request: Request, evidence: ColumnEvidence) -> Choice:
     space = as_space(request.space or {})
     unused = [name for name in table if name not in names and name not in own]
     all_used = request.params is None and request.exclude is None
-    notes = (
-        [Note("unused", f"not in the space and left out: {listed(unused)}")] if unused and all_used else []
-    )
+    notes = [Note("unused", f"not in the space and left out: {listed(unused)}")] if unused and all_used else []
     space = Space({name: space[name] for name in names})
     if request.conditions:
         return Choice(space, tuple(notes))
@@ -106,17 +92,13 @@ def _given(
     return Choice(space, (*notes, *more))
 
 
-def _guessed(
-    columns: Mapping[str, Column], evidence: ColumnEvidence, *, asked: frozenset[str] = frozenset()
-) -> Choice:
+def _guessed(columns: Mapping[str, Column], evidence: ColumnEvidence, *, asked: frozenset[str] = frozenset()) -> Choice:
     space, notes = infer_space(columns, asked=asked)
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes, *conditions))
 
 
-def _with_conditions(
-    space: Space, columns: Mapping[str, Column], evidence: ColumnEvidence
-) -> tuple[Space, list[Note]]:
+def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: ColumnEvidence) -> tuple[Space, list[Note]]:
     children = gaps_in(space, columns)
     if not children:
         return space, []

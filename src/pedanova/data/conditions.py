@@ -70,9 +70,7 @@ def _silenced(
 
 
 def idle_note(name: str, rows: int) -> Note:
-    return Note(
-        "rows", Count(rows), " rows have a value where it is inactive; taken as inactive", subject=name
-    )
+    return Note("rows", Count(rows), " rows have a value where it is inactive; taken as inactive", subject=name)
 
 
 def condition_in_words(parameter: Parameter) -> str:
@@ -123,9 +121,7 @@ def _bound(bound: float | str, column: Column, table: Mapping[str, Column]) -> N
     numbers = as_reals(column_named(bound, table, needed_by=column.name))
     gone = np.flatnonzero(np.isnan(numbers) & ~column.absent())
     if len(gone):
-        raise DataError(
-            f"{column.name}: row {int(gone[0])} has no bound in {bound!r}; fill it or drop the row"
-        )
+        raise DataError(f"{column.name}: row {int(gone[0])} has no bound in {bound!r}; fill it or drop the row")
     return numbers
 
 

@@ -171,16 +171,12 @@ class Reader:
         name = self.names.get(node.id, node.id)
         if name not in self.table:
             quotes = f"; text stands in quotes: {name!r}" if name.isidentifier() else ""
-            raise QueryError(
-                f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}{quotes}"
-            )
+            raise QueryError(f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}{quotes}")
         return self.table[name]
 
     def boolean(self, column: Column) -> Mask:
         if column.values.dtype.kind != "b":
-            raise QueryError(
-                f"{self.text[:80]!r}: {column.name} is no boolean column; compare it with a value"
-            )
+            raise QueryError(f"{self.text[:80]!r}: {column.name} is no boolean column; compare it with a value")
         marked: Mask = column.values & ~column.absent()
         return marked
 

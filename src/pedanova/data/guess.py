@@ -54,9 +54,7 @@ class Guess:
     note: Note | None
 
 
-def infer_space(
-    columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset()
-) -> tuple[Space, list[Note]]:
+def infer_space(columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset()) -> tuple[Space, list[Note]]:
     """A space for columns of which nothing is known, and the assumptions made.
 
     Columns named in `asked` are never left out for looking like an id or a time stamp.
@@ -73,9 +71,7 @@ def _doubt(name: str, parameter: Parameter) -> Note | None:
     if isinstance(parameter, Float | Int) and RESULT_NAMES.search(name):
         return Note("doubt", "named like a result, not a setting; exclude it if it is one", subject=name)
     if ID_NAMES.match(name) or SEED_NAMES.match(name):
-        return Note(
-            "doubt", "named like an id or a seed, not a setting; exclude it if it is one", subject=name
-        )
+        return Note("doubt", "named like an id or a seed, not a setting; exclude it if it is one", subject=name)
     return None
 
 
@@ -117,9 +113,7 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     if not keep and many and (len(used) == len(present) or len(used) > 50):
         return unused(f"{len(used)} different texts in {len(present)} rows look like an id", *NAME_IT)
     if len(used) > MAX_CELLS:
-        return unused(
-            f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it"
-        )
+        return unused(f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it")
     kinds = {type(label) for label in used}
     mixed = " of mixed types" if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1 else ""
     if len(used) == 1:
@@ -134,11 +128,7 @@ def is_named_like_states(name: str) -> bool:
 def note_on_states(column: Column) -> Note | None:
     """What to do with a column that holds how trials ended; None for any other column."""
     words = [str(label) for label in column.labels or ()]
-    if (
-        not is_named_like_states(column.name)
-        or not words
-        or not all(word_of(word) in STATES for word in words)
-    ):
+    if not is_named_like_states(column.name) or not words or not all(word_of(word) in STATES for word in words):
         return None
     held = f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as "
     return Note("unused", held, Arg("state"), " to use them")
@@ -226,9 +216,7 @@ def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
         parameter = Float(float(low), float(high), log=log)
         grid_of(parameter)
     except SpaceError:  # bounds near the largest or the smallest float
-        return unused(
-            f"{low:g} to {high:g} cannot be cut into {MAX_CELLS} cells; left out, rescale it to use it"
-        )
+        return unused(f"{low:g} to {high:g} cannot be cut into {MAX_CELLS} cells; left out, rescale it to use it")
     return guessed(parameter, f"{bounds}, {scale}")
 
 
@@ -241,10 +229,7 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
     log_uniform = -np.log(np.log(high) - np.log(low)) - float(np.mean(np.log(sample)))
     if log_uniform - uniform < LOG_GAIN:
         return False, ""
-    return (
-        True,
-        f"(values span a factor of {high / low:.3g} and fit it better than a linear one)",
-    )
+    return (True, f"(values span a factor of {high / low:.3g} and fit it better than a linear one)")
 
 
 def _plain(value: Any, *, whole: bool) -> int | float:

@@ -31,17 +31,11 @@ class Goal:
         return sign_of(self.direction)
 
 
-def read_goals(
-    table: Mapping[str, Column], rows: int, objective: object, direction: object
-) -> tuple[Goal, ...]:
+def read_goals(table: Mapping[str, Column], rows: int, objective: object, direction: object) -> tuple[Goal, ...]:
     """One goal for each objective; a list of names is several."""
     if objective is None:
-        raise QueryError(
-            Arg("objective"), f" is missing; name one of the columns: {listed(list(table), most=40)}"
-        )
-    many = (
-        isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
-    )
+        raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(list(table), most=40)}")
+    many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
         raise QueryError(Arg("objective", objective), " repeats a name; give each once")
@@ -52,9 +46,7 @@ def read_goals(
 def as_directions(direction: object, count: int) -> list[Direction]:
     if isinstance(direction, Sequence) and not isinstance(direction, str):
         if len(direction) != count:
-            raise QueryError(
-                Arg("direction", direction), f" must give one direction for each of {count} objectives"
-            )
+            raise QueryError(Arg("direction", direction), f" must give one direction for each of {count} objectives")
         return [as_direction(one) for one in direction]
     return [as_direction(direction)] * count
 
@@ -85,9 +77,7 @@ def _is_same(one: Column, other: Column) -> bool:
     if one.values.dtype != other.values.dtype or one.labels is not None or len(one) < 2:
         return False
     floats = one.values.dtype.kind == "f"
-    return bool(one.values[0] == other.values[0]) and np.array_equal(
-        one.values, other.values, equal_nan=floats
-    )
+    return bool(one.values[0] == other.values[0]) and np.array_equal(one.values, other.values, equal_nan=floats)
 
 
 def _as_numbers(column: Column) -> NDArray[Any]:
@@ -97,9 +87,7 @@ def _as_numbers(column: Column) -> NDArray[Any]:
     if column.labels is not None:
         shown = listed([str(label) for label in column.labels], most=3)
         held = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"
-        raise DataError(
-            f"objective {name!r} holds {held}; it must hold numbers, or be compared: \"{name} == 'good'\""
-        )
+        raise DataError(f"objective {name!r} holds {held}; it must hold numbers, or be compared: \"{name} == 'good'\"")
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
     if column.missing is None:

@@ -17,16 +17,7 @@ from pedanova.data.objectives import Goal
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, listed
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import (
-    Categorical,
-    Float,
-    Int,
-    Moving,
-    Ordinal,
-    Parameter,
-    Space,
-    Switch,
-)
+from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch
 
 OutsidePolicy = Literal["error", "count"]
 

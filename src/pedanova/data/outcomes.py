@@ -62,9 +62,7 @@ class Fates:
         """Drop these rows or make them the worst, and say so; that there are none may be true of a part alone."""
         struck = rows & self.undecided
         fate = "dropped" if ending == "drop" else "counted as the worst"
-        note = Note(
-            "rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what}; {fate}"
-        )
+        note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what}; {fate}")
         notes = (*self.notes, note)
         if ending == "drop":
             return replace(self, keep=self.keep & ~struck, notes=notes)

@@ -52,9 +52,7 @@ def choose_rows(columns: Columns, rows: int, request: Request) -> ChosenRows:
     """Which rows count, and as what; every choice is about single rows."""
     goals = read_goals(columns, rows, request.objective, request.direction)
     if request.is_plain and len(goals) == 1:
-        return ChosenRows(
-            goals, None, tuple(plain_notes(goals[0], request.policies, threads=request.threads))
-        )
+        return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.policies, threads=request.threads)))
     fates = decide_fates(goals, columns, request.policies, state=request.state, feasible=request.feasible)
     where = None if request.where is None else as_rows(request.where, "where", columns, rows)
     if isinstance(where, RowSet):
@@ -99,9 +97,7 @@ def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Not
         chosen = rows.where if isinstance(rows.where, RowSet) else None
         check_left(int(rows.fates.keep.sum()), int(rows.fates.undecided.sum()), chosen, rows.fates.notes)
     # The space is guessed from the rows that count, not from those that were sent away.
-    choice = choose_space(
-        tuple(records.columns), rows.goals, request, HeldColumns(records.columns, rows.keep)
-    )
+    choice = choose_space(tuple(records.columns), rows.goals, request, HeldColumns(records.columns, rows.keep))
     if request.repeats != "all" and rows.fates is not None:
         records, rows, choice = _collapse(records, rows, choice, request)
     observed = place(rows, choice.space, records.columns)
@@ -156,18 +152,12 @@ def _collapse(
     fewer = Records(take(records.columns, firsts) | averages, records.notes, records.account)
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
     note = _repeats_note(int(fates.keep.sum()), int(keep.sum()), how)
-    ends = Fates(keep, worst, (*fates.notes, note)).end(
-        unknown, request.policies.nan, "have no number as objective"
-    )
+    ends = Fates(keep, worst, (*fates.notes, note)).end(unknown, request.policies.nan, "have no number as objective")
     same = replace(request, params=list(choice.space), exclude=None)
     again = choose_space(tuple(fewer.columns), goals, same, HeldColumns(fewer.columns, ends.keep))
     gone = [note for note in choice.notes if note not in again.notes and note.kind == "unused"]
     notes = (*ends.notes, *_infinite_notes(goals, ends.undecided))
-    return (
-        fewer,
-        replace(rows, goals=goals, fates=ends, notes=notes),
-        replace(again, notes=(*gone, *again.notes)),
-    )
+    return (fewer, replace(rows, goals=goals, fates=ends, notes=notes), replace(again, notes=(*gone, *again.notes)))
 
 
 def _settings(records: Records, observed: Observations) -> list[Column]:
@@ -185,8 +175,7 @@ def _settings(records: Records, observed: Observations) -> list[Column]:
 def _repeats_note(rows: int, configurations: int, how: str) -> Note:
     if rows == configurations:
         return Note(
-            "rows",
-            f"no configuration repeats in {rows:,} rows; exclude columns such as a seed to average over them",
+            "rows", f"no configuration repeats in {rows:,} rows; exclude columns such as a seed to average over them"
         )
     return Note("rows", f"{rows:,} rows are {configurations:,} configurations; objectives are their {how}s")
 

@@ -99,10 +99,7 @@ def may_decide(column: Column, parameter: Parameter) -> bool:
         return True
     if column.is_coded or column.values.dtype.kind not in "biuf":
         return False
-    for values in (
-        column.values[:: max(1, len(column) // 1000)],
-        column.values,
-    ):  # a sample first, to be quick
+    for values in (column.values[:: max(1, len(column) // 1000)], column.values):  # a sample first, to be quick
         present = np.unique(values[~np.isnan(values)] if values.dtype.kind == "f" else values)
         if len(present) > MOST_VALUES or not np.all(present == np.floor(present)):
             return False
@@ -116,9 +113,7 @@ def with_conditions(space: Space, presence: Presence, children: Iterable[str]) -
         condition = presence.condition(name)
         if condition is not None:
             domains[name] = replace(space[name], when=(condition,))  # type: ignore[arg-type]
-            words = (
-                f"taken as active only when {condition_in_words(domains[name])}, for it is missing otherwise"
-            )
+            words = f"taken as active only when {condition_in_words(domains[name])}, for it is missing otherwise"
             notes.append(Note("condition", words, subject=name))
     return Space(domains), notes
 

@@ -64,10 +64,7 @@ class Region:
         if best is not None and sign * float(best) == -math.inf:  # nothing is better than that
             begin_at = None
         end_at = None if worst is None else sign * float(worst)
-        return (
-            None if begin_at is None else Threshold(begin_at),
-            None if end_at is None else Threshold(end_at),
-        )
+        return (None if begin_at is None else Threshold(begin_at), None if end_at is None else Threshold(end_at))
 
     @property
     def is_all(self) -> bool:

@@ -65,9 +65,7 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
         direction=request.direction if request.direction is not None else _directions_of(account, objective),
         space=request.space if own_space else _space_of(account, objective),
         conditions=own_space or account.space is None or account.conditions,
-        params=request.params
-        if own_space or request.params is not None
-        else _params_of(records, request, known),
+        params=request.params if own_space or request.params is not None else _params_of(records, request, known),
         exclude=request.exclude if own_space or request.params is not None or not account.params else None,
         feasible=request.feasible if request.feasible is not None else account.feasible,
         state=request.state if request.state is not None else account.state,
@@ -81,14 +79,10 @@ def _account(account: Account, request: Request) -> list[Note]:
         return []
     taken = []
     if account.params and request.params is None and request.space is None:
-        taken.append(
-            f"{len(account.params)} settings" + (" and their space" if account.space is not None else "")
-        )
+        taken.append(f"{len(account.params)} settings" + (" and their space" if account.space is not None else ""))
     if account.objectives and request.objective is None:
         ways = _known_directions(account) if request.direction is None else {}
-        taken.append(
-            "the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in account.objectives)
-        )
+        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in account.objectives))
     return [Note("source", f"{account.source} tells {' and '.join(taken)}")] if taken else []
 
 
@@ -179,9 +173,7 @@ def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> li
     goals = _compared(request.objective, records)
     for name in exclude:
         if name not in known and (name not in records.columns or name in account.objectives):
-            raise QueryError(
-                Arg("exclude"), f" names {name!r}, no setting here: {listed(list(known), most=40)}"
-            )
+            raise QueryError(Arg("exclude"), f" names {name!r}, no setting here: {listed(list(known), most=40)}")
     left = [name for name in account.params if name not in exclude and name not in goals]
     if not left:
         raise QueryError(Arg("exclude"), f" leaves none of {listed(list(account.params))}; keep one at least")
@@ -225,9 +217,7 @@ def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
     if not names or account.space is None or not params:
         return records
     space = Space({name: account.space[name] for name in account.space if name not in names})
-    return replace(
-        records, notes=(*records.notes, *notes), account=replace(account, space=space, params=params)
-    )
+    return replace(records, notes=(*records.notes, *notes), account=replace(account, space=space, params=params))
 
 
 def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:

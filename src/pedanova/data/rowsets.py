@@ -49,11 +49,7 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
 
 def rows_in_words(value: object) -> str:
     """Rows of a condition or a box, by their name."""
-    return (
-        f"rows with {box_in_words(value)}"
-        if isinstance(value, Mapping)
-        else f"rows where {in_short(str(value))}"
-    )
+    return f"rows with {box_in_words(value)}" if isinstance(value, Mapping) else f"rows where {in_short(str(value))}"
 
 
 def needs_rows(value: object) -> bool:
@@ -81,8 +77,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
     column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
     if column.values.dtype.kind != "b" or column.missing is not None:
         raise QueryError(
-            Arg(name, shown=f"{shorten(value)}"),
-            " must be True or False for each row, or a quantile, or a condition",
+            Arg(name, shown=f"{shorten(value)}"), " must be True or False for each row, or a quantile, or a condition"
         )
     if len(column) != rows:
         raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one truth value a row")
@@ -114,9 +109,7 @@ def _inside(column: Column, bounds: Any) -> Mask:
 def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
     if len(bounds) != 2 or column.labels is not None:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) for numbers, or a set of values")
-    low, high = (
-        _number(bound, default) for bound, default in zip(bounds, (-math.inf, math.inf), strict=True)
-    )
+    low, high = (_number(bound, default) for bound, default in zip(bounds, (-math.inf, math.inf), strict=True))
     if math.isnan(low) or math.isnan(high) or low > high:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high")
     with np.errstate(invalid="ignore"):

@@ -23,8 +23,8 @@ from pedanova.counting.tally import Tally
 from pedanova.data.regions import Region, Threshold
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.measures.share import ShareTable, corrected, summed_ratio, with_ratios
+from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, Grid, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -120,9 +120,7 @@ class Clip:
 def check_single(objective: str, levels: Levels) -> None:
     if levels.several:
         first = objective.split(", ")[0]
-        raise QueryError(
-            f"{objective}: several objectives have no one variance; use .alone({first!r}).effects()"
-        )
+        raise QueryError(f"{objective}: several objectives have no one variance; use .alone({first!r}).effects()")
 
 
 def clip_region(rows: Region | RowSet) -> Region:
@@ -136,9 +134,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     begin, end = region.cuts(levels.direction)
     if begin is not None:
         limit = "at_most(v)" if levels.sign > 0 else "at_least(v)"
-        raise QueryError(
-            f"clip ({region}) must begin at the best row; use a quantile such as 0.1, or {limit}"
-        )
+        raise QueryError(f"clip ({region}) must begin at the best row; use a quantile such as 0.1, or {limit}")
     level = levels.find(region, by_level)[1]
     if isinstance(end, Threshold):
         return Clip(level, levels.sign * end.signed, str(region))
@@ -147,9 +143,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
 
 def check_clip(clip: Clip, outer: Range, region: Region) -> None:
     if not outer[0] < clip.level <= outer[1] or math.isinf(clip.value):
-        raise QueryError(
-            f"clip ({clip.words}) does not cut through region ({region}); choose a cut inside the region"
-        )
+        raise QueryError(f"clip ({clip.words}) does not cut through region ({region}); choose a cut inside the region")
 
 
 def effects_of(
@@ -196,9 +190,7 @@ def check_spread(mean: float, variance: float, rows: int, region: Region, *, cli
             " to leave such rows out",
         )
     if variance <= (1e-15 * mean) ** 2:
-        raise QueryError(
-            f"the objective is {mean:g} in every row of region ({region}); nothing can explain a constant"
-        )
+        raise QueryError(f"the objective is {mean:g} in every row of region ({region}); nothing can explain a constant")
 
 
 def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
@@ -209,9 +201,7 @@ def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
     return sums if clip is None else sums + clip.value * tally.between(until, last)
 
 
-def measure_effect(
-    tally: Tally, sums: Reals, outer: Range, mean: float, total: float, smoothing: Smoothing
-) -> Effect:
+def measure_effect(tally: Tally, sums: Reals, outer: Range, mean: float, total: float, smoothing: Smoothing) -> Effect:
     """One parameter's numbers, its ratio still open."""
     grid, counts = tally.grid, tally.between(*outer)
     rows = int(counts.sum())

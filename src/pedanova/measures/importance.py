@@ -18,9 +18,9 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Printed, show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError, listed
-from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.measures.share import ShareTable, share_of, summed_ratio, with_ratios
 from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
@@ -253,9 +253,7 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
     notes = []
     for contrast in contrasts:
         for block in contrast.grid.blocks:
-            target, region = (
-                int(c[block.start : block.stop].sum()) for c in (contrast.target, contrast.region)
-            )
+            target, region = (int(c[block.start : block.stop].sum()) for c in (contrast.target, contrast.region))
             if block.stop - block.start > 1 and target < LEAST_TARGET and region < contrast.region.sum():
                 rows = f"{target} of {region:,} active rows" if region else "no active row"
                 words = f"{rows} in the target; nothing can be said about its value there"
@@ -273,9 +271,7 @@ def sampler_notes(
         return []
     if against == "region":
         words = "as an adaptive sampler leaves them: importance refers to the rows at hand, not to the whole space"
-        return [
-            Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}, {words}")
-        ]
+        return [Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}, {words}")]
     far = f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
     words = "measures the sampler as well, and shares are not parts of a variance; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " is safe")]

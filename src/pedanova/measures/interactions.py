@@ -93,15 +93,8 @@ class Interactions(PairTable[Interaction]):
         return columns_of(self.rows) | {"significant": [row.significant for row in self.rows]}
 
     def printed(self) -> Printed:
-        keys = {
-            "interaction": "interaction",
-            "closed": "together",
-            "additive": "added",
-            "redundancy": "overlap",
-        }
-        parts = [
-            (title, [show_percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()
-        ]
+        keys = {"interaction": "interaction", "closed": "together", "additive": "added", "redundancy": "overlap"}
+        parts = [(title, [show_percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()]
         p_values = [f"{row.p_adjusted:.2g}" + "*" * row.significant for row in self.rows]
         return [("pair", [f"{row.first} × {row.second}" for row in self.rows]), *parts, ("p", p_values)]
 
@@ -163,14 +156,11 @@ def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
             raise UnknownParameterError(unknown_name(name, known))
     chosen = [contrast for contrast in contrasts if contrast.name in wanted]
     if len(chosen) < 2:
-        raise QueryError(
-            Arg("params", shown=f"{list(wanted)}"), f" names {len(chosen)} parameters; a pair needs two"
-        )
+        raise QueryError(Arg("params", shown=f"{list(wanted)}"), f" names {len(chosen)} parameters; a pair needs two")
     pairs = len(chosen) * (len(chosen) - 1) // 2
     if pairs > MOST_PAIRS:
         raise QueryError(
-            f"{len(chosen)} parameters make {pairs:,} pairs, more than {MOST_PAIRS:,}; name some in ",
-            Arg("params"),
+            f"{len(chosen)} parameters make {pairs:,} pairs, more than {MOST_PAIRS:,}; name some in ", Arg("params")
         )
     return chosen
 
@@ -187,9 +177,7 @@ def measure_pairs(
     parts = shares_of(design, tally.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
     columns = [*parts, p, holm(p, tested(tally.region))]
-    rows = [
-        Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)
-    ]
+    rows = [Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 

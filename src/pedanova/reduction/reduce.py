@@ -73,9 +73,7 @@ def check_folds(folds: object) -> int:
     return folds
 
 
-def local_p_values(
-    a: Asks, search: Search, options: dict[str, Any], *, by_model: bool
-) -> Mapping[str, float] | None:
+def local_p_values(a: Asks, search: Search, options: dict[str, Any], *, by_model: bool) -> Mapping[str, float] | None:
     """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:

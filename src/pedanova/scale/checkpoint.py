@@ -119,9 +119,7 @@ def encode(asked: Mapping[str, Any], objective: str, progress: Progress) -> byte
         "rows": counts.rows,
         "idle": sorted(counts.idle),
     }
-    stored = store.Stored(
-        objective, counts.rows - counts.counted, levels, tallies, tuple(counts.notes), counts.moments
-    )
+    stored = store.Stored(objective, counts.rows - counts.counted, levels, tallies, tuple(counts.notes), counts.moments)
     return framed(MAGIC, VERSION, header, store.to_bytes(stored))
 
 
@@ -136,9 +134,7 @@ def decode(header: Mapping[str, Any], stored: store.Stored) -> Progress:
     )
     rows = int(header["rows"])
     tables = {name: [np.array(tally.counts), np.array(tally.sums)] for name, tally in stored.tallies.items()}
-    counts = Counts(
-        rows, rows - stored.dropped, tables, stored.moments, list(stored.notes), frozenset(header["idle"])
-    )
+    counts = Counts(rows, rows - stored.dropped, tables, stored.moments, list(stored.notes), frozenset(header["idle"]))
     space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
     done, lost = {int(place) for place in header["done"]}, dict(header["lost"])
     notes = [*map(Note.from_dict, header["space"])]

@@ -50,9 +50,7 @@ class ScanOptions:
 def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
-        raise QueryError(
-            f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted"
-        )
+        raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
     check_request(request, scan)
     direction = as_directions(request.direction or "minimize", 1)[0]
     params, exclude = listed_names(request.params), listed_names(request.exclude)

@@ -76,9 +76,7 @@ class Plan:
 
 def light(plan: Plan) -> Plan:
     """The same rows, their settings left unread."""
-    return replace(
-        plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan))
-    )
+    return replace(plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan)))
 
 
 def spoken_for(plan: Plan) -> set[str]:
@@ -103,15 +101,11 @@ def named_in(choice: object, columns: Sequence[str]) -> list[str]:
 
 def observe(records: Records, plan: Plan) -> Observations:
     """One batch, prepared as a whole table would be."""
-    columns = {
-        name: _numbers(column) if name == plan.objective else column
-        for name, column in records.columns.items()
-    }
+    columns = {name: _numbers(column) if name == plan.objective else column for name, column in records.columns.items()}
     rows = choose_rows(columns, records.rows, plan.request)
     if isinstance(rows.where, Region):
         raise QueryError(
-            Arg("where", shown=f"{rows.where}"),
-            " needs all rows at once; write a condition on the objective instead",
+            Arg("where", shown=f"{rows.where}"), " needs all rows at once; write a condition on the objective instead"
         )
     return place(rows, plan.space, columns)
 
@@ -134,16 +128,13 @@ def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Generator[
                 meter.add(records.rows)
 
 
-def count_part(
-    part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None
-) -> Counts:
+def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None) -> Counts:
     """Rows of a part by level and cell."""
     total = Counts()
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
         tables = {
-            name: list(tables)
-            for name, tables in count_codes(observed, codes, levels.count, threads=threads).items()
+            name: list(tables) for name, tables in count_codes(observed, codes, levels.count, threads=threads).items()
         }
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())
@@ -198,9 +189,7 @@ def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[n
         batches.close()
 
 
-def look_at_part(
-    part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None
-) -> FirstLook:
+def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None) -> FirstLook:
     """Rows, and the slots of a window that the objective falls into."""
     look = FirstLook(window=window)
     for observed in batches_of(part, plan, meter):
@@ -305,9 +294,7 @@ def wanted_of_part(
 ) -> NDArray[np.float64]:
     """The signed objectives below the wanted prefixes."""
     tables, sign = prefixes.tables(), plan.sign
-    found = [
-        gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)
-    ]
+    found = [gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)]
     return np.concatenate(found) if found else np.empty(0)
 
 

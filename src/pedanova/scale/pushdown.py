@@ -75,8 +75,7 @@ def ranks_pushed(frame: Any, plan: Plan, wanted: NDArray[np.int64], extent: Exte
 def count_pushed(frame: Any, plan: Plan, levels: Levels, notes: list[Note]) -> Counts:
     """Counts by the engine that holds the table; the last level has the rows that do not count."""
     tables = {
-        name: count_in_engine(frame, plan.objective, name, parameter, levels)
-        for name, parameter in plan.space.items()
+        name: count_in_engine(frame, plan.objective, name, parameter, levels) for name, parameter in plan.space.items()
     }
     counts = next(iter(tables.values()))[0]
     moments = moments_in_engine(frame, plan.objective, levels)

@@ -97,9 +97,7 @@ def ranks_in_engine(
         cuts += len(spans)
         if cuts > MOST_CUTS:
             raise DataError(
-                f"{objective}: its quantiles cannot be found by groupings; leave ",
-                Arg("pushdown", True),
-                " out",
+                f"{objective}: its quantiles cannot be found by groupings; leave ", Arg("pushdown", True), " out"
             )
         todo = [slot for span in spans for slot in slots_of(frame, objective, sign, span)]
     inside = np.array([found.get(int(rank), math.nan) for rank in wanted])
@@ -138,9 +136,7 @@ def slots_of(frame: Any, objective: str, sign: float, span: RankSpan) -> list[Ra
     )
     columns = read_frame(groups.collect("pyarrow").to_native()).columns
     found: list[RankSpan] = []
-    for low, high, count in sorted(
-        zip(*(columns[key].values.tolist() for key in (LOW, HIGH, ROWS)), strict=True)
-    ):
+    for low, high, count in sorted(zip(*(columns[key].values.tolist() for key in (LOW, HIGH, ROWS)), strict=True)):
         if found and low <= found[-1].high:
             last = found.pop()
             joint = max(high, last.high), last.before, last.rows + count
@@ -171,12 +167,7 @@ def slot_within(span: RankSpan, literal: Literal) -> Any:
 
 
 def collect_ranks(
-    frame: Any,
-    objective: str,
-    sign: float,
-    spans: list[RankSpan],
-    ranks: NDArray[np.int64],
-    found: dict[int, float],
+    frame: Any, objective: str, sign: float, spans: list[RankSpan], ranks: NDArray[np.int64], found: dict[int, float]
 ) -> None:
     """The rows of a few small spans, sorted here."""
     if not spans:

@@ -78,9 +78,7 @@ class Crew:
     lost: dict[str, str] = field(default_factory=dict)  # their names, and why
     readings: int = 0  # of all parts, finished
 
-    def each(
-        self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str
-    ) -> Iterator[Result]:
+    def each(self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str) -> Iterator[Result]:
         """``function(part, plan, …)`` of every part, in their order."""
         for _, result in self.each_but((), function, plan, *arguments, what=what):
             yield result
@@ -134,9 +132,7 @@ class Crew:
         self.readings = 0
 
     def _bundles(self, done: set[int]) -> list[Bundle]:
-        left = [
-            (i, part) for i, part in enumerate(self.parts) if i not in done and part.name not in self.lost
-        ]
+        left = [(i, part) for i, part in enumerate(self.parts) if i not in done and part.name not in self.lost]
         most = max(MOST_TASKS, 4 * workers_of(self.executor))
         size = 1 if self.executor is None else -(-len(left) // most)
         pieces = [left[start : start + size] for start in range(0, len(left), max(1, size))]
@@ -155,10 +151,7 @@ class Crew:
                 return
             with ThreadPoolExecutor(self.threads) as pool:
                 try:
-                    yield (
-                        lambda function, *given: pool.submit(function, *given, meter=meter),
-                        2 * self.threads,
-                    )
+                    yield (lambda function, *given: pool.submit(function, *given, meter=meter), 2 * self.threads)
                 except BaseException:
                     meter.stopped = True  # threads end at their next batch
                     raise
@@ -200,9 +193,7 @@ class Crew:
 
 def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Any:
     meter.add(len(bundle.parts))
-    own = (
-        {} if client_of(executor) is None else {"pure": False}
-    )  # never an earlier call's, nor cancelled with it
+    own = {} if client_of(executor) is None else {"pure": False}  # never an earlier call's, nor cancelled with it
     return executor.submit(function, bundle, *given, **own)
 
 

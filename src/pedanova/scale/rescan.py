@@ -81,9 +81,7 @@ class Rescan:
     def go_on(self, progress: Progress, checkpoint: Checkpoint) -> Counts:
         """Count the parts that are not counted yet, and keep what is."""
         checkpoint.save(progress, now=True)
-        left = self.crew.each_but(
-            sorted(progress.done), count_part, self.plan, progress.levels, what="rows to count"
-        )
+        left = self.crew.each_but(sorted(progress.done), count_part, self.plan, progress.levels, what="rows to count")
         try:
             for places, counts in left:
                 progress.counts.add(counts)

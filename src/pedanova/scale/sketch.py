@@ -223,9 +223,7 @@ class SurveyedColumns:
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         plan = self._reading([*children, *parents])
         asked = list(children), list(parents)
-        presence: Presence = self.crew.total(
-            presence_part, Presence.sum, plan, *asked, what="rows to find conditions"
-        )
+        presence: Presence = self.crew.total(presence_part, Presence.sum, plan, *asked, what="rows to find conditions")
         return presence
 
     def _reading(self, names: Sequence[str]) -> Plan:

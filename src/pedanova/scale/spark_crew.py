@@ -67,10 +67,7 @@ class SparkCrew:
         return add(map(unpacked, found))
 
     def _run(
-        self,
-        names: tuple[str, ...],
-        work: Callable[[Partition], bytes],
-        add: Callable[[list[bytes]], bytes],
+        self, names: tuple[str, ...], work: Callable[[Partition], bytes], add: Callable[[list[bytes]], bytes]
     ) -> list[bytes]:
         try:
             return run_on_partitions(self.part.frame, names, work, add)

@@ -52,9 +52,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False) -> obje
     scan = scan_of(data, skip=skip)
     if scan is None:
         if stream:
-            raise DataError(
-                f"a {type(data).__name__} cannot be read in parts; give files, a lazy frame or a relation"
-            )
+            raise DataError(f"a {type(data).__name__} cannot be read in parts; give files, a lazy frame or a relation")
         return data
     if stream or (stream is None and scan.is_large):
         return scan

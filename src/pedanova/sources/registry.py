@@ -67,9 +67,7 @@ def read_place(path: str, study: str | None) -> Records:
         if kind is not None:
             return read_as(kind, place, study)
         if place.is_dir():
-            raise DataError(
-                f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it"
-            )
+            raise DataError(f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it")
     if study is not None:
         raise DataError(Arg("study", study), f" is for stores of several studies; {path} is a table")
     return files.read_file(path)

@@ -161,21 +161,12 @@ def _item(name: str, domain: Domain) -> dict[str, Any]:
     if len(values) == 1:
         return {"type": "constant", **common, "value": values[0]}
     if isinstance(domain, Categorical):
-        return {
-            "type": "categorical",
-            **common,
-            "choices": values,
-            "weights": None,
-            "default_value": values[0],
-        }
+        return {"type": "categorical", **common, "choices": values, "weights": None, "default_value": values[0]}
     return {"type": "ordinal", **common, "sequence": values, "default_value": values[0]}
 
 
 def _condition(name: str, domain: Domain) -> dict[str, Any]:
-    parts = [
-        {"type": "IN", "child": name, "parent": parent, "values": list(values)}
-        for parent, values in domain.when
-    ]
+    parts = [{"type": "IN", "child": name, "parent": parent, "values": list(values)} for parent, values in domain.when]
     return parts[0] if len(parts) == 1 else {"type": "AND", "child": name, "conditions": parts}
 
 

@@ -143,18 +143,14 @@ def test_forms_hold_what_python_has(run) -> None:
     answer = json.loads(run("interactions", *TABLE, "--target", 0.2, "--format", "json")[1])
     assert [row["interaction"] for row in answer["interactions"]] == [row.interaction for row in pairs.rows]
     assert run("interactions", *TABLE, "--target", 0.2, "--format", "markdown")[1] == pairs.to_markdown()
-    table = list(
-        csv.DictReader(io.StringIO(run("densities", *TABLE, "epochs", "solver", "--format", "csv")[1]))
-    )
+    table = list(csv.DictReader(io.StringIO(run("densities", *TABLE, "epochs", "solver", "--format", "csv")[1])))
     epochs = a.densities("epochs")
     assert [float(row["target"]) for row in table if row["parameter"] == "epochs"] == epochs.target.tolist()
     assert [row["cell"] for row in table if row["parameter"] == "solver"] == ["adam", "sgd"]
     answer = json.loads(run("densities", *TABLE, "learning_rate", "--format", "json")[1])
     (found,) = answer["densities"]
     assert found["cells"][0]["low"] == a.densities("learning_rate").edges[0]
-    assert run("densities", *TABLE, "solver", "--format", "markdown")[1].startswith(
-        "| solver | the best 10 % |"
-    )
+    assert run("densities", *TABLE, "solver", "--format", "markdown")[1].startswith("| solver | the best 10 % |")
 
 
 def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
@@ -314,11 +310,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # `demo` has a test of its own in test_cli.py; one report is as good as three, and the others ask the same.
 REPORTS = [line for line in commands_of_the_help() if line.startswith("pedanova report")]
-EXAMPLES = [
-    line
-    for line in commands_of_the_help()
-    if not line.startswith("pedanova demo") and line not in REPORTS[1:]
-]
+EXAMPLES = [line for line in commands_of_the_help() if not line.startswith("pedanova demo") and line not in REPORTS[1:]]
 
 
 @pytest.mark.parametrize("line", REPORTS[1:])

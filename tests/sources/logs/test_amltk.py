@@ -40,9 +40,7 @@ def table(rows: int = 30) -> dict[str, list[Any]]:
     }
 
 
-def write(
-    folder: Path, columns: dict[str, list[Any]], *, name: str = "history.parquet", space: Any = SPACE
-) -> Path:
+def write(folder: Path, columns: dict[str, list[Any]], *, name: str = "history.parquet", space: Any = SPACE) -> Path:
     frame = pl.DataFrame(columns)
     if name.endswith(".csv"):
         frame.write_csv(folder / name)

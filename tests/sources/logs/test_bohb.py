@@ -17,9 +17,7 @@ from pedanova.errors import DataError, FormatError
 from pedanova.sources import read_records
 from pedanova.space.parameters import Float, Space
 
-SPACE = {
-    "hyperparameters": [{"type": "uniform_float", "name": "x", "lower": 0.0, "upper": 1.0, "log": False}]
-}
+SPACE = {"hyperparameters": [{"type": "uniform_float", "name": "x", "lower": 0.0, "upper": 1.0, "log": False}]}
 
 
 def result(number: int, budget: float, loss: Any, info: Any = None) -> list[Any]:
@@ -125,10 +123,7 @@ def test_files_cut_short(tmp_path: Path, name: str) -> None:
         tame(lambda: pedanova.analyze(tmp_path, threads=1))
 
 
-LOG = {
-    "configs": configs(6),
-    "results": [*(result(n, 9.0, float(n), {"a": 1}) for n in range(5)), crash(5, 9.0)],
-}
+LOG = {"configs": configs(6), "results": [*(result(n, 9.0, float(n), {"a": 1}) for n in range(5)), crash(5, 9.0)]}
 
 
 @given(place=st.sampled_from(places_in(LOG)), value=odd_values)

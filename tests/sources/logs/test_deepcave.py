@@ -29,9 +29,7 @@ ACCURACY = ERROR | {"name": "accuracy", "optimize": "upper"}
 TIME = ERROR | {"name": "time"}
 
 
-def trial(
-    number: int, costs: list[Any], status: Any = 1, *, budget: float = 0.0, seed: Any = -1
-) -> list[Any]:
+def trial(number: int, costs: list[Any], status: Any = 1, *, budget: float = 0.0, seed: Any = -1) -> list[Any]:
     return [number, budget, seed, costs, 1.0, 3.5, status, {}]
 
 
@@ -43,9 +41,7 @@ def write(
     history: str = "history.jsonl",
     count: int = 30,
 ) -> Path:
-    (folder / "meta.json").write_text(
-        json.dumps({"objectives": goals or (ERROR,), "budgets": [0.0]}, indent=4)
-    )
+    (folder / "meta.json").write_text(json.dumps({"objectives": goals or (ERROR,), "budgets": [0.0]}, indent=4))
     configs = {str(number): {"x": number / count, "k": 1 + number % 3} for number in range(count)}
     (folder / "configs.json").write_text(json.dumps(configs, indent=4))
     (folder / "origins.json").write_text(json.dumps(dict.fromkeys(configs)))
@@ -174,9 +170,7 @@ TRIALS = (
 
 
 def write_tables(folder: Path, *, space: list[str] | None = None, head: str = TRIALS, rows: int = 30) -> Path:
-    (folder / "configspace.csv").write_text(
-        "\n".join([HEAD, *(SPACE_ROWS if space is None else space)]) + "\n"
-    )
+    (folder / "configspace.csv").write_text("\n".join([HEAD, *(SPACE_ROWS if space is None else space)]) + "\n")
     lines = [
         f"{i},{1e-4 * 1.3**i},{1 + i % 4},{('sgd', 'adam')[i % 2]},{'sml'[i % 3]},{i / 30},"
         f"{'crashed' if i == 3 else 'success'},{i},{i + 1},1,-1,"
@@ -207,9 +201,7 @@ def test_tables(tmp_path: Path) -> None:
 def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
     write_tables(tmp_path)
     head, *lines = (tmp_path / "trials.csv").read_text().splitlines()
-    more = [
-        line.replace(",1,-1,", f",{budget},{seed},") for line in lines for budget in (1, 3) for seed in (5, 6)
-    ]
+    more = [line.replace(",1,-1,", f",{budget},{seed},") for line in lines for budget in (1, 3) for seed in (5, 6)]
     (tmp_path / "trials.csv").write_text("\n".join([head, *more]) + "\n")
     told = read_records(tmp_path).account
     assert (told.where, told.repeats) == ("budget == 3.0", "mean")
@@ -236,11 +228,7 @@ def test_tables_cut_short(tmp_path: Path, name: str) -> None:
         tame(lambda: pedanova.analyze(tmp_path, threads=1))
 
 
-@given(
-    st.text(alphabet='x1,."\n-', max_size=12),
-    st.sampled_from(["configspace.csv", "trials.csv"]),
-    st.floats(0, 1),
-)
+@given(st.text(alphabet='x1,."\n-', max_size=12), st.sampled_from(["configspace.csv", "trials.csv"]), st.floats(0, 1))
 def test_odd_tables(tmp_path_factory: pytest.TempPathFactory, text: str, name: str, part: float) -> None:
     folder = write_tables(tmp_path_factory.mktemp("tables"))
     content = (folder / name).read_text()

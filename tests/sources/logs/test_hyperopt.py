@@ -27,13 +27,7 @@ def trial(n: int, *, status: str = "ok", state: int = 2, **vals: list[Any]) -> d
         "tid": n,
         "spec": None,
         "result": {"loss": float(n), "status": status, "acc": 0.1 * n, "history": [1, 2], "note": "text"},
-        "misc": {
-            "tid": n,
-            "cmd": ("domain_attachment", "x"),
-            "workdir": None,
-            "idxs": {},
-            "vals": own | vals,
-        },
+        "misc": {"tid": n, "cmd": ("domain_attachment", "x"), "workdir": None, "idxs": {}, "vals": own | vals},
         "exp_key": "first" if n < 5 else "second",
         "owner": None,
         "version": 0,
@@ -101,9 +95,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     text = json.dumps(TRIALS, default=plain)
     refuse(FormatError, "t.json", "no JSON", of=lambda: read_records(write(tmp_path / "t.json", text[:-40])))
     marks = {"tid": 1, "misc": {"vals": {}}}
-    refuse(
-        FormatError, "t.json", "list of trials", of=lambda: read_records(write(tmp_path / "t.json", marks))
-    )
+    refuse(FormatError, "t.json", "list of trials", of=lambda: read_records(write(tmp_path / "t.json", marks)))
     refuse(DataError, "a.json", ".json", of=lambda: read_records(write(tmp_path / "a.json", {"x": 1})))
     refuse(DataError, "pickle", of=lambda: read_records(write(tmp_path / "trials.pkl", "x")))
 

@@ -44,20 +44,11 @@ SPACE = [
 def entry(n: int, values: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     """One trial.json: two epochs of two executions, the second the better."""
     branch = {"C; 'ü'": 0.5 + n / 10} if n % 2 else {"depth": 1 + n % 9}
-    own = {
-        "model": "svm" if n % 2 else "tree",
-        "units": 8,
-        "lr": 0.001 * (n + 1),
-        "width": 16,
-        "flag": n % 3 == 0,
-    }
+    own = {"model": "svm" if n % 2 else "tree", "units": 8, "lr": 0.001 * (n + 1), "width": 16, "flag": n % 3 == 0}
     steps = [{"value": [0.0, 0.0], "step": 0}, {"value": [float(n), n + 1.0], "step": 1}]
     return {
         "trial_id": f"{n:02d}",
-        "hyperparameters": {
-            "space": SPACE,
-            "values": (own | branch | {"fix": 3}) if values is None else values,
-        },
+        "hyperparameters": {"space": SPACE, "values": (own | branch | {"fix": 3}) if values is None else values},
         "metrics": {
             "metrics": {
                 "loss": {"direction": "min", "observations": [{"value": [1.0], "step": 0}]},
@@ -117,9 +108,7 @@ def test_a_score_that_is_no_metric(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", [entry(n, score=100.0 + n) for n in range(6)])
     told = read_records(folder).account
     assert (told.objectives, told.directions) == (("score",), ())
-    assert any(
-        "whether score is to be minimised" in note for note in pedanova.analyze(folder, threads=1).notes
-    )
+    assert any("whether score is to be minimised" in note for note in pedanova.analyze(folder, threads=1).notes)
 
 
 def test_hyperband(tmp_path: Path) -> None:
@@ -184,9 +173,7 @@ def test_damaged_files(tmp_path: Path) -> None:
     records = read_untouched(folder)
     assert records.rows == 4
     assert records.account.space is not None
-    assert any(
-        "2 trials cannot be read and are left out: trial_03, trial_04" in note for note in records.notes
-    )
+    assert any("2 trials cannot be read and are left out: trial_03, trial_04" in note for note in records.notes)
     assert any("oracle.json cannot be read" in note for note in records.notes)
     for place in folder.glob("trial_*/trial.json"):
         write(place, "{")

@@ -33,11 +33,7 @@ def trial(folder: Path, number: int, params: Any = None, lines: list[Any] | None
     """One trial's folder; its name."""
     name = f"train_b92c8_{number:05d}_{number}_lr=0.1,act='a;b'_2025-05-22"
     config = {"lr": number / 10, "net": {"depth": number % 3}, "seed": 1} if params is None else params
-    rows = (
-        [result(str(number), 1, loss=9.0), result(str(number), 2, loss=float(number))]
-        if lines is None
-        else lines
-    )
+    rows = [result(str(number), 1, loss=9.0), result(str(number), 2, loss=float(number))] if lines is None else lines
     write(folder / name / "params.json", config)
     write(folder / name / "result.json", "".join(json.dumps(row) + "\n" for row in rows))
     return name
@@ -46,16 +42,12 @@ def trial(folder: Path, number: int, params: Any = None, lines: list[Any] | None
 def entry(name: str, status: str, **more: Any) -> list[str]:
     """A trial in experiment_state, as Ray 2.7 and later write it."""
     return [
-        json.dumps(
-            {"trial_id": name, "relative_logdir": name, "status": status, "config": {"fn": PICKLED}} | more
-        ),
+        json.dumps({"trial_id": name, "relative_logdir": name, "status": status, "config": {"fn": PICKLED}} | more),
         json.dumps({"last_result": {}, "error_filename": None}),
     ]
 
 
-def state(
-    folder: Path, entries: list[Any], *, key: str = "trial_data", metric: Any = None, **runner: Any
-) -> Path:
+def state(folder: Path, entries: list[Any], *, key: str = "trial_data", metric: Any = None, **runner: Any) -> Path:
     content = {key: entries, "runner_data": {"_metric": metric, **runner}, "stats": {"start_time": 1.0}}
     return write(folder / "experiment_state-2025-05-22_16-04-48.json", content)
 
@@ -84,9 +76,7 @@ def test_an_experiment(experiment: Path) -> None:
 
 def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
     a = pedanova.analyze(experiment, threads=1)
-    assert any(
-        "whether loss is to be minimised; it is: pass direction='maximize'" in note for note in a.notes
-    )
+    assert any("whether loss is to be minimised; it is: pass direction='maximize'" in note for note in a.notes)
     b = pedanova.analyze(experiment, direction="maximize", threads=1)
     assert not any("minimised" in note for note in b.notes)
 
@@ -124,9 +114,7 @@ def test_without_a_state_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("as_text", [True, False], ids=["text", "objects"])
 def test_older_state_files(tmp_path: Path, as_text: bool) -> None:
     names = [trial(tmp_path, number) for number in range(3)]
-    olds = [
-        {"logdir": f"/home/me/ray_results/x/{name}", "status": "ERROR", "trial_id": "1"} for name in names
-    ]
+    olds = [{"logdir": f"/home/me/ray_results/x/{name}", "status": "ERROR", "trial_id": "1"} for name in names]
     state(tmp_path, [json.dumps(old) if as_text else old for old in olds], key="checkpoints")
     assert cells(read_records(tmp_path), "state") == ["FAIL"] * 3
 
@@ -220,16 +208,12 @@ ODD = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-KEYS = st.sampled_from(
-    ["trial_data", "checkpoints", "runner_data", "_metric", "status", "config", "last_result"]
-)
+KEYS = st.sampled_from(["trial_data", "checkpoints", "runner_data", "_metric", "status", "config", "last_result"])
 
 
 @settings(max_examples=40)
 @given(content=st.dictionaries(KEYS, ODD), params=ODD, line=ODD, cut=st.integers(0, 60))
-def test_any_content(
-    tmp_path_factory: pytest.TempPathFactory, content: Any, params: Any, line: Any, cut: int
-) -> None:
+def test_any_content(tmp_path_factory: pytest.TempPathFactory, content: Any, params: Any, line: Any, cut: int) -> None:
     folder = tmp_path_factory.mktemp("odd")
     name = trial(folder, 1, params, [line])
     trial(folder, 2)

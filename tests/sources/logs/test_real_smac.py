@@ -42,9 +42,7 @@ def cost_of(config: Any) -> float:
     return abs(math.log10(config["lr"]) + 2) + 0.1 * config["layers"]
 
 
-def run(
-    facade: str, target: Any, folder: Path, *, intensifier: Any = None, **options: Any
-) -> tuple[Any, Path]:
+def run(facade: str, target: Any, folder: Path, *, intensifier: Any = None, **options: Any) -> tuple[Any, Path]:
     """A finished optimisation, and its folder."""
     smac = need("smac")
     with warnings.catch_warnings():
@@ -183,31 +181,9 @@ def test_objects_files_and_parameter_files_agree(tmp_path: Path) -> None:
 def test_old_documents_are_read_as_configspace_reads_them() -> None:
     old = {
         "hyperparameters": [
-            {
-                "name": "a",
-                "type": "uniform_float",
-                "log": True,
-                "lower": 0.1,
-                "upper": 1.0,
-                "default": 0.5,
-                "q": None,
-            },
-            {
-                "name": "b",
-                "type": "uniform_int",
-                "log": False,
-                "lower": 1,
-                "upper": 9,
-                "default": 2,
-                "q": None,
-            },
-            {
-                "name": "c",
-                "type": "categorical",
-                "choices": ["x", "y"],
-                "default": "x",
-                "probabilities": [0.5, 0.5],
-            },
+            {"name": "a", "type": "uniform_float", "log": True, "lower": 0.1, "upper": 1.0, "default": 0.5, "q": None},
+            {"name": "b", "type": "uniform_int", "log": False, "lower": 1, "upper": 9, "default": 2, "q": None},
+            {"name": "c", "type": "categorical", "choices": ["x", "y"], "default": "x", "probabilities": [0.5, 0.5]},
             {"name": "d", "type": "ordinal", "sequence": ["s", "m"], "default": "s"},
         ],
         "conditions": [

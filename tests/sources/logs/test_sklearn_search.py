@@ -29,11 +29,7 @@ from pedanova.sources import read_records
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3))
 Y = X[:, 0] + RANDOM.normal(size=60) / 10
-GRID = {
-    "max_depth": [None, 1, 3],
-    "min_samples_leaf": [5, 1],
-    "criterion": ["squared_error", "absolute_error"],
-}
+GRID = {"max_depth": [None, 1, 3], "min_samples_leaf": [5, 1], "criterion": ["squared_error", "absolute_error"]}
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +53,7 @@ def test_a_grid(grid: Any) -> None:
     a = pedanova.analyze(grid, threads=1)
     assert not any("outside" in note or "minimised" in note for note in a.notes)
     assert set(a.tallies) == set(GRID)
-    assert all(
-        tally.counts[..., -2:].sum() == 0 for tally in a.tallies.values()
-    )  # none missing, none outside
+    assert all(tally.counts[..., -2:].sum() == 0 for tally in a.tallies.values())  # none missing, none outside
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -68,9 +62,7 @@ def test_results_in_any_form(grid: Any, tmp_path: Path, library: Any) -> None:
     frame = pd.DataFrame(results)
     frame.to_csv(tmp_path / "cv.csv")
     plain = (
-        frame
-        if library is pd
-        else pl.DataFrame({name: list(values) for name, values in results.items()}, strict=False)
+        frame if library is pd else pl.DataFrame({name: list(values) for name, values in results.items()}, strict=False)
     )
     for data in (results, plain, tmp_path / "cv.csv"):
         records = read_records(data)
@@ -143,11 +135,7 @@ def test_halving() -> None:
 
 
 def test_a_setting_called_iter() -> None:
-    results = {
-        "params": [{"iter": n} for n in range(6)],
-        "mean_test_score": [0.1] * 6,
-        "iter": [0, 0, 0, 0, 1, 1],
-    }
+    results = {"params": [{"iter": n} for n in range(6)], "mean_test_score": [0.1] * 6, "iter": [0, 0, 0, 0, 1, 1]}
     records = read_records(results)
     assert records.account.where == "iter_ == 0"
     assert cells(records, "iter_") == [0, 0, 0, 0, 1, 1]
@@ -189,22 +177,10 @@ def test_what_cannot_be_read(grid: Any) -> None:
     refuse(DataError, "no trials", of=lambda: read_records({"mean_test_score": [], "params": []}))
 
 
-ODD = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=4)
-    | st.just({"a": 1})
-    | st.just(())
-)
+ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.just({"a": 1}) | st.just(())
 
 
 @settings(max_examples=60)
-@given(
-    st.dictionaries(
-        st.sampled_from(["mean_test_score", "mean_test_x", "params", "param_a", "iter"]), st.lists(ODD)
-    )
-)
+@given(st.dictionaries(st.sampled_from(["mean_test_score", "mean_test_x", "params", "param_a", "iter"]), st.lists(ODD)))
 def test_any_results(results: dict[str, list[Any]]) -> None:
     tolerate(lambda: pedanova.analyze({"params": [], "mean_test_score": []} | results, threads=1))

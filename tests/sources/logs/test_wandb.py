@@ -114,18 +114,14 @@ def test_runs_in_any_form(tmp_path: Path) -> None:
     check_runs(pl.DataFrame(frame.to_dict("list")))
     frame.to_csv(tmp_path / "project.csv")  # dicts as Python prints them
     check_runs(tmp_path / "project.csv")
-    frame.assign(summary=frame.summary.map(json.dumps), config=frame.config.map(json.dumps)).to_csv(
-        tmp_path / "j.csv"
-    )
+    frame.assign(summary=frame.summary.map(json.dumps), config=frame.config.map(json.dumps)).to_csv(tmp_path / "j.csv")
     check_runs(tmp_path / "j.csv")
 
 
 def test_wrapped_values_and_words_for_numbers() -> None:
     frame = pd.DataFrame(
         {
-            "config": [
-                {"lr": {"value": n / 10, "desc": None}, "x": {"value": 1, "more": n}} for n in range(3)
-            ],
+            "config": [{"lr": {"value": n / 10, "desc": None}, "x": {"value": 1, "more": n}} for n in range(3)],
             "summary": ['{"loss": "NaN"}', '{"loss": "Infinity"}', "{'loss': -inf, 'a': [nan, 1]}"],
         }
     )
@@ -147,9 +143,7 @@ def test_cells_that_are_no_dicts() -> None:
 @settings(max_examples=60)
 @given(cell=st.text(max_size=20) | st.builds("{{{}".format, st.text(max_size=20)))
 def test_any_cell(cell: str) -> None:
-    frame = pd.DataFrame(
-        {"config": ['{"lr": 1}', cell, '{"lr": 3}'], "summary": ['{"l": 1}', '{"l": 2}', cell]}
-    )
+    frame = pd.DataFrame({"config": ['{"lr": 1}', cell, '{"lr": 3}'], "summary": ['{"l": 1}', '{"l": 2}', cell]})
     tolerate(lambda: pedanova.analyze(frame, "l", threads=1))
 
 
@@ -162,9 +156,7 @@ def folder(tmp_path: Path) -> Path:
         online = "offline-" if n % 2 else ""
         files = tmp_path / "wandb" / f"{online}run-20240101_12000{n}-ab{n}" / "files"
         depth = "  value: 3\n" if n else "  value: 1e-3\n"
-        write(
-            files / "config.yaml", f"_wandb:\n  value: {{}}\nlr:\n  desc: null\n  value: 0.{n}\nmix:\n{depth}"
-        )
+        write(files / "config.yaml", f"_wandb:\n  value: {{}}\nlr:\n  desc: null\n  value: 0.{n}\nmix:\n{depth}")
         write(files / "wandb-summary.json", {"loss": n / 2, "_runtime": 3.5, "_wandb": {"runtime": 3}})
         write(files / "wandb-metadata.json", {"os": "Linux"})
     (tmp_path / "wandb" / "latest-run").symlink_to(tmp_path / "wandb" / "run-20240101_120000-ab0")
@@ -212,10 +204,7 @@ def test_without_pyyaml(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @settings(max_examples=60)
-@given(
-    text=st.text(max_size=40)
-    | st.sampled_from(["!!python/object:os.system x", "&a [*a]", "? [1]", "2024-13-45"])
-)
+@given(text=st.text(max_size=40) | st.sampled_from(["!!python/object:os.system x", "&a [*a]", "? [1]", "2024-13-45"]))
 def test_any_yaml(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     file = tmp_path_factory.mktemp("yaml") / "a.yaml"
     file.write_bytes(text.encode(errors="replace"))

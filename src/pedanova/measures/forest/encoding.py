@@ -57,10 +57,7 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
     as the worst among those: what happens among bad rows then no longer counts.
     """
     part = None if clip is None else as_part(clip, "clip")
-    cells = {
-        name: cells_of(observed.columns[name], grid_of(parameter))
-        for name, parameter in observed.space.items()
-    }
+    cells = {name: cells_of(observed.columns[name], grid_of(parameter)) for name, parameter in observed.space.items()}
     usable, notes = _usable(observed, cells)
     rows = np.flatnonzero(usable)
     objective = _objective(observed, rows, part)
@@ -71,18 +68,14 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
         axes.append(axis)
         notes += _missing_note(name, parameter, cells[name][rows])
     matrix = np.stack(columns, axis=1).astype(np.float32)
-    return Encoded(
-        tuple(observed.space), matrix, objective, tuple(axes), rows, observed.direction, tuple(notes)
-    )
+    return Encoded(tuple(observed.space), matrix, objective, tuple(axes), rows, observed.direction, tuple(notes))
 
 
 def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[Note]]:
     """Rows that count, have a finite objective and lie inside the space; notes on those that do not."""
     if len(observed.goals) > 1:
         names = [goal.name for goal in observed.goals]
-        raise QueryError(
-            f"a forest needs one objective, not {len(names)}; take one with a.alone({names[0]!r})"
-        )
+        raise QueryError(f"a forest needs one objective, not {len(names)}; take one with a.alone({names[0]!r})")
     counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
     finite = counted & np.isfinite(observed.ranked)
     outside = np.zeros(len(observed), dtype=bool)
@@ -99,9 +92,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
     """The objective of the rows, clipped; refused where there is nothing to explain."""
     name = observed.name
     if len(rows) < FEWEST_ROWS:
-        raise DataError(
-            f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows"
-        )
+        raise DataError(f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows")
     objective = observed.ranked[rows].astype(np.float64)
     if objective.min() == objective.max():
         raise DataError(

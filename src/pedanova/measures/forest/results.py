@@ -109,6 +109,4 @@ class AxisEffects(RatioTable[AxisEffect]):
         return [("parameter", list(self)), self.percents("ratio"), ("variance", variance)]
 
     def heading(self) -> str:
-        return (
-            f"What moves {self.objective} away from its best row ({self.best:.6g}), one parameter at a time"
-        )
+        return f"What moves {self.objective} away from its best row ({self.best:.6g}), one parameter at a time"

@@ -55,9 +55,7 @@ def as_options(
         raise QueryError(Arg("baseline", baseline), " must be 'region' or 'uniform'")
     if not isinstance(estimator, str) or estimator not in get_args(Estimator):
         raise QueryError(Arg("estimator", estimator), " must be 'auto', 'counts' or 'surrogate'")
-    return Options(
-        baseline, smoothing, estimator, as_whole(draws, "draws"), as_whole(seed, "seed"), bool(force)
-    )
+    return Options(baseline, smoothing, estimator, as_whole(draws, "draws"), as_whole(seed, "seed"), bool(force))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,9 +131,7 @@ def choose(query: Query, options: Options) -> tuple[Surrogate | None, list[Note]
     objection = objection_to(query, options)
     if options.estimator == "surrogate" and objection is not None:
         raise QueryError(
-            Arg("estimator", "surrogate"),
-            f" cannot be used: {objection.words}; use ",
-            Arg("estimator", "counts"),
+            Arg("estimator", "surrogate"), f" cannot be used: {objection.words}; use ", Arg("estimator", "counts")
         )
     if options.estimator == "counts" or objection is not None:
         return None, advice(query, options, objection)
@@ -243,9 +239,7 @@ def held_against(query: Query, options: Options, counted: Sequence[Importance]) 
     return [replace(one, deviation=other.deviation) for one, other in zip(sure, check, strict=True)]
 
 
-def fitted(
-    query: Query, options: Options, rows: NDArray[np.int64], *, beside: Surrogate | None = None
-) -> Surrogate:
+def fitted(query: Query, options: Options, rows: NDArray[np.int64], *, beside: Surrogate | None = None) -> Surrogate:
     """A model of some rows; `beside` another one it is asked at the same points."""
     key = (rows.tobytes(), options.seed)
     if key not in query.models:

@@ -103,9 +103,7 @@ class Profile(Table):
         header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
         lines = [[row[0].name, *(known_percent(row[i], row[i].ratio) for i in places)] for row in rows]
         bars = {1 + k: [row[i].ratio for row in rows] for k, i in enumerate(places)}
-        return HtmlTable(
-            f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes
-        )
+        return HtmlTable(f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes)
 
 
 class Sliced(Protocol):
@@ -114,9 +112,7 @@ class Sliced(Protocol):
     @property
     def space(self) -> Space: ...
     def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query: ...
-    def slices(
-        self, base: Region, parts: Iterable[Fraction] | None = ...
-    ) -> tuple[list[Slice], list[Fraction]]: ...
+    def slices(self, base: Region, parts: Iterable[Fraction] | None = ...) -> tuple[list[Slice], list[Fraction]]: ...
 
 
 def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
@@ -126,14 +122,10 @@ def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, optio
     if model is not None and parts is None:
         slices, same = few_of(a.slices(base, CANDIDATES)[0], slices), []
     answers = [estimate(a.asked(one.contrasts(), one.target, base), options) for one in slices]
-    steps = [
-        Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, answers, strict=True)
-    ]
+    steps = [Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, answers, strict=True)]
     varied = {row.name for step in steps for row in step.rows if row.varied}
     notes = never_notes([name for name in a.space if name not in varied]) if steps else []
-    notes += left_out(
-        same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
-    )
+    notes += left_out(same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same}))
     if model is None:
         notes += dict.fromkeys(note for answer in answers for note in answer.notes)
     else:
@@ -149,9 +141,7 @@ def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]
         (same, "by ties the same rows as the next stricter target"),
         (beyond, "holding none of the region's rows, or all"),
     )
-    return [
-        Note("question", f"left out, {why}: {', '.join(map(percent, parts))}") for parts, why in whys if parts
-    ]
+    return [Note("question", f"left out, {why}: {', '.join(map(percent, parts))}") for parts, why in whys if parts]
 
 
 def few_of(usual: Sequence[Slice], every: Sequence[Slice]) -> list[Slice]:

@@ -111,9 +111,7 @@ def view_of(
     shapes: dict[str, Shape] = {}
     paired = _paired(a, asked[start])
     each = watched(asked, "questions of the page", len(asked), verb="answering")
-    answered = [
-        answer(a, one, shapes, paired if _counts_pairs(a, one, questions) else (), plain) for one in each
-    ]
+    answered = [answer(a, one, shapes, paired if _counts_pairs(a, one, questions) else (), plain) for one in each]
     reduced, unreduced = _reduced(a, questions[0][0], plain) if reduce else (None, "")
     return View(
         title=title,

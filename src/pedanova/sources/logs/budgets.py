@@ -14,9 +14,7 @@ from pedanova.sources.logs.trials import ENOUGH, Trial, free_name, tabulate
 from pedanova.sources.spaces.described import Described, as_number, fit
 
 DONE = ("COMPLETE", "SUCCESS")
-NO_SPACE = Note(
-    "space", "no configuration space lies beside the log; the domains are guessed from the trials"
-)
+NO_SPACE = Note("space", "no configuration space lies beside the log; the domains are guessed from the trials")
 
 
 def tell(
@@ -43,10 +41,7 @@ def tell(
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
         words.append(
-            Note(
-                "source",
-                f"results are averaged over {len(instances)} instances; few configurations may have met all",
-            )
+            Note("source", f"results are averaged over {len(instances)} instances; few configurations may have met all")
         )
     trials, where = _by_budget(trials)
     account = replace(account, where=where, repeats="mean" if _repeats(trials) else account.repeats)

@@ -56,9 +56,7 @@ def read(place: Path, _: str | None) -> Records:
         notes.append(Note("unused", f"{lost} trials have no configuration in configs.json; left out"))
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
-        notes.append(
-            Note("source", "the time that DeepCAVE keeps beside every objective is not taken as one")
-        )
+        notes.append(Note("source", "the time that DeepCAVE keeps beside every objective is not taken as one"))
     account = Account(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),
@@ -92,14 +90,10 @@ def _run(file: Path, number: int, row: object) -> Mapping[str, Any]:
     raise FormatError(f"{file}: line {number}, {shorten(row)}, is no trial of DeepCAVE; was it damaged?")
 
 
-def _trial(
-    file: Path, number: int, run: Mapping[str, Any], params: Mapping[str, object], names: list[str]
-) -> Trial:
+def _trial(file: Path, number: int, run: Mapping[str, Any], params: Mapping[str, object], names: list[str]) -> Trial:
     costs = run["costs"] if isinstance(run["costs"], list) else [run["costs"]]
     if len(costs) != len(names):
-        raise FormatError(
-            f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; mend it"
-        )
+        raise FormatError(f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; mend it")
     start, end = (number_or_nan(run.get(key, run.get(f"{key}_time"))) for key in ("start", "end"))
     other: dict[str, object] = {
         "config_id": whole_or_none(run["config_id"]),

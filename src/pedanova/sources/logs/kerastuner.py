@@ -33,13 +33,9 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path, study: str | None) -> Records:
-    projects = (
-        {path.name: path} if _is_project(path) else {p.name: p for p in _folders(path) if _is_project(p)}
-    )
+    projects = {path.name: path} if _is_project(path) else {p.name: p for p in _folders(path) if _is_project(p)}
     if study is not None and study not in projects:
-        raise DataError(
-            Arg("study", study), f" is no project in {path}; there are: {listed(sorted(projects))}"
-        )
+        raise DataError(Arg("study", study), f" is no project in {path}; there are: {listed(sorted(projects))}")
     if study is None and len(projects) > 1:
         raise DataError(
             f"{path} holds {len(projects)} projects of Keras Tuner; name one in ",
@@ -97,9 +93,7 @@ def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:
             entries.append(plain)
         else:
             bad.append(file.parent.name)
-    notes = (
-        [Note("unused", f"{len(bad):,} trials cannot be read and are left out: {listed(bad)}")] if bad else []
-    )
+    notes = [Note("unused", f"{len(bad):,} trials cannot be read and are left out: {listed(bad)}")] if bad else []
     return entries, notes
 
 
@@ -136,9 +130,7 @@ def _best(metric: Dict) -> float | None:
         values = step.get("value") if isinstance(step, dict) else None
         numbers = [value for value in values if _is_number(value)] if isinstance(values, list) else []
         if numbers:
-            means.append(
-                math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else sum(numbers)
-            )
+            means.append(math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else sum(numbers))
     known = [mean for mean in means if not math.isnan(mean)]
     if not known:
         return None
@@ -198,10 +190,7 @@ def _space(fields: list[Any], notes: list[Note]) -> Space | None:
     except (SpaceError, KeyError, TypeError, ValueError, AttributeError) as error:
         reason = " ".join(str(error).split())[:100]
         notes.append(
-            Note(
-                "source",
-                f"the space in oracle.json is not understood ({reason}); it is guessed from the trials",
-            )
+            Note("source", f"the space in oracle.json is not understood ({reason}); it is guessed from the trials")
         )
         return None
 
@@ -252,9 +241,7 @@ def _either(
 def _with(domain: Domain, when: tuple[Condition, ...], domains: Mapping[str, object]) -> Domain:
     """Conditions on settings that never change always hold or never matter."""
     known = tuple(condition for condition in when if condition[0] in domains)
-    return type(domain)(
-        **{name: getattr(domain, name) for name in domain.__slots__ if name != "when"}, when=known
-    )
+    return type(domain)(**{name: getattr(domain, name) for name in domain.__slots__ if name != "when"}, when=known)
 
 
 KIND = Kind(

@@ -77,20 +77,14 @@ def _choose(experiments: list[Experiment], study: str | None, where: object) -> 
         for one in experiments:
             if study in (one.name, one.key):
                 return one
-        raise DataError(
-            Arg("study", study), f" is no experiment in {where}; there are: {listed(known, most=20)}"
-        )
+        raise DataError(Arg("study", study), f" is no experiment in {where}; there are: {listed(known, most=20)}")
     used = [one for one in experiments if one.count]
     if not used:
-        raise DataError(
-            f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted"
-        )
+        raise DataError(f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted")
     if len(used) > 1:
         shown = [f"{one.name} ({one.count:,} runs)" for one in used]
         raise DataError(
-            f"{where} holds {len(used)} experiments; name one in ",
-            Arg("study"),
-            f": {listed(shown, most=20)}",
+            f"{where} holds {len(used)} experiments; name one in ", Arg("study"), f": {listed(shown, most=20)}"
         )
     return used[0]
 
@@ -105,10 +99,7 @@ def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
     left = [run for run in runs if run.key not in gathering]
     gone = len(runs) - len(left)
     return left, [
-        Note(
-            "unused",
-            f"{gone:,} parent {'run only gathers' if gone == 1 else 'runs only gather'} others; left out",
-        )
+        Note("unused", f"{gone:,} parent {'run only gathers' if gone == 1 else 'runs only gather'} others; left out")
     ] if gone else []
 
 
@@ -131,8 +122,7 @@ def fits_folder(path: Path) -> bool:
 def read_folder(path: Path, study: str | None) -> Records:
     if _is_run(path):
         raise DataError(
-            f"{path} is a single MLflow run, and one row compares nothing; "
-            f"give the experiment's folder, {path.parent}"
+            f"{path} is a single MLflow run, and one row compares nothing; give the experiment's folder, {path.parent}"
         )
     store = _store_of(path)
     if store is None:
@@ -279,9 +269,7 @@ def read_database(path: Path, study: str | None) -> Records:
 
 
 def _experiments(database: Database) -> list[Experiment]:
-    active = (
-        "SELECT experiment_id, COUNT(*) FROM runs WHERE lifecycle_stage = 'active' GROUP BY experiment_id"
-    )
+    active = "SELECT experiment_id, COUNT(*) FROM runs WHERE lifecycle_stage = 'active' GROUP BY experiment_id"
     counts = {key: int(count) for key, count in database.rows(active)}
     rows = database.rows("SELECT experiment_id, name FROM experiments WHERE lifecycle_stage = 'active'")
 

@@ -86,9 +86,7 @@ def _folders(folder: Path, most: int | None = None) -> Iterator[Path]:
 def _experiment_in(folder: Path, study: str | None) -> Path:
     found = {place.name: place for place in sorted(_folders(folder)) if _is_experiment(place)}
     if study is not None and study not in found:
-        raise DataError(
-            Arg("study", study), f" is no experiment in {folder}; there are: {listed(list(found))}"
-        )
+        raise DataError(Arg("study", study), f" is no experiment in {folder}; there are: {listed(list(found))}")
     if study is None and len(found) > 1:
         raise DataError(
             f"{folder} holds {len(found)} experiments of Ray Tune; name one in ",
@@ -181,8 +179,7 @@ def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
     """One trial from its folder, completed by the experiment's file; None without any settings."""
     last = _last_result(place) or _object(state_entry.get("last_result"))
     config = next(
-        filter(None, (_config_file(place), _object(last.get("config")), _object(state_entry.get("config")))),
-        None,
+        filter(None, (_config_file(place), _object(last.get("config")), _object(state_entry.get("config")))), None
     )
     if config is None:
         return None

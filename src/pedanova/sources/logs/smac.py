@@ -23,26 +23,13 @@ from pedanova.sources.spaces.configspace import read_space
 HISTORY = "runhistory.json"
 KEY = ("config_id", "instance", "seed", "budget")
 TIMES = ("starttime", "endtime")
-OLD_ROWS = {
-    4: ("cost", "time", "status", "additional_info"),
-    6: ("cost", "time", "status", *TIMES, "additional_info"),
-}
+OLD_ROWS = {4: ("cost", "time", "status", "additional_info"), 6: ("cost", "time", "status", *TIMES, "additional_info")}
 NEW_ROWS = {
     10: (*KEY, "cost", "time", "status", *TIMES, "additional_info"),
     11: (*KEY, "cost", "time", "cpu_time", "status", *TIMES, "additional_info"),
 }
 # Version 1 writes names; version 2 these numbers, and those above 4 before its first release.
-STATUS = (
-    "RUNNING",
-    "SUCCESS",
-    "CRASHED",
-    "TIMEOUT",
-    "MEMORYOUT",
-    "MEMORYOUT",
-    "DONOTADVANCE",
-    "STOP",
-    "RUNNING",
-)
+STATUS = ("RUNNING", "SUCCESS", "CRASHED", "TIMEOUT", "MEMORYOUT", "MEMORYOUT", "DONOTADVANCE", "STOP", "RUNNING")
 
 
 def find_runs(place: Path) -> list[Path]:
@@ -56,9 +43,7 @@ def find_runs(place: Path) -> list[Path]:
 
 def fits(place: Path) -> bool:
     try:
-        return bool(find_runs(place)) or (
-            place.is_file() and bool(re.fullmatch(r".*runhistory.*\.json", place.name))
-        )
+        return bool(find_runs(place)) or (place.is_file() and bool(re.fullmatch(r".*runhistory.*\.json", place.name)))
     except OSError:
         return False
 
@@ -75,9 +60,7 @@ def read(place: Path, study: str | None) -> Records:
         runs = chosen
     if len(runs) > 1:
         raise DataError(
-            f"{place} holds {len(runs)} SMAC3 runs; name one with ",
-            Arg("study"),
-            f": {listed(names, most=20)}",
+            f"{place} holds {len(runs)} SMAC3 runs; name one with ", Arg("study"), f": {listed(names, most=20)}"
         )
     return read_history(runs[0] / HISTORY)
 
@@ -87,9 +70,7 @@ def read_history(file: Path) -> Records:
     configs = history.get("configs") if isinstance(history, dict) else None
     rows = history.get("data") if isinstance(history, dict) else None
     if not isinstance(configs, dict) or not isinstance(rows, list):
-        raise FormatError(
-            f"{file} is no run history of SMAC3: it needs 'data' and 'configs'; was it damaged?"
-        )
+        raise FormatError(f"{file} is no run history of SMAC3: it needs 'data' and 'configs'; was it damaged?")
     runs = [as_run(file, number, row) for number, row in enumerate(rows)]
     names = objective_names(file.parent, max((_costs(run) for run in runs), default=1))
     trials, lost = [], 0
@@ -101,9 +82,7 @@ def read_history(file: Path) -> Records:
             lost += 1
     notes = [Note("unused", f"{lost} runs have no configuration in {file.name}; left out")] if lost else []
     account = Account(
-        source=f"SMAC3 run {file.parent.name!r}",
-        objectives=names,
-        directions=tuple("minimize" for _ in names),
+        source=f"SMAC3 run {file.parent.name!r}", objectives=names, directions=tuple("minimize" for _ in names)
     )
     return tell(trials, account, read_space(file.parent), notes=notes)
 
@@ -171,6 +150,4 @@ def _scenario_objectives(folder: Path) -> tuple[str, ...]:
     return ()
 
 
-KIND = Kind(
-    "SMAC3 run", "a folder with runhistory.json", "pedanova analyze smac3_output/run/0", "path", fits, read
-)
+KIND = Kind("SMAC3 run", "a folder with runhistory.json", "pedanova analyze smac3_output/run/0", "path", fits, read)

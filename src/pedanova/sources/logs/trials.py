@@ -30,9 +30,7 @@ class Trial:
     other: Mapping[str, object] = field(default_factory=dict)  # seed, budget, duration …
 
 
-def tabulate(
-    trials: Sequence[Trial], account: Account, *, notes: Iterable[Note] = (), texts: bool = False
-) -> Records:
+def tabulate(trials: Sequence[Trial], account: Account, *, notes: Iterable[Note] = (), texts: bool = False) -> Records:
     """Columns for settings, results, states and the rest, and what they are.
 
     Nested settings are flattened with dots. Settings keep their names; a result or other column
@@ -50,18 +48,10 @@ def tabulate(
     columns |= results | others
     state = free_name("state", columns)
     columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
-    missing = {
-        name: Column(name, np.full(len(trials), np.nan))
-        for name in account.space or ()
-        if name not in columns
-    }
+    missing = {name: Column(name, np.full(len(trials), np.nan)) for name in account.space or () if name not in columns}
     notes = [
         *notes,
-        *(
-            [Note("unused", f"the same in every trial and left out: {listed(list(constant))}")]
-            if constant
-            else []
-        ),
+        *([Note("unused", f"the same in every trial and left out: {listed(list(constant))}")] if constant else []),
     ]
     metrics = account.metrics or tuple(name for name, column in results.items() if column.labels is None)
     objectives = tuple(renamed.get(name, name) for name in account.objectives)
@@ -150,9 +140,7 @@ def budget_rule(name: str, budgets: Iterable[object]) -> str | None:
 def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
     """What may be an objective: numbers, not flags or text."""
     return {
-        key: value
-        for key, value in results.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
+        key: value for key, value in results.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
 
 

@@ -139,11 +139,7 @@ def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of W&B's own begin with an underscore; some stores wrap values: {"value": 0.1, "desc": null}."""
     own = {key: value for key, value in config.items() if not key.startswith("_")}
-    return {
-        key: value["value"] if _is_wrapped(value) else value
-        for key, value in own.items()
-        if value is not None
-    }
+    return {key: value["value"] if _is_wrapped(value) else value for key, value in own.items() if value is not None}
 
 
 def _is_wrapped(value: object) -> bool:
@@ -186,12 +182,7 @@ def read_folder(path: Path, study: str | None) -> Records:
         trials += [trial] if trial is not None else []
         bare += trial is None
     notes = (
-        [
-            Note(
-                "unused",
-                f"{bare:,} runs have no config.yaml that can be read; left out (synchronise them first)",
-            )
-        ]
+        [Note("unused", f"{bare:,} runs have no config.yaml that can be read; left out (synchronise them first)")]
         if bare
         else []
     )

@@ -100,9 +100,7 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
         for number, line in enumerate(watched(lines, "operations"), start=1):
             size -= len(line)
             if size < 0 or not line.endswith(b"\n"):
-                return journal, [
-                    Note("unused", "the last line of the journal is still being written; left out")
-                ]
+                return journal, [Note("unused", "the last line of the journal is still being written; left out")]
             if not line.strip():
                 continue
             try:
@@ -134,9 +132,7 @@ def _create_study(journal: Journal, operation: Operation) -> None:
     name = operation["study_name"]
     if any(study.name == name for study in journal.studies.values()):
         return
-    directions: list[Direction] = [
-        "maximize" if code == 2 else "minimize" for code in operation["directions"]
-    ]
+    directions: list[Direction] = ["maximize" if code == 2 else "minimize" for code in operation["directions"]]
     journal.studies[journal.made] = Study(str(name), directions or ["minimize"])
     journal.made += 1
 
@@ -157,9 +153,7 @@ def _create_trial(journal: Journal, operation: Operation) -> None:
         study,
         len(study.trials),
         state=as_state(operation.get("state", RUNNING)),
-        params={
-            key: (float(value), str(distributions[key])) for key, value in operation.get("params", {}).items()
-        },
+        params={key: (float(value), str(distributions[key])) for key, value in operation.get("params", {}).items()},
         values=as_values(operation.get("values")),
         reports={int(step): float(value) for step, value in operation.get("intermediate_values", {}).items()},
         user=dict(operation.get("user_attrs", {})),

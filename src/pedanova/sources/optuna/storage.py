@@ -63,9 +63,7 @@ def check_schema(database: Database) -> None:
     """Only tables that are known are read; an older or a newer storage may mean other things by them."""
     tables = database.tables()
     if not set(NEEDED) & tables:
-        raise FormatError(
-            f"{database.shown} holds no tables of Optuna, but {listed(sorted(tables)) or 'none'}"
-        )
+        raise FormatError(f"{database.shown} holds no tables of Optuna, but {listed(sorted(tables)) or 'none'}")
     for table, columns in NEEDED.items():
         lacking = columns - (database.columns(table) if table in tables else set())
         if lacking:

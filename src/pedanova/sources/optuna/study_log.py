@@ -91,9 +91,7 @@ def as_records(log: StudyLog) -> Records:
     ordered = sorted(log.settings, key=lambda name: (int(np.min(log.settings[name].rows)), name))
     log = replace(log, settings={name: log.settings[name] for name in ordered})
     sheet = Sheet(len(log.states), notes=list(log.notes))
-    sheet.columns.update(
-        {name: coded_or_plain(name, setting, sheet.rows) for name, setting in log.settings.items()}
-    )
+    sheet.columns.update({name: coded_or_plain(name, setting, sheet.rows) for name, setting in log.settings.items()})
     space = {name: parameter_of(name, setting, log, sheet) for name, setting in log.settings.items()}
     goals = add_objectives(log, sheet)
     state = sheet.add_words("state", log.states)
@@ -139,9 +137,7 @@ def add_constraints(log: StudyLog, sheet: Sheet) -> str | None:
         return None
     for key in keys:
         sheet.add(f"constraint_{key}", [row.get(key) for row in log.constraints])
-    return sheet.add(
-        "feasible", np.array([all(value <= 0 for value in row.values()) for row in log.constraints])
-    )
+    return sheet.add("feasible", np.array([all(value <= 0 for value in row.values()) for row in log.constraints]))
 
 
 def coded_or_plain(name: str, setting: Setting, rows: int) -> Column:
@@ -177,9 +173,7 @@ def _coded(name: str, setting: Setting, rows: int) -> Column:
         mine = np.array(setting.which) == i
         inside = np.array(setting.values, dtype=np.float64)[mine]
         if len(inside) and not (inside.min() >= 0 and inside.max() < len(table)):
-            raise DataError(
-                f"{name}: category {inside.max():g} of {len(table)} choices; the storage is damaged"
-            )
+            raise DataError(f"{name}: category {inside.max():g} of {len(table)} choices; the storage is damaged")
         codes[np.array(setting.rows, dtype=np.int64)[mine]] = table[inside.astype(np.int64)]
     return Column(name, codes, labels)
 
@@ -202,11 +196,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
     column = sheet.columns[name]
     if column.labels is not None:
         sheet.notes.append(
-            Note(
-                "space",
-                f"its choices changed between trials; all {len(column.labels)} are used",
-                subject=name,
-            )
+            Note("space", f"its choices changed between trials; all {len(column.labels)} are used", subject=name)
         )
         return Categorical(column.labels)
     if len(kinds) == 1:
@@ -218,9 +208,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
     low, high = min(d.low for d in setting.distributions), max(d.high for d in setting.distributions)
     ranges = listed([f"{d.low:g} to {d.high:g}" for d in setting.distributions])
     sheet.notes.append(
-        Note(
-            "space", f"its range changed between trials ({ranges}); {low:g} to {high:g} is used", subject=name
-        )
+        Note("space", f"its range changed between trials ({ranges}); {low:g} to {high:g} is used", subject=name)
     )
     whole = all(d.kind == "int" for d in setting.distributions)
     log_scale = all(d.log for d in setting.distributions)
@@ -242,11 +230,7 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
             continue
         domains = {labels[code]: setting.distributions[one].domain for code, one in sorted(pairs)}
         sheet.notes.append(
-            Note(
-                "space",
-                f"its range depends on {parent}; each is counted as a regime of its own",
-                subject=name,
-            )
+            Note("space", f"its range depends on {parent}; each is counted as a regime of its own", subject=name)
         )
         return Switch(parent, tuple(domains.items()))
     return None
@@ -278,10 +262,7 @@ def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
 def seconds_between(begin: Iterable[Any], end: Iterable[Any]) -> Reals:
     """Durations; NaN where one of the times is not known."""
     return np.array(
-        [
-            np.nan if a is None or b is None else (b - a).total_seconds()
-            for a, b in zip(begin, end, strict=True)
-        ]
+        [np.nan if a is None or b is None else (b - a).total_seconds() for a, b in zip(begin, end, strict=True)]
     )
 
 

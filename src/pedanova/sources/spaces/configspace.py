@@ -85,9 +85,7 @@ def read_space(folder: Path) -> Described | None:
         return None
     if len(named) > 1:
         names = listed([file.name for file in named])
-        raise DataError(
-            f"{folder}: which of {names} is its space? keep one of them, or call it configspace.pcs"
-        )
+        raise DataError(f"{folder}: which of {names} is its space? keep one of them, or call it configspace.pcs")
     text = read_text(named[0])
     try:
         return _described(named[0], plain_from_pcs(text))
@@ -129,9 +127,7 @@ def describe(source: object) -> Described:
     forbidden = len(_items(plain, "forbiddens"))
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
-        reading.notes.append(
-            Note("source", f"the configuration space forbids {many} of values; that is not modelled")
-        )
+        reading.notes.append(Note("source", f"the configuration space forbids {many} of values; that is not modelled"))
     ranges = {name: low_high for name, low_high in reading.ranges.items() if name in domains}
     return Described(domains, tuple(reading.notes), tuple(fixed), account, ranges)
 
@@ -157,9 +153,7 @@ def _as_item(part: Any) -> dict[str, Any]:
     for key in FIELDS:
         if hasattr(part, key):
             value = getattr(part, key)
-            item[key] = (
-                list(value) if key in ("choices", "sequence", "values", "weights") and value else value
-            )
+            item[key] = list(value) if key in ("choices", "sequence", "values", "weights") and value else value
     if hasattr(part, "name"):
         item["name"] = part.name
     for key in ("child", "parent"):
@@ -222,9 +216,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: Reading) -> Domain:
     low, high = _bound(item, "lower"), _bound(item, "upper")
     log = item.get("log") is True
     if not known:
-        reading.notes.append(
-            Note("space", f"is of unknown type {shorten(kind)}; its domain is a guess", subject=name)
-        )
+        reading.notes.append(Note("space", f"is of unknown type {shorten(kind)}; its domain is a guess", subject=name))
     if low is None or high is None:
         if law == "uniform" and known:
             raise FormatError(f"bounds {item.get('lower')!r} and {item.get('upper')!r} must both be numbers")
@@ -247,9 +239,7 @@ def _bound(item: Mapping[str, Any], key: str) -> float | None:
     return None if isinstance(value, bool) else as_number(value)
 
 
-def _stepped(
-    name: str, low: float, high: float, step: float, reading: Reading, *, log: bool, whole: bool
-) -> Domain:
+def _stepped(name: str, low: float, high: float, step: float, reading: Reading, *, log: bool, whole: bool) -> Domain:
     """Values a step apart: counted from the lower bound, or multiples of the step if it does not divide."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))

@@ -88,11 +88,7 @@ def read_distribution(given: object, where: str) -> Distribution:
     if low > high or (logged and low <= 0):
         raise FormatError(f"{where}: {shorten(given)} has bounds that contradict themselves")
     return Distribution(
-        "int" if kind == "int" else "float",
-        low,
-        high,
-        None if step is None else as_bound(step, given, where),
-        logged,
+        "int" if kind == "int" else "float", low, high, None if step is None else as_bound(step, given, where), logged
     )
 
 

@@ -66,9 +66,7 @@ def read_space(source: object) -> tuple[Space, list[Note]]:
 def read_space_file(file: Path) -> tuple[Space, list[Note]]:
     suffix = file.suffix.lower()
     if not file.is_file():
-        raise DataError(
-            Arg("space", str(file)), " is no file; give the path of a space in JSON, YAML or .pcs"
-        )
+        raise DataError(Arg("space", str(file)), " is no file; give the path of a space in JSON, YAML or .pcs")
     if suffix not in SUFFIXES:
         raise SpaceError(Arg("space", str(file)), f" must end in one of {', '.join(SUFFIXES)}")
     if suffix == ".pcs":
@@ -89,8 +87,7 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
     if any(map(holds_tune, plain.values())):
         return space_from_tune(plain)
     given = {
-        name: parameter_from_dict(str(name), one) if isinstance(one, Mapping) else one
-        for name, one in plain.items()
+        name: parameter_from_dict(str(name), one) if isinstance(one, Mapping) else one for name, one in plain.items()
     }
     return as_space(given), []
 
