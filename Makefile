@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What the installed package is made of: when one of these changes, it is installed anew.
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
 
-.PHONY: demo test heavy lint bench sanitize clean help
+.PHONY: demo test check heavy lint bench sanitize clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,12 +19,17 @@ test: $(VENV)/.test  ## lint, types and every test
 	$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
+check: $(VENV)/.test  ## lint, types and the quick tests of every room: the loop while working
+	$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest -n auto -m "not slow and not heavy" -q
+
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
 	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy
 
-lint: $(VENV)/.test  ## ruff and mypy
+lint: $(VENV)/.test  ## ruff, mypy and clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror src/kernel/*
 	$(BIN)/mypy
 
 bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machine, some minutes

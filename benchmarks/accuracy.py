@@ -64,14 +64,10 @@ def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: in
     lines: list[list[object]] = []
     for method, answer in METHODS.items():
         start = time.perf_counter()
-        for question, found, true in zip(
-            QUESTIONS, answer(table, rows, list(QUESTIONS)), exact, strict=False
-        ):
+        for question, found, true in zip(QUESTIONS, answer(table, rows, list(QUESTIONS)), exact, strict=False):
             spent = time.perf_counter() - start
             place = [name, sampler, size, seed, method, f"{question[0]} in {question[1]}"]
-            lines.append(
-                [*place, target_rows(table, rows, question), *scores(found, true, question), spent, ""]
-            )
+            lines.append([*place, target_rows(table, rows, question), *scores(found, true, question), spent, ""])
             start = time.perf_counter()
     if seed < ALARM_SEEDS:
         for estimator, kind, question, alarm in false_alarms(table, rows, seed):
@@ -120,15 +116,11 @@ def run(options: argparse.Namespace) -> None:
         for name in options.tables
         for size in options.rows
         for sampler in options.samplers
-        if (name, sampler, str(size), str(seed)) not in done
-        and (sampler == "uniform" or seed < options.tpe_seeds)
+        if (name, sampler, str(size), str(seed)) not in done and (sampler == "uniform" or seed < options.tpe_seeds)
     ]
     with ProcessPoolExecutor(options.jobs) as pool, path.open("a", newline="") as file:
         writer = csv.writer(file)
-        waiting = [
-            pool.submit(score, options.folder, options.output, *job)
-            for job in sorted(work, key=lambda j: j[3])
-        ]
+        waiting = [pool.submit(score, options.folder, options.output, *job) for job in sorted(work, key=lambda j: j[3])]
         for i, future in enumerate(as_completed(waiting), 1):
             writer.writerows(future.result())
             file.flush()
@@ -174,19 +166,14 @@ def print_scores(lines: list[dict[str, str]], key: str) -> None:
 
 
 def print_others(lines: list[dict[str, str]]) -> None:
-    print(
-        f"\n{'rows':>6} {'method':<18}{'share error':>12}{'tau':>8}{'first':>8}{'covered':>9}{'seconds':>9}"
-    )
+    print(f"\n{'rows':>6} {'method':<18}{'share error':>12}{'tau':>8}{'first':>8}{'covered':>9}{'seconds':>9}")
     for size in sorted({int(ln["rows"]) for ln in lines}):
         for method in METHODS:
             own = [ln for ln in lines if ln["method"] == method and int(ln["rows"]) == size and ln["l1"]]
             if own:
                 cells = [mean_of(own, key) for key in ("share_error", "tau", "first", "covered", "seconds")]
                 widths = (12, 8, 8, 9, 9)
-                print(
-                    f"{size:>6} {method:<18}"
-                    + "".join(f"{c:>{w}}" for c, w in zip(cells, widths, strict=True))
-                )
+                print(f"{size:>6} {method:<18}" + "".join(f"{c:>{w}}" for c, w in zip(cells, widths, strict=True)))
 
 
 def mean_of(lines: list[dict[str, str]], key: str) -> str:
@@ -217,13 +204,7 @@ def draw(lines: list[dict[str, str]], path: Path) -> None:
 
     names = [name for name in TABLES if any(ln["table"] == name for ln in lines)]
     figure, axes = plt.subplots(2, len(names), figsize=(3.1 * len(names), 5.6), sharex=True, squeeze=False)
-    shown = {
-        "auto": "#0072b2",
-        "counts": "#56b4e9",
-        "optuna": "#d55e00",
-        "histogram": "#888888",
-        "forest": "#009e73",
-    }
+    shown = {"auto": "#0072b2", "counts": "#56b4e9", "optuna": "#d55e00", "histogram": "#888888", "forest": "#009e73"}
     for column, name in enumerate(names):
         for row, (target, region) in enumerate(QUESTIONS):
             ax = axes[row][column]
@@ -231,13 +212,7 @@ def draw(lines: list[dict[str, str]], path: Path) -> None:
                 points = curve(lines, name, f"{target} in {region}", method)
                 width = 2.4 if method == "auto" else 1.2
                 ax.plot(
-                    [p[0] for p in points],
-                    [p[1] for p in points],
-                    "o-",
-                    ms=3,
-                    lw=width,
-                    color=colour,
-                    label=method,
+                    [p[0] for p in points], [p[1] for p in points], "o-", ms=3, lw=width, color=colour, label=method
                 )
             ax.set_xscale("log")
             ax.set_ylim(0, None)
@@ -253,12 +228,9 @@ def draw(lines: list[dict[str, str]], path: Path) -> None:
 def curve(lines: list[dict[str, str]], name: str, question: str, method: str) -> list[tuple[int, float]]:
     found: dict[int, list[float]] = defaultdict(list)
     for ln in lines:
-        if (ln["table"], ln["question"], ln["method"], ln["sampler"]) == (
-            name,
-            question,
-            method,
-            "uniform",
-        ) and ln["l1"]:
+        if (ln["table"], ln["question"], ln["method"], ln["sampler"]) == (name, question, method, "uniform") and ln[
+            "l1"
+        ]:
             found[int(ln["rows"])].append(float(ln["l1"]))
     return [(size, float(np.mean(values))) for size, values in sorted(found.items())]
 

@@ -70,9 +70,7 @@ def read_table(folder: Path, name: str) -> Table:
     sign = -1.0 if goal["direction"] == "maximize" else 1.0
     table = pq.read_table(folder / f"{name}.parquet")
     if name.endswith("_lattice"):
-        return Table(
-            name, tuple(fields), choices, fields, sign * table[0].to_numpy().astype(np.float64), None
-        )
+        return Table(name, tuple(fields), choices, fields, sign * table[0].to_numpy().astype(np.float64), None)
     seeds = np.stack([table[column].to_numpy() for column in goal["columns"]])
     codes = np.stack(
         [
@@ -189,9 +187,7 @@ def by_pedanova(
         )
 
 
-def by_histogram(
-    table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]
-) -> Iterator[Answer]:
+def by_histogram(table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]) -> Iterator[Answer]:
     codes = table.at(rows)
     for target, region in questions:
         found = divergences(lambda at: codes[at], table.objective[rows], table.sizes, (target, region))
@@ -226,9 +222,7 @@ def study_of(table: Table, rows: NDArray[np.int64]) -> object:
     return study
 
 
-def by_optuna(
-    table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]
-) -> Iterator[Answer]:
+def by_optuna(table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]) -> Iterator[Answer]:
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
     study = study_of(table, rows)
@@ -238,9 +232,7 @@ def by_optuna(
         yield Answer(ratios(np.array([found.get(name, 0.0) for name in table.names])))
 
 
-def by_forest(
-    table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]
-) -> Iterator[Answer]:
+def by_forest(table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]) -> Iterator[Answer]:
     """Random-forest f-ANOVA of the objective itself: it knows no target, so every question gets the same."""
     a = pa.analyze(table.columns(rows), table.objective[rows], space=table.space())
     found = a.forest(pairs=False, trees=32)

@@ -33,9 +33,7 @@ def make_data(rows: int, columns: int) -> tuple[dict[str, np.ndarray], np.ndarra
     return data, sum(5.0**-i * data[f"x{i}"] ** 2 for i in range(4))
 
 
-def ask_pedanova(
-    data: dict[str, np.ndarray], objective: np.ndarray, threads: int | None, draws: int = 0
-) -> list[str]:
+def ask_pedanova(data: dict[str, np.ndarray], objective: np.ndarray, threads: int | None, draws: int = 0) -> list[str]:
     """Ranked importances, as the others give them; with draws also intervals and p-values, which they lack."""
     space = {name: pa.Float(-5, 5) for name in data}
     return list(pa.analyze(data, objective, space=space, threads=threads).importance(0.1, draws=draws))
@@ -64,9 +62,7 @@ def make_trials(data: dict[str, np.ndarray], objective: np.ndarray) -> object:
     distributions = {name: optuna.distributions.FloatDistribution(-5, 5) for name in data}
     columns = [column.tolist() for column in data.values()]
     study.add_trials(
-        optuna.trial.create_trial(
-            params=dict(zip(data, values, strict=True)), distributions=distributions, value=value
-        )
+        optuna.trial.create_trial(params=dict(zip(data, values, strict=True)), distributions=distributions, value=value)
         for *values, value in zip(*columns, objective.tolist(), strict=True)
     )
     return study

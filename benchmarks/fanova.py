@@ -68,8 +68,7 @@ def by_walking(kind: Any) -> Work:
     def work(trees: Iterable[Any]) -> np.ndarray:
         found = [kind(tree, space) for tree in trees]
         shares = [
-            [tree.get_marginal_variance(np.array([dim])) / tree.variance for dim in range(PARAMETERS)]
-            for tree in found
+            [tree.get_marginal_variance(np.array([dim])) / tree.variance for dim in range(PARAMETERS)] for tree in found
         ]
         return np.mean(shares, axis=0)
 

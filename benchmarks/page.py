@@ -53,9 +53,7 @@ def measure(path: Path, folder: Path) -> dict[str, list[float]]:
     page.open(path)
     steps: dict[str, list[float]] = {"drawing": [], "to the frame": []}
     for slider in ("region", "target"):
-        low, high = page.run(
-            "const s = document.getElementById(arguments[0]); return [+s.min, +s.max]", slider
-        )
+        low, high = page.run("const s = document.getElementById(arguments[0]); return [+s.min, +s.max]", slider)
         for value in [*range(high, low - 1, -1), *range(low, high + 1)]:
             drawing, whole = page.driver.execute_async_script(STEP, slider, value)
             steps["drawing"].append(drawing)
@@ -80,9 +78,7 @@ def main() -> None:
         print(f"size {path.stat().st_size / 1e6:.2f} MB")
         for name, times in measure(path, Path(folder)).items():
             worst, middle = max(times), statistics.median(times)
-            print(
-                f"{name:<13} median {middle:5.0f} ms, worst {worst:5.0f} ms = {worst / LIMIT:.2f} of the limit"
-            )
+            print(f"{name:<13} median {middle:5.0f} ms, worst {worst:5.0f} ms = {worst / LIMIT:.2f} of the limit")
 
 
 if __name__ == "__main__":

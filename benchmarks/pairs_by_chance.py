@@ -42,9 +42,7 @@ def p_of(x: np.ndarray, target: np.ndarray, cells: object, seed: int) -> float:
     return a.interactions(pa.equals(0), cells=cells, seed=seed)["x1", "x2"].p_value
 
 
-def draw_additive(
-    rule: Rule, rows: int, inside: int, random: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def draw_additive(rule: Rule, rows: int, inside: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Rows and their targets, as many as a quantile would hold up to one in twenty."""
     while True:
         x = random.random((2, rows))
@@ -53,9 +51,7 @@ def draw_additive(
             return x, target
 
 
-def draw_joint(
-    rule: Rule, rows: int, inside: int, random: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def draw_joint(rule: Rule, rows: int, inside: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     x = random.random((2, rows))
     target = np.zeros(rows, dtype=bool)
     target[np.argsort(rule(*x, random))[:inside]] = True
@@ -63,11 +59,7 @@ def draw_joint(
 
 
 def rejected(
-    draw: Callable[..., tuple[np.ndarray, np.ndarray]],
-    rule: Rule,
-    size: tuple[int, int],
-    cells: object,
-    repeats: int,
+    draw: Callable[..., tuple[np.ndarray, np.ndarray]], rule: Rule, size: tuple[int, int], cells: object, repeats: int
 ) -> float:
     random = np.random.default_rng(1)
     low = [p_of(*draw(rule, *size, random), cells, seed) <= 0.05 for seed in range(repeats)]
@@ -84,9 +76,7 @@ def main() -> None:
         ("an interaction: the more the better", draw_joint, JOINT, repeats // 5),
     ):
         print(title)
-        print(
-            f"{'rows':>6}{'target':>8}  {'rule':<12}" + "".join(f"{'cells ' + str(c):>13}" for c in choices)
-        )
+        print(f"{'rows':>6}{'target':>8}  {'rule':<12}" + "".join(f"{'cells ' + str(c):>13}" for c in choices))
         for size in ((500, 50), (200, 20), (1_000, 100)):
             for name, rule in rules.items():
                 shown = "".join(f"{rejected(draw, rule, size, c, times):>13.3f}" for c in choices)

@@ -116,9 +116,7 @@ def naive_box(table: Table, rows: NDArray[np.int64]) -> Box:
     values = table.objective[rows]
     top = table.at(rows)[values <= best(values, 0.1)]
     return [
-        np.arange(top[:, j].min(), top[:, j].max() + 1)
-        if "grid" in table.fields[name]
-        else np.unique(top[:, j])
+        np.arange(top[:, j].min(), top[:, j].max() + 1) if "grid" in table.fields[name] else np.unique(top[:, j])
         for j, name in enumerate(table.names)
     ]
 
@@ -231,9 +229,7 @@ def run(options: argparse.Namespace) -> None:
     write(options, "further-tpe.csv", go_on, [(options.folder, keep, list(run), boxes[run]) for run in order])
 
 
-def write(
-    options: argparse.Namespace, name: str, task: Callable[..., list[list[object]]], work: list[Any]
-) -> None:
+def write(options: argparse.Namespace, name: str, task: Callable[..., list[list[object]]], work: list[Any]) -> None:
     """Every task's lines put at the end of a file as they come."""
     with ProcessPoolExecutor(options.jobs) as pool, (options.output / name).open("a", newline="") as file:
         writer = csv.writer(file)
@@ -271,8 +267,7 @@ def report(options: argparse.Namespace) -> None:
     for size in sorted(options.rows):
         for sampler in options.samplers:
             mine, further = (
-                [ln for ln in each if ln["sampler"] == sampler and int(ln["rows"]) == size]
-                for each in (lines, tpe)
+                [ln for ln in each if ln["sampler"] == sampler and int(ln["rows"]) == size] for each in (lines, tpe)
             )
             for name in ["all", *(options.tables if size == BY_TABLE else ())]:
                 own, after = ([ln for ln in each if name in ("all", ln["table"])] for each in (mine, further))
@@ -307,9 +302,7 @@ def against(tpe: Lines) -> list[str]:
     regret = {kind: {tuple(ln[key] for key in HEADER[:4]): float(ln["regret"]) for ln in tpe if ln["kind"] == kind}
               for kind in ("reduced", "full", "naive")}  # fmt: skip
     runs = list(regret["reduced"])
-    own, full, naive = (
-        np.array([regret[kind][run] for run in runs]) for kind in ("reduced", "full", "naive")
-    )
+    own, full, naive = (np.array([regret[kind][run] for run in runs]) for kind in ("reduced", "full", "naive"))
     return [
         f"{np.mean(own < full):.0%} ({np.mean(own == full):.0%})",
         f"{np.mean(own < naive) + 0.5 * np.mean(own == naive):.0%}",
@@ -380,9 +373,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--rows", type=whole_numbers, default=list(SIZES))
-    parser.add_argument(
-        "--tpe-rows", type=whole_numbers, default=list(SIZES), help="trials that TPE goes on from"
-    )
+    parser.add_argument("--tpe-rows", type=whole_numbers, default=list(SIZES), help="trials that TPE goes on from")
     parser.add_argument("--tables", type=lambda text: text.split(","), default=list(TABLES))
     parser.add_argument("--samplers", type=lambda text: text.split(","), default=["uniform", "tpe"])
     parser.add_argument("--jobs", type=int, default=1)

@@ -91,12 +91,7 @@ def ratio(above: list[float], below: list[float]) -> float:
 
 
 def show(
-    title: str,
-    table: Table,
-    options: argparse.Namespace,
-    *,
-    numpy: bool = False,
-    levels: list[float] | None = LEVELS,
+    title: str, table: Table, options: argparse.Namespace, *, numpy: bool = False, levels: list[float] | None = LEVELS
 ) -> None:
     contestants: dict[str, Callable[[], object]] = {
         "own": lambda: count(table, options.threads, levels),
@@ -119,9 +114,7 @@ def peak_bytes() -> int:
 def show_memory(table: Table, options: argparse.Namespace) -> None:
     """Only of use for the first and largest table of a process: the peak never falls."""
     data, objective, _ = table
-    size = sum(
-        column.values.nbytes if isinstance(column, Column) else column.nbytes for column in data.values()
-    )
+    size = sum(column.values.nbytes if isinstance(column, Column) else column.nbytes for column in data.values())
     size += objective.nbytes
     before = peak_bytes()
     count(table, options.threads, LEVELS)
@@ -138,9 +131,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    print(
-        f"pedanova {pa.__version__}, counting: {kernel.describe()}, {options.threads} threads, load {load}\n"
-    )
+    print(f"pedanova {pa.__version__}, counting: {kernel.describe()}, {options.threads} threads, load {load}\n")
     print(f"{'':<34}{'pedanova':>12}{'to a read':>11}{'1 thread':>11}{'NumPy':>11}")
     if options.largest:
         table = make_floats(options.largest, 4)

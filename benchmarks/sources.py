@@ -47,9 +47,7 @@ def fill_sqlite(path: Path, trials: int) -> str:
     url = f"sqlite:///{path}"
     optuna.create_study(storage=url, study_name="bench")
     rng = np.random.default_rng(0)
-    space = {
-        f"x{i}": optuna.distributions.FloatDistribution(1e-5, 1.0, log=bool(i % 2)) for i in range(PARAMS - 2)
-    }
+    space = {f"x{i}": optuna.distributions.FloatDistribution(1e-5, 1.0, log=bool(i % 2)) for i in range(PARAMS - 2)}
     space["n"] = optuna.distributions.IntDistribution(1, 64)
     space["c"] = optuna.distributions.CategoricalDistribution(["a", "b", "c"])
     texts = {name: optuna.distributions.distribution_to_json(one) for name, one in space.items()}
@@ -75,17 +73,13 @@ def fill_sqlite(path: Path, trials: int) -> str:
 
 def measure(reader: str, url: str) -> tuple[int, float, float]:
     code = AROUND.format(body=READERS[reader].format(url=url))
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
     count, seconds, peak = json.loads(done.stdout.splitlines()[-1])
     return count, seconds, peak
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()

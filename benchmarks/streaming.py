@@ -55,7 +55,7 @@ with parquet.ParquetFile(file, pre_buffer=False) as source:
 # What Python must load first is no part of the work; it takes about a second, once.
 OURS_SETUP = """
 import pyarrow, pyarrow.parquet, narwhals, pedanova as pa
-import pedanova.scale.scan
+import pedanova.scale.count_scan
 pyarrow.set_cpu_count(1)
 file = {file!r}
 """

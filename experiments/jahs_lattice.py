@@ -66,8 +66,7 @@ def main() -> int:
     accuracy = table["valid_acc_milli"].combine_chunks().to_numpy()
     columns = lattice_columns(plain)
     space = {
-        name: (pa.Ordinal if "grid" in fields else pa.Categorical)(choices_of(fields))
-        for name, fields in plain.items()
+        name: (pa.Ordinal if "grid" in fields else pa.Categorical)(choices_of(fields)) for name, fields in plain.items()
     }
     before = peak_megabytes()
     start = time.perf_counter()
@@ -112,9 +111,7 @@ def compare(a: pa.Analysis, truth: dict[str, dict[str, float]], rule: Rule) -> f
         found = a.importance(rule(target), rule(region))
         first = found.rows[0]
         print(f"  {found.target} in {found.region}: {first.n_target:,} of {first.n_region:,} rows")
-        shown = [
-            f"{name} {100 * found[name].ratio:.4f} ({exact:.4f})" for name, exact in truth[question].items()
-        ]
+        shown = [f"{name} {100 * found[name].ratio:.4f} ({exact:.4f})" for name, exact in truth[question].items()]
         print("    " + ", ".join(shown))
         worst = max(worst, *(abs(found[n].ratio - exact / 100) for n, exact in truth[question].items()))
     return worst

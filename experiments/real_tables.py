@@ -27,14 +27,10 @@ def parameter_of(fields: dict[str, object]) -> pa.space.Parameter:
 
 def show(a: pa.Analysis, **question: object) -> None:
     found = a.importance(**question)  # type: ignore[arg-type]
-    print(
-        f"\n{found.target} in {found.region}: {found.rows[0].n_target:,} of {found.rows[0].n_region:,} rows"
-    )
+    print(f"\n{found.target} in {found.region}: {found.rows[0].n_target:,} of {found.rows[0].n_region:,} rows")
     for row in found.rows[:8]:
         parts = f"value {row.value:7.3f}  activity {row.activity:7.3f}" if row.activity else ""
-        print(
-            f"  {row.name:<26}{row.ratio:7.1%}  share {max(0, row.share):6.1%}  PED {row.divergence:8.3f}  {parts}"
-        )
+        print(f"  {row.name:<26}{row.ratio:7.1%}  share {max(0, row.share):6.1%}  PED {row.divergence:8.3f}  {parts}")
     for note in found.notes:
         print(f"  - {note}")
 

@@ -19,9 +19,7 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks(name: str, language: str) -> list[str]:
-    found = [
-        text for kind, text in FENCE.findall((ROOT / name).read_text(encoding="utf-8")) if kind == language
-    ]
+    found = [text for kind, text in FENCE.findall((ROOT / name).read_text(encoding="utf-8")) if kind == language]
     assert found, f"{name} has no {language} block"
     return found
 
@@ -73,9 +71,7 @@ def study(trials: pd.DataFrame) -> optuna.Study:
     return study
 
 
-def test_python_of_the_readme(
-    trials: pd.DataFrame, study: optuna.Study, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_python_of_the_readme(trials: pd.DataFrame, study: optuna.Study, capsys: pytest.CaptureFixture[str]) -> None:
     columns = ["learning_rate", "layers", "batch_size", "optimizer", "error"]
     names = {
         "df": trials,
@@ -154,9 +150,7 @@ def test_rows_and_conditions(trials: pd.DataFrame) -> None:
             "optimizer": trials["optimizer"],
             "momentum": np.where(trials["optimizer"] == "sgd", random.random(rows), np.nan),
             "phase": np.where(np.arange(rows) < 300, "early", "late"),
-            "lr": np.where(
-                np.arange(rows) < 300, random.uniform(1e-4, 1, rows), random.uniform(1e-5, 1e-2, rows)
-            ),
+            "lr": np.where(np.arange(rows) < 300, random.uniform(1e-4, 1, rows), random.uniform(1e-5, 1e-2, rows)),
             "alpha": alpha,
             "beta": alpha + (1 - alpha) * random.random(rows),
             "loss": random.random(rows),

@@ -21,7 +21,7 @@ using namespace pedanova;
 
 namespace {
 
-constexpr std::int32_t abi = 7;  // raised whenever a signature below changes; kernel.py asks for it
+constexpr std::int32_t abi = 8;  // raised whenever a signature below changes; base/kernel/library.py asks for it
 constexpr std::int64_t bad_argument = -1;
 constexpr std::int64_t failed = -2;
 
@@ -42,14 +42,19 @@ std::int64_t guarded(const Work& work) {
 
 PEDANOVA_EXPORT std::int32_t pedanova_abi() { return abi; }
 
+// The size of what is passed as a struct: Python mirrors it by hand, and refuses to work where it is another.
+PEDANOVA_EXPORT std::int64_t pedanova_feature_size() { return static_cast<std::int64_t>(sizeof(Feature)); }
+
 // levels: (rows,) of 1 or 2 bytes each, as level_bytes says.
-PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
-                                                    std::int64_t rows, const double* boundaries, std::int64_t count,
-                                                    std::int64_t nan_level, std::int32_t level_bytes, void* levels) {
+PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::int64_t stride, std::int32_t dtype,
+                                                    double sign, std::int64_t rows, const double* boundaries,
+                                                    std::int64_t count, std::int64_t nan_level,
+                                                    std::int32_t level_bytes, void* levels) {
     if (!is_known(dtype) || rows < 0 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
     const Column column = as_column(objective, stride, dtype);
     return guarded([&] {
-        if (level_bytes == 1) assign_levels(column, sign, rows, boundaries, count, nan_level, static_cast<std::uint8_t*>(levels));
+        if (level_bytes == 1)
+            assign_levels(column, sign, rows, boundaries, count, nan_level, static_cast<std::uint8_t*>(levels));
         else assign_levels(column, sign, rows, boundaries, count, nan_level, static_cast<std::uint16_t*>(levels));
         return std::int64_t{0};
     });
@@ -57,10 +62,12 @@ PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::
 
 // levels: (rows,) codes from 0 to level_count, which stands for rows that do not count.
 PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, std::int32_t count, std::int64_t rows,
-                                                     std::int32_t level_bytes, const void* levels, std::int64_t level_count,
-                                                     const void* objective, std::int64_t stride, std::int32_t dtype) {
+                                                     std::int32_t level_bytes, const void* levels,
+                                                     std::int64_t level_count, const void* objective,
+                                                     std::int64_t stride, std::int32_t dtype) {
     if (!is_known(dtype) || rows < 0 || level_count < 1 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
-    if (count < 1 || count > most_features || !std::all_of(features, features + count, [](const Feature& f) { return f.is_sound(); }))
+    if (count < 1 || count > most_features ||
+        !std::all_of(features, features + count, [](const Feature& f) { return f.is_sound(); }))
         return bad_argument;
     const Rows all{rows, level_count, as_column(objective, stride, dtype)};
     return guarded([&] {
@@ -70,8 +77,9 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, st
     });
 }
 
-PEDANOVA_EXPORT std::int64_t pedanova_sum_levels(const void* objective, std::int64_t stride, std::int32_t dtype, std::int64_t rows,
-                                                 std::int32_t level_bytes, const void* levels, const double* centres, Moment* table) {
+PEDANOVA_EXPORT std::int64_t pedanova_sum_levels(const void* objective, std::int64_t stride, std::int32_t dtype,
+                                                 std::int64_t rows, std::int32_t level_bytes, const void* levels,
+                                                 const double* centres, Moment* table) {
     if (!is_known(dtype) || rows < 0 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
     const Column column = as_column(objective, stride, dtype);
     return guarded([&] {
@@ -81,8 +89,8 @@ PEDANOVA_EXPORT std::int64_t pedanova_sum_levels(const void* objective, std::int
     });
 }
 
-PEDANOVA_EXPORT std::int64_t pedanova_code_feature(const Feature* feature, std::int64_t rows, const std::uint8_t* groups,
-                                                   std::uint8_t* codes) {
+PEDANOVA_EXPORT std::int64_t pedanova_code_feature(const Feature* feature, std::int64_t rows,
+                                                   const std::uint8_t* groups, std::uint8_t* codes) {
     if (rows < 0 || !feature->is_sound()) return bad_argument;
     return guarded([&] {
         code_feature(*feature, rows, groups, codes);
@@ -91,9 +99,11 @@ PEDANOVA_EXPORT std::int64_t pedanova_code_feature(const Feature* feature, std::
 }
 
 // codes: (columns, rows), all below width; parts: (rows,), all below part_count; tables: one for each pair of columns.
-PEDANOVA_EXPORT std::int64_t pedanova_count_pairs(const std::uint8_t* codes, const std::uint8_t* parts, std::int64_t rows,
-                                                  std::int64_t columns, std::int64_t width, std::int64_t part_count, std::uint32_t* tables) {
-    if (rows < 0 || rows > INT32_MAX || columns < 2 || width < 1 || width > 256 || part_count < 1 || part_count > 256) return bad_argument;
+PEDANOVA_EXPORT std::int64_t pedanova_count_pairs(const std::uint8_t* codes, const std::uint8_t* parts,
+                                                  std::int64_t rows, std::int64_t columns, std::int64_t width,
+                                                  std::int64_t part_count, std::uint32_t* tables) {
+    if (rows < 0 || rows > INT32_MAX || columns < 2 || width < 1 || width > 256 || part_count < 1 || part_count > 256)
+        return bad_argument;
     return guarded([&] {
         count_pairs(codes, parts, rows, columns, width, part_count, tables);
         return std::int64_t{0};
@@ -101,25 +111,28 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_pairs(const std::uint8_t* codes, con
 }
 
 // Returns the number of NaN among the rows.
-PEDANOVA_EXPORT std::int64_t pedanova_count_digits(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
-                                                   std::int64_t rows, const std::int32_t* const* children, std::int32_t depth,
-                                                   std::int64_t* counts) {
+PEDANOVA_EXPORT std::int64_t pedanova_count_digits(const void* objective, std::int64_t stride, std::int32_t dtype,
+                                                   double sign, std::int64_t rows, const std::int32_t* const* children,
+                                                   std::int32_t depth, std::int64_t* counts) {
     if (!is_known(dtype) || rows < 0 || depth < 0 || depth >= digit_count) return bad_argument;
-    return guarded([&] { return count_digits(as_column(objective, stride, dtype), sign, rows, children, depth, counts); });
+    return guarded(
+        [&] { return count_digits(as_column(objective, stride, dtype), sign, rows, children, depth, counts); });
 }
 
 // Returns how many rows lie under a wanted prefix.
-PEDANOVA_EXPORT std::int64_t pedanova_gather_wanted(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
-                                                    std::int64_t rows, const std::int32_t* const* children, std::int32_t depth,
-                                                    double* out, std::int64_t capacity) {
+PEDANOVA_EXPORT std::int64_t pedanova_gather_wanted(const void* objective, std::int64_t stride, std::int32_t dtype,
+                                                    double sign, std::int64_t rows, const std::int32_t* const* children,
+                                                    std::int32_t depth, double* out, std::int64_t capacity) {
     if (!is_known(dtype) || rows < 0 || depth < 0 || depth >= digit_count) return bad_argument;
-    return guarded([&] { return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity); });
+    return guarded(
+        [&] { return gather_wanted(as_column(objective, stride, dtype), sign, rows, children, depth, out, capacity); });
 }
 
 // slots: (rows,) of every row; counts: (window slots + 1,), NaN last.
-PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
-                                                   std::int64_t rows, std::uint64_t first, std::int32_t shift, std::int64_t slot_count,
-                                                   std::int64_t* counts, std::uint16_t* slots) {
+PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::int64_t stride, std::int32_t dtype,
+                                                   double sign, std::int64_t rows, std::uint64_t first,
+                                                   std::int32_t shift, std::int64_t slot_count, std::int64_t* counts,
+                                                   std::uint16_t* slots) {
     const Window window{first, shift, slot_count};
     if (!is_known(dtype) || rows < 0 || !window.is_sound()) return bad_argument;
     return guarded([&] {
@@ -129,31 +142,40 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::i
 }
 
 // Returns how many rows lie in the slots to be collected.
-PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
-                                                   std::int64_t rows, const std::uint16_t* slots, const std::int32_t* wanted,
-                                                   std::int64_t slot_count, Ends* ends, double* out, std::int64_t capacity) {
+PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::int64_t stride, std::int32_t dtype,
+                                                   double sign, std::int64_t rows, const std::uint16_t* slots,
+                                                   const std::int32_t* wanted, std::int64_t slot_count, Ends* ends,
+                                                   double* out, std::int64_t capacity) {
     if (!is_known(dtype) || rows < 0 || slot_count < 1 || slot_count > Window::most_slots + 1) return bad_argument;
     return guarded([&] {
-        return gather_slots(slots, as_column(objective, stride, dtype), sign, rows, wanted, slot_count, ends, out, capacity);
+        return gather_slots(slots, as_column(objective, stride, dtype), sign, rows, wanted, slot_count, ends, out,
+                            capacity);
     });
 }
 
-PEDANOVA_EXPORT std::int64_t pedanova_assign_by_slots(const void* objective, std::int64_t stride, std::int32_t dtype, double sign,
-                                                      std::int64_t rows, const std::uint16_t* slots, std::uint64_t first,
-                                                      std::int32_t shift, std::int64_t slot_count, const double* boundaries,
-                                                      std::int64_t count, std::int64_t nan_level, std::int32_t level_bytes, void* levels) {
+PEDANOVA_EXPORT std::int64_t pedanova_assign_by_slots(const void* objective, std::int64_t stride, std::int32_t dtype,
+                                                      double sign, std::int64_t rows, const std::uint16_t* slots,
+                                                      std::uint64_t first, std::int32_t shift, std::int64_t slot_count,
+                                                      const double* boundaries, std::int64_t count,
+                                                      std::int64_t nan_level, std::int32_t level_bytes, void* levels) {
     const Window window{first, shift, slot_count};
-    if (!is_known(dtype) || rows < 0 || !window.is_sound() || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
+    if (!is_known(dtype) || rows < 0 || !window.is_sound() || (level_bytes != 1 && level_bytes != 2))
+        return bad_argument;
     const Column column = as_column(objective, stride, dtype);
     return guarded([&] {
-        if (level_bytes == 1) assign_by_slots(slots, window, column, sign, rows, boundaries, count, nan_level, static_cast<std::uint8_t*>(levels));
-        else assign_by_slots(slots, window, column, sign, rows, boundaries, count, nan_level, static_cast<std::uint16_t*>(levels));
+        if (level_bytes == 1)
+            assign_by_slots(slots, window, column, sign, rows, boundaries, count, nan_level,
+                            static_cast<std::uint8_t*>(levels));
+        else
+            assign_by_slots(slots, window, column, sign, rows, boundaries, count, nan_level,
+                            static_cast<std::uint16_t*>(levels));
         return std::int64_t{0};
     });
 }
 
 // rows: (count, objectives) different rows in lexicographic order, all minimised.
-PEDANOVA_EXPORT std::int64_t pedanova_find_fronts(const double* rows, std::int64_t count, std::int64_t objectives, std::int64_t* fronts) {
+PEDANOVA_EXPORT std::int64_t pedanova_find_fronts(const double* rows, std::int64_t count, std::int64_t objectives,
+                                                  std::int64_t* fronts) {
     if (count < 0 || objectives < 2) return bad_argument;
     return guarded([&] {
         find_fronts(rows, count, objectives, fronts);

@@ -41,16 +41,26 @@ void load_as(const Column& column, std::int64_t first, std::int64_t rows, Wanted
 template <class Wanted>
 void load(const Column& column, std::int64_t first, std::int64_t rows, Wanted* out) {
     switch (column.dtype) {
-        case Dtype::f32: return load_as<float>(column, first, rows, out);
-        case Dtype::f64: return load_as<double>(column, first, rows, out);
-        case Dtype::i8: return load_as<std::int8_t>(column, first, rows, out);
-        case Dtype::i16: return load_as<std::int16_t>(column, first, rows, out);
-        case Dtype::i32: return load_as<std::int32_t>(column, first, rows, out);
-        case Dtype::i64: return load_as<std::int64_t>(column, first, rows, out);
-        case Dtype::u8: return load_as<std::uint8_t>(column, first, rows, out);
-        case Dtype::u16: return load_as<std::uint16_t>(column, first, rows, out);
-        case Dtype::u32: return load_as<std::uint32_t>(column, first, rows, out);
-        case Dtype::u64: return load_as<std::uint64_t>(column, first, rows, out);
+        case Dtype::f32:
+            return load_as<float>(column, first, rows, out);
+        case Dtype::f64:
+            return load_as<double>(column, first, rows, out);
+        case Dtype::i8:
+            return load_as<std::int8_t>(column, first, rows, out);
+        case Dtype::i16:
+            return load_as<std::int16_t>(column, first, rows, out);
+        case Dtype::i32:
+            return load_as<std::int32_t>(column, first, rows, out);
+        case Dtype::i64:
+            return load_as<std::int64_t>(column, first, rows, out);
+        case Dtype::u8:
+            return load_as<std::uint8_t>(column, first, rows, out);
+        case Dtype::u16:
+            return load_as<std::uint16_t>(column, first, rows, out);
+        case Dtype::u32:
+            return load_as<std::uint32_t>(column, first, rows, out);
+        case Dtype::u64:
+            return load_as<std::uint64_t>(column, first, rows, out);
     }
 }
 
@@ -58,13 +68,15 @@ void load(const Column& column, std::int64_t first, std::int64_t rows, Wanted* o
 inline const double* view(const Column& column, std::int64_t first, std::int64_t rows, double* buffer) {
     const char* from = column.data + first * column.stride;
     const bool plain = column.dtype == Dtype::f64 && column.stride == static_cast<std::int64_t>(sizeof(double));
-    if (plain && reinterpret_cast<std::uintptr_t>(from) % alignof(double) == 0) return reinterpret_cast<const double*>(from);
+    if (plain && reinterpret_cast<std::uintptr_t>(from) % alignof(double) == 0)
+        return reinterpret_cast<const double*>(from);
     load(column, first, rows, buffer);
     return buffer;
 }
 
 // sign * rows, likewise.
-inline const double* signed_view(const Column& column, double sign, std::int64_t first, std::int64_t rows, double* buffer) {
+inline const double* signed_view(const Column& column, double sign, std::int64_t first, std::int64_t rows,
+                                 double* buffer) {
     const double* values = view(column, first, rows, buffer);
     if (sign == 1.0) return values;
     for (std::int64_t i = 0; i < rows; ++i) buffer[i] = sign * values[i];
@@ -80,7 +92,8 @@ inline std::uint64_t order_key(double value) {
     value += 0.0;
     std::int64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    return static_cast<std::uint64_t>(bits) ^ (static_cast<std::uint64_t>(bits >> 63) | top_bit);  // all bits, if negative
+    return static_cast<std::uint64_t>(bits) ^
+           (static_cast<std::uint64_t>(bits >> 63) | top_bit);  // all bits, if negative
 }
 
 // The number behind a key that is not NaN's.

@@ -1,9 +1,9 @@
 // [level x cell] -> counts and sums of the objective, for a few columns at a time.
 //
 // Counted row by row, a table of many levels would miss the cache at almost every row, and one of few cells would make
-// each row wait for the sum of the one before. So rows wait in a bucket of their level; when it is full, the level's own
-// part of all tables, small again, is filled in one go. Rows of one level keep their order, so the sums have the same
-// bytes either way.
+// each row wait for the sum of the one before. So rows wait in a bucket of their level; when it is full, the level's
+// own part of all tables, small again, is filled in one go. Rows of one level keep their order, so the sums have the
+// same bytes either way.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 
 namespace pedanova {
 
-constexpr int most_features = 4;                    // columns counted together: their cells share 8 bytes
-constexpr std::int64_t waiting_rows = 1 << 20;      // in all buckets together: 16 MB
-constexpr std::int64_t full_rows = 1 << 13;         // of a bucket at the most,
-constexpr std::int64_t odd_rows = 12;               // and a few more, so that buckets do not meet in the same lines of the cache
-constexpr std::int64_t most_bucket_levels = 512;    // with more, too few rows wait for each
-constexpr std::int64_t rows_ahead = 8;              // two lines of the cache
+constexpr int most_features = 4;                // columns counted together: their cells share 8 bytes
+constexpr std::int64_t waiting_rows = 1 << 20;  // in all buckets together: 16 MB
+constexpr std::int64_t full_rows = 1 << 13;     // of a bucket at the most,
+constexpr std::int64_t odd_rows = 12;  // and a few more, so that buckets do not meet in the same lines of the cache
+constexpr std::int64_t most_bucket_levels = 512;  // with more, too few rows wait for each
+constexpr std::int64_t rows_ahead = 8;            // two lines of the cache
 
 struct Rows {
     std::int64_t count;
@@ -71,7 +71,8 @@ void add_level(const Feature* features, std::int64_t level, const Record* from, 
 }
 
 template <int Features, class Level>
-void count_in_buckets(const Feature* features, const std::vector<FillCells>& fills, const Level* levels, const Rows& rows) {
+void count_in_buckets(const Feature* features, const std::vector<FillCells>& fills, const Level* levels,
+                      const Rows& rows) {
     const std::int64_t capacity = std::min(full_rows, waiting_rows / (rows.levels + 1)) + odd_rows;
     const std::unique_ptr<Record[]> space(new Record[capacity * (rows.levels + 1) + rows_ahead]);
     std::vector<std::uint32_t> numbers(rows.levels + 1, 0);
@@ -103,7 +104,8 @@ void count_in_buckets(const Feature* features, const std::vector<FillCells>& fil
 }
 
 inline bool is_worth_waiting(const Feature* features, int count, const Rows& rows) {
-    const bool narrow = std::all_of(features, features + count, [](const Feature& f) { return f.width() <= UINT16_MAX; });
+    const bool narrow =
+        std::all_of(features, features + count, [](const Feature& f) { return f.width() <= UINT16_MAX; });
     return narrow && rows.count >= waiting_rows / 8 && rows.levels <= most_bucket_levels;
 }
 
@@ -116,10 +118,14 @@ void count_features(const Feature* features, int count, const Level* levels, con
         return;
     }
     switch (count) {
-        case 1: return count_in_buckets<1>(features, fills, levels, rows);
-        case 2: return count_in_buckets<2>(features, fills, levels, rows);
-        case 3: return count_in_buckets<3>(features, fills, levels, rows);
-        default: return count_in_buckets<4>(features, fills, levels, rows);
+        case 1:
+            return count_in_buckets<1>(features, fills, levels, rows);
+        case 2:
+            return count_in_buckets<2>(features, fills, levels, rows);
+        case 3:
+            return count_in_buckets<3>(features, fills, levels, rows);
+        default:
+            return count_in_buckets<4>(features, fills, levels, rows);
     }
 }
 

@@ -19,13 +19,13 @@ struct EvenGrid {
     static constexpr int unit_bits = 20;
     static constexpr double units = 1 << unit_bits;
     static constexpr std::uint32_t too_near = 2u << (32 - unit_bits);  // one unit to either side
-    static constexpr std::int64_t most_cells = 1000 + (1 << 10);  // positions, and a little beyond, fit 32 bits
+    static constexpr std::int64_t most_cells = 1000 + (1 << 10);       // positions, and a little beyond, fit 32 bits
 
     const double* boundaries;  // (cells - 1,) ascending
     std::int32_t cells;
-    double origin;         // where the first cell begins
-    double scale;          // units of position per unit of value
-    double low, high;      // values beyond are refused
+    double origin;     // where the first cell begins
+    double scale;      // units of position per unit of value
+    double low, high;  // values beyond are refused
     std::uint32_t missing, outside;
 
     double position(double value) const { return (value - origin) * scale; }
@@ -34,7 +34,8 @@ struct EvenGrid {
         const double first = position(low), last = position(high), room = units * 16;
         bool fine = FLT_EVAL_METHOD == 0 && cells <= most_cells;
         fine = fine && first > -room && last < units * static_cast<double>(cells) + room;  // false for NaN
-        for (std::int32_t i = 0; fine && i + 1 < cells; ++i) fine = std::fabs(position(boundaries[i]) - units * (i + 1)) < 0.9;
+        for (std::int32_t i = 0; fine && i + 1 < cells; ++i)
+            fine = std::fabs(position(boundaries[i]) - units * (i + 1)) < 0.9;
         return fine;
     }
 };
@@ -47,7 +48,9 @@ struct PlainGrid {
     std::uint32_t end;  // behind the last cell
 
     explicit PlainGrid(const EvenGrid& grid)
-        : scale(grid.scale), shift(whole_shift - grid.origin * grid.scale + 1.0), end(static_cast<std::uint32_t>(grid.cells) << EvenGrid::unit_bits) {}
+        : scale(grid.scale),
+          shift(whole_shift - grid.origin * grid.scale + 1.0),
+          end(static_cast<std::uint32_t>(grid.cells) << EvenGrid::unit_bits) {}
 
     std::uint64_t bits(double value) const { return bits_of(value * scale + shift); }
     double position(double value) const { return value * scale + shift - whole_shift - 1.0; }
@@ -84,7 +87,8 @@ struct Found {
 
 PEDANOVA_LOOP Found guess_even(EvenGrid grid, const double* values, std::int64_t rows, std::uint32_t* out) {
     constexpr std::int32_t half = 1 << (EvenGrid::unit_bits - 1);
-    const std::int32_t highest = grid.cells * 2 * half - half;  // the middles of the outermost cells: no boundary is near
+    const std::int32_t highest =
+        grid.cells * 2 * half - half;  // the middles of the outermost cells: no boundary is near
     std::uint32_t nearest = ~0u, largest = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
         const double value = values[i];

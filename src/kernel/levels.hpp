@@ -23,8 +23,8 @@ PEDANOVA_LOOP bool may_hold_nan(const double* values, std::int64_t rows) {
 
 // level = number of boundaries <= sign * objective; NaN goes to nan_level.
 template <class Level>
-void assign_levels(const Column& objective, double sign, std::int64_t rows, const double* boundaries, std::int64_t count,
-                   std::int64_t nan_level, Level* levels) {
+void assign_levels(const Column& objective, double sign, std::int64_t rows, const double* boundaries,
+                   std::int64_t count, std::int64_t nan_level, Level* levels) {
     double buffer[block_rows];
     std::uint32_t found[block_rows];
     with_table(boundaries, count, rows, [&](const auto& locator) {
@@ -58,14 +58,16 @@ inline bool look_up_eight(const std::uint16_t* table, const std::uint16_t* slots
 // The same from slots of a window: only where a boundary lies in a row's own slot must the row itself be looked at.
 // Levels are fewer than their codes: the last one marks such rows.
 template <class Level>
-void assign_by_slots(const std::uint16_t* slots, const Window& window, const Column& objective, double sign, std::int64_t rows,
-                     const double* boundaries, std::int64_t count, std::int64_t nan_level, Level* levels) {
+void assign_by_slots(const std::uint16_t* slots, const Window& window, const Column& objective, double sign,
+                     std::int64_t rows, const double* boundaries, std::int64_t count, std::int64_t nan_level,
+                     Level* levels) {
     constexpr Level open = std::numeric_limits<Level>::max();
     std::vector<Level> level_of(Window::most_slots + 1, static_cast<Level>(nan_level));
     std::int64_t passed = 0;
     for (std::int64_t slot = 0; slot < window.slots; ++slot) {
         level_of[slot] = static_cast<Level>(passed);
-        for (; passed < count && static_cast<std::int64_t>(window.slot_of(boundaries[passed])) == slot; ++passed) level_of[slot] = open;
+        for (; passed < count && static_cast<std::int64_t>(window.slot_of(boundaries[passed])) == slot; ++passed)
+            level_of[slot] = open;
     }
     const auto settle = [&](std::int64_t row) {
         if (levels[row] != open) return;

@@ -1,7 +1,8 @@
 // Which interval does a number fall into? Exactly what a binary search over the boundaries says, only faster.
 //
-// Every locator takes a block of values and writes, for each, the number of boundaries <= value; NaN gives whatever lies
-// in range, for the callers ask for it apart. A first loop finds slots without a branch, so that it becomes vector code.
+// Every locator takes a block of values and writes, for each, the number of boundaries <= value; NaN gives whatever
+// lies in range, for the callers ask for it apart. A first loop finds slots without a branch, so that it becomes vector
+// code.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,13 @@
 #include <limits>
 #include <vector>
 
-#include "loops.hpp"
 #include "column.hpp"
+#include "loops.hpp"
 
 namespace pedanova {
 
-// Adding it leaves a small number rounded to a whole one, in the low bits: the conversion that every processor vectorises.
+// Adding it leaves a small number rounded to a whole one, in the low bits: the conversion that every processor
+// vectorises.
 constexpr double whole_shift = 6755399441055744.0;  // 2^52 + 2^51: negative ones too
 
 inline std::uint64_t bits_of(double value) {
@@ -41,7 +43,9 @@ struct BitSlots {  // by leading bits: right for boundaries that spread over man
         const std::uint64_t slot = (key > first ? key - first : 0) >> shift;
         return static_cast<std::uint32_t>(slot < last ? slot : last);
     }
-    std::size_t count() const { return static_cast<std::size_t>(last) + 1; }  // NaN lies beyond infinity, but not beyond the last
+    std::size_t count() const {
+        return static_cast<std::size_t>(last) + 1;
+    }  // NaN lies beyond infinity, but not beyond the last
 };
 
 struct EvenSlots {  // by distance: right for boundaries on one scale, also around zero
@@ -81,7 +85,7 @@ std::int64_t crowded(const double* boundaries, std::int64_t count, const Slots& 
 // Any ascending boundaries: a slot knows how many lie before it and the first one inside; one comparison settles.
 template <class Slots>
 class TableLocator {
-public:
+  public:
     TableLocator(const double* boundaries, std::int64_t count, const Slots& slots)
         : boundaries_(boundaries), slots_(slots), crowded_(crowded(boundaries, count, slots) > 0) {
         const std::size_t used = slots.count();
@@ -101,7 +105,7 @@ public:
         settle<false>(values, rows, out);
     }
 
-private:
+  private:
     template <bool Crowded>
     void settle(const double* values, std::int64_t rows, std::uint32_t* out) const {
         for (std::int64_t i = 0; i < rows; ++i) {
@@ -110,7 +114,8 @@ private:
             const bool behind = values[i] >= split_[slot];
             out[i] = low + (behind ? 1u : 0u);
             if (Crowded && behind && before_[slot + 1] - low > 1)
-                out[i] = static_cast<std::uint32_t>(std::upper_bound(boundaries_ + low, boundaries_ + before_[slot + 1], values[i]) - boundaries_);
+                out[i] = static_cast<std::uint32_t>(
+                    std::upper_bound(boundaries_ + low, boundaries_ + before_[slot + 1], values[i]) - boundaries_);
         }
     }
 

@@ -5,7 +5,8 @@
 
 #include <cstdint>  // tells __GLIBC__, without which the loader cannot choose
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__)
 #define PEDANOVA_LOOP __attribute__((noinline, target_clones("avx512f", "avx2", "default"))) static
 #elif defined(__GNUC__)
 #define PEDANOVA_LOOP __attribute__((noinline)) static

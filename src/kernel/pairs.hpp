@@ -33,7 +33,8 @@ inline void count_pairs(const std::uint8_t* codes, const std::uint8_t* parts, st
         for (std::int64_t a = 0; a + 1 < columns; ++a) {
             const std::uint8_t* own = codes + a * rows + first;
             for (std::int64_t i = 0; i < here; ++i)
-                slots[i] = (parts[first + i] * static_cast<std::uint32_t>(width) + own[i]) * static_cast<std::uint32_t>(width);
+                slots[i] =
+                    (parts[first + i] * static_cast<std::uint32_t>(width) + own[i]) * static_cast<std::uint32_t>(width);
             for (std::int64_t b = a + 1; b < columns; ++b, table += size) {
                 const std::uint8_t* other = codes + b * rows + first;
                 for (std::int64_t i = 0; i < here; ++i) table[slots[i] + other[i]] += 1;

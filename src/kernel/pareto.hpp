@@ -28,7 +28,8 @@ inline void fronts_of_two(const double* rows, std::int64_t count, std::int64_t* 
     std::vector<double> best;
     for (std::int64_t i = 0; i < count; ++i) {
         const double second = rows[2 * i + 1];
-        const std::int64_t front = first_free_front(static_cast<std::int64_t>(best.size()), [&](std::int64_t f) { return best[f] <= second; });
+        const std::int64_t front =
+            first_free_front(static_cast<std::int64_t>(best.size()), [&](std::int64_t f) { return best[f] <= second; });
         if (front == static_cast<std::int64_t>(best.size())) best.push_back(second);
         else best[front] = second;
         fronts[i] = front;
@@ -37,7 +38,7 @@ inline void fronts_of_two(const double* rows, std::int64_t count, std::int64_t* 
 
 // Three objectives: a front keeps its stairs, second objective rising, third falling.
 class Stairs {
-public:
+  public:
     bool dominate(double second, double third) const {
         auto after = steps_.upper_bound(second);
         return after != steps_.begin() && std::prev(after)->second <= third;
@@ -49,7 +50,7 @@ public:
         steps_.insert_or_assign(place, second, third);
     }
 
-private:
+  private:
     std::map<double, double> steps_;
 };
 
@@ -58,8 +59,8 @@ inline void fronts_of_three(const double* rows, std::int64_t count, std::int64_t
     for (std::int64_t i = 0; i < count; ++i) {
         const double second = rows[3 * i + 1];
         const double third = rows[3 * i + 2];
-        const std::int64_t front =
-            first_free_front(static_cast<std::int64_t>(stairs.size()), [&](std::int64_t f) { return stairs[f].dominate(second, third); });
+        const std::int64_t front = first_free_front(static_cast<std::int64_t>(stairs.size()),
+                                                    [&](std::int64_t f) { return stairs[f].dominate(second, third); });
         if (front == static_cast<std::int64_t>(stairs.size())) stairs.emplace_back();
         stairs[front].add(second, third);
         fronts[i] = front;

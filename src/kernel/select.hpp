@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "loops.hpp"
 #include "column.hpp"
+#include "loops.hpp"
 
 namespace pedanova {
 
@@ -30,8 +30,8 @@ inline std::int64_t find_node(std::uint64_t key, const std::int32_t* const* chil
 }
 
 // counts[node << bits(depth) | digit] += 1 for rows under a wanted prefix; returns the number of NaN.
-inline std::int64_t count_digits(const Column& objective, double sign, std::int64_t rows, const std::int32_t* const* children,
-                                 int depth, std::int64_t* counts) {
+inline std::int64_t count_digits(const Column& objective, double sign, std::int64_t rows,
+                                 const std::int32_t* const* children, int depth, std::int64_t* counts) {
     double values[block_rows];
     std::int64_t nans = 0;
     for (std::int64_t first = 0; first < rows; first += block_rows) {
@@ -51,8 +51,8 @@ inline std::int64_t count_digits(const Column& objective, double sign, std::int6
 }
 
 // sign * objective of every row under a wanted prefix, in row order; never more than `capacity`. Returns how many.
-inline std::int64_t gather_wanted(const Column& objective, double sign, std::int64_t rows, const std::int32_t* const* children,
-                                  int depth, double* out, std::int64_t capacity) {
+inline std::int64_t gather_wanted(const Column& objective, double sign, std::int64_t rows,
+                                  const std::int32_t* const* children, int depth, double* out, std::int64_t capacity) {
     double values[block_rows];
     std::int64_t found = 0;
     for (std::int64_t first = 0; first < rows; first += block_rows) {
@@ -76,10 +76,14 @@ struct Window {
     std::int64_t slots;
 
     static constexpr std::int64_t most_slots = UINT16_MAX;  // with the one for NaN they fit 16 bits
-    bool is_sound() const { return shift >= 0 && shift <= 63 && slots >= 1 && slots <= most_slots && first <= order_key(HUGE_VAL) && first != top_bit - 1; }
+    bool is_sound() const {
+        return shift >= 0 && shift <= 63 && slots >= 1 && slots <= most_slots && first <= order_key(HUGE_VAL) &&
+               first != top_bit - 1;
+    }
     std::uint64_t slot_of(double value) const {
         const std::uint64_t key = order_key(value);
-        const std::uint64_t slot = (key > first ? key - first : 0) >> shift, last = static_cast<std::uint64_t>(slots - 1);
+        const std::uint64_t slot = (key > first ? key - first : 0) >> shift,
+                            last = static_cast<std::uint64_t>(slots - 1);
         return slot < last ? slot : last;
     }
 
@@ -107,7 +111,8 @@ inline void place_in_window(const Window& window, const double* values, std::int
 
 // Writes the slot of every row, and adds the rows in each to `counts`, (slots + 1,). Short counters keep more of the
 // table in the cache; they are added up before they can overflow.
-inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window, std::int64_t* counts, std::uint16_t* slots) {
+inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window,
+                         std::int64_t* counts, std::uint16_t* slots) {
     constexpr std::int64_t most = std::int64_t{1} << 31;
     std::vector<std::uint32_t> few(window.slots + 1);
     double buffer[block_rows];
@@ -152,10 +157,11 @@ struct Ends {
     double high;
 };
 
-// wanted: (slot_count,) for each slot -2: nothing, -1: collect its values in row order, else: which of `ends` to widen by
-// them. Never writes more than `capacity` values; returns how many there are.
+// wanted: (slot_count,) for each slot -2: nothing, -1: collect its values in row order, else: which of `ends` to widen
+// by them. Never writes more than `capacity` values; returns how many there are.
 inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objective, double sign, std::int64_t rows,
-                                 const std::int32_t* wanted, std::int64_t slot_count, Ends* ends, double* out, std::int64_t capacity) {
+                                 const std::int32_t* wanted, std::int64_t slot_count, Ends* ends, double* out,
+                                 std::int64_t capacity) {
     std::int64_t found = 0;
     std::vector<std::uint8_t> marked(Window::most_slots + 1, 0);  // small enough to stay in the cache
     for (std::int64_t slot = 0; slot < slot_count; ++slot) marked[slot] = wanted[slot] != -2;

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pedanova.analysis.analysis import Analysis, load
     from pedanova.analysis.analyze import analyze, guess_space
-    from pedanova.cli.versions import __version__, show_versions
+    from pedanova.cli.versions import show_versions
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
     from pedanova.data.regions import Region, at_least, at_most, between, equals
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from pedanova.sources.spaces.read import space_from
     from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Space, Switch
 
+__version__ = "0.1.0"
+
 CONTENTS = {
     "analysis.analysis": ["Analysis", "load"],
     "analysis.analyze": ["analyze", "guess_space"],
-    "cli.versions": ["__version__", "show_versions"],
+    "cli.versions": ["show_versions"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
     "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
@@ -52,7 +54,7 @@ CONTENTS = {
     "sources.spaces.read": ["space_from"],
     "space.parameters": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
 }
-MODULES = ("errors", "space")  # that users import
+ROOMS = ("errors", "integrations", "sources", "space")  # modules that users import from
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [
@@ -101,7 +103,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in MODULES:
+    if name in ROOMS:
         return import_module(f"pedanova.{name}")
     if name not in HOMES:
         raise AttributeError(f"module 'pedanova' has no attribute {name!r}")
@@ -111,4 +113,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *MODULES])
+    return sorted([*__all__, *ROOMS])

@@ -1,16 +1,101 @@
 """Every exception that pedanova raises on purpose.
 
-A message names the value, the rule it breaks and the remedy, in one line.
+A message names the value, the rule it breaks and the remedy, in one line. Arguments at fault are an
+`Arg` among its words, so that Python shows ``target=2`` and the command line ``--target 2``.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self, TypeAlias
+
+NOTHING: Any = object()
+
+
+class Arg:
+    """An argument of a function as messages name it: alone, with a value, or with `shown` as its value."""
+
+    __slots__ = ("_said", "name")
+
+    def __init__(
+        self, name: str, value: Any = NOTHING, *, shown: str | None = None, said: tuple[str, str] | None = None
+    ) -> None:
+        self.name = name
+        self._said = said or _said(name, value, shown)
+
+    def in_python(self) -> str:
+        return self._said[0]
+
+    def in_shell(self) -> str:
+        return self._said[1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Arg) and (self.name, self._said) == (other.name, other._said)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self._said))
+
+    def __repr__(self) -> str:
+        return self.in_python()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arg, (self.name, self._said)
+
+
+def _arg(name: str, said: tuple[str, str]) -> Arg:
+    return Arg(name, said=said)
+
+
+def _said(name: str, value: Any, shown: str | None) -> tuple[str, str]:
+    option = f"--{name.replace('_', '-')}"
+    if shown is not None:
+        return f"{name}={shown}", f"{option} {shown}"
+    if value is NOTHING:
+        return f"{name}=", option
+    if isinstance(value, bool):
+        return f"{name}={value}", option if value else f"--no-{option[2:]}"
+    return f"{name}={value!r}", f"{option} {value}"
+
+
+Word: TypeAlias = str | int | Arg
+
+
+def in_python(words: Iterable[Word]) -> str:
+    """One line, whatever letters a name of the user's has."""
+    return _line(word.in_python() if isinstance(word, Arg) else str(word) for word in words)
+
+
+def in_shell(words: Iterable[Word]) -> str:
+    """The same for whoever types commands."""
+    return _line(word.in_shell() if isinstance(word, Arg) else str(word) for word in words)
+
+
+def _line(words: Iterable[str]) -> str:
+    return " ".join("".join(words).splitlines())
 
 
 class PedanovaError(Exception):
     """Base class: catch this to catch everything that a user's input can cause."""
 
-    def __str__(self) -> str:  # one line, whatever letters a name of the user's has
-        return " ".join(super().__str__().splitlines())
+    def __init__(self, *words: Word) -> None:
+        super().__init__(*words)
+        self.words = words
+
+    def __str__(self) -> str:
+        return in_python(self.words)
+
+    def in_shell(self) -> str:
+        """The message for whoever types commands: arguments are options."""
+        return in_shell(self.words)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The arguments at fault, or that would help."""
+        return tuple(word.name for word in self.words if isinstance(word, Arg))
+
+    def behind(self, *words: Word) -> Self:
+        """The same error with words before its own, such as the name of a file."""
+        return type(self)(*words, *self.words)
 
 
 class DataError(PedanovaError, ValueError):
@@ -44,12 +129,19 @@ class FormatError(PedanovaError, ValueError):
 class PartError(FormatError):
     """Some rows of a table cannot be read; `part` names them."""
 
-    def __init__(self, message: str, part: str = "") -> None:
-        super().__init__(message, part)  # both, so that it survives the way from another process
+    def __init__(self, *words: Word, part: str = "") -> None:
+        super().__init__(*words)
         self.part = part
 
-    def __str__(self) -> str:
-        return str(self.args[0])
+    def behind(self, *words: Word) -> Self:
+        return type(self)(*words, *self.words, part=self.part)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # it must survive the way from another process
+        return _part_error, (self.words, self.part)
+
+
+def _part_error(words: tuple[Word, ...], part: str) -> PartError:
+    return PartError(*words, part=part)
 
 
 class WorkerError(PedanovaError, RuntimeError):
@@ -58,9 +150,6 @@ class WorkerError(PedanovaError, RuntimeError):
 
 class UnknownParameterError(PedanovaError, KeyError):
     """A name that is not among the parameters."""
-
-    def __str__(self) -> str:  # KeyError would show the message in quotes
-        return " ".join(str(self.args[0]).splitlines()) if self.args else ""
 
 
 class MissingLibraryError(PedanovaError, ImportError):

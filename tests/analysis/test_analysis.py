@@ -115,9 +115,7 @@ def test_corrected_shares_of_noise_are_zero_on_average() -> None:
     shares = []
     for _ in range(200):
         data = {"x": random.random(200), "c": random.integers(0, 10, 200), "y": random.normal(size=200)}
-        found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "c": pa.Int(0, 9)}).importance(
-            0.1, **COUNTS
-        )
+        found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "c": pa.Int(0, 9)}).importance(0.1, **COUNTS)
         shares.append((found["x"].share, found["c"].share, found["c"].raw_share))
     mean = np.mean(shares, axis=0)
     assert abs(mean[1]) < 0.005
@@ -142,9 +140,7 @@ def test_missing_values_are_a_cell_of_their_own() -> None:
 
 def test_values_outside_the_space() -> None:
     data = {"x": [0.1, 0.5, 2.0, 3.0], "y": [1.0, 2.0, 3.0, 4.0]}
-    with pytest.raises(
-        OutsideSpaceError, match=r"x: row 2 has 2.0, above high=1 \(2 rows in all\); widen the space"
-    ):
+    with pytest.raises(OutsideSpaceError, match=r"x: row 2 has 2.0, above high=1 \(2 rows in all\); widen the space"):
         pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
     a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)}, outside="count")
     assert any("x: 2 of 4 rows lie outside the space" in note for note in a.notes)
@@ -175,9 +171,7 @@ def test_levels_of_another_analysis_must_fit(analysis: pa.Analysis, trials: dict
 
 def test_shards_answer_like_the_whole(analysis: pa.Analysis, trials: dict[str, np.ndarray]) -> None:
     parts = [
-        pa.analyze(
-            {n: c[i::3] for n, c in trials.items()}, "loss", space=analysis.space, levels=analysis.levels
-        )
+        pa.analyze({n: c[i::3] for n, c in trials.items()}, "loss", space=analysis.space, levels=analysis.levels)
         for i in range(3)
     ]
     added = parts[0] + parts[1] + parts[2]

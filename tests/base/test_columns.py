@@ -30,9 +30,7 @@ class TestColumns:
         assert "10.0%" in narrow
 
     def test_wide_letters_stay_in_line(self) -> None:
-        table = draw_columns(
-            [TextColumn("name", ["名前", "ab"], "name"), TextColumn("n", ["1", "22"])], width=40
-        )
+        table = draw_columns([TextColumn("name", ["名前", "ab"], "name"), TextColumn("n", ["1", "22"])], width=40)
         assert {width_of(line) for line in table.splitlines()} == {8}
 
 

@@ -35,17 +35,7 @@ def results(a: pa.Analysis) -> dict[str, Mapping[object, object]]:
     }
 
 
-NAMES = [
-    "importance",
-    "effects",
-    "interactions",
-    "reduce",
-    "forest",
-    "pairs",
-    "axis",
-    "compare",
-    "by_objective",
-]
+NAMES = ["importance", "effects", "interactions", "reduce", "forest", "pairs", "axis", "compare", "by_objective"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,17 +101,7 @@ def test_completion_of_other_results(a: pa.Analysis) -> None:
     assert set(dir(a.profile(estimator="counts"))) == FORMS | {"estimator", "notes", "of", "region", "steps"}
     density = {"bandwidth", "cells", "edges", "good", "missing_region", "missing_target", "name", "parameter"}
     assert set(dir(a.densities("x"))) == FORMS | density | {"region", "target", "uniform", "words"}
-    marginal = {
-        "bandwidth",
-        "cells",
-        "counts",
-        "edges",
-        "mean",
-        "missing_mean",
-        "missing_rows",
-        "name",
-        "parameter",
-    }
+    marginal = {"bandwidth", "cells", "counts", "edges", "mean", "missing_mean", "missing_rows", "name", "parameter"}
     assert set(dir(a.effects().marginal("x"))) == FORMS | marginal
     plane = {"first", "first_cells", "lift", "region", "second", "second_cells", "target"}
     assert set(dir(a.pair("x", "y"))) == FORMS | plane

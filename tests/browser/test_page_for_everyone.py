@@ -176,11 +176,7 @@ def odd_analyses() -> dict[str, pa.Analysis]:
     sgd = random.random(200) < 0.5
     momentum = np.where(sgd, random.random(200), np.nan)
     space = {"opt": pa.Categorical(["sgd", "adam"]), "m": pa.Float(0, 1, when={"opt": "sgd"})}
-    conditional = {
-        "opt": np.where(sgd, "sgd", "adam"),
-        "m": momentum,
-        "loss": np.where(sgd, momentum, 0.5 + 0.5 * x),
-    }
+    conditional = {"opt": np.where(sgd, "sgd", "adam"), "m": momentum, "loss": np.where(sgd, momentum, 0.5 + 0.5 * x)}
     return {
         "one parameter": pa.analyze({"x": x, "loss": x + 0.1 * y}, "loss"),
         "two rows": pa.analyze({"x": [1.0, 2.0], "z": [3.0, 4.0], "loss": [0.1, 0.2]}, "loss", params=["x", "z"]),
@@ -213,9 +209,7 @@ def test_a_loaded_analysis_says_what_is_missing(page: Page, tmp_path: Path, anal
     loaded = pa.load(tmp_path / "run.pedanova")
     loaded.report(tmp_path / "r.html", ladder=LADDER, estimator="counts", draws=200)
     page.open(tmp_path / "r.html")
-    wanted = {
-        row.name: row.ratio for row in analysis.importance(0.1, 1.0, estimator="counts", draws=200).rows
-    }
+    wanted = {row.name: row.ratio for row in analysis.importance(0.1, 1.0, estimator="counts", draws=200).rows}
     assert page.bars() == wanted
     assert "no longer at hand" in page.text("#pairs-note")
     assert "no longer at hand" in page.text("#space")

@@ -184,9 +184,7 @@ def test_charts_are_saved(page: Page, report: Path) -> None:
         assert len(page.save(key, "csv").read_text(encoding="utf-8").splitlines()) > 1
 
 
-PLACES = (
-    "return [...document.querySelectorAll('.card, #ask, .chart')].map((e) => [e.offsetTop, e.offsetHeight])"
-)
+PLACES = "return [...document.querySelectorAll('.card, #ask, .chart')].map((e) => [e.offsetTop, e.offsetHeight])"
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -58,17 +58,7 @@ def test_formats_lists_every_reader(run: Run) -> None:
     for kind in KINDS:
         assert kind.name in out
         assert kind.example in out
-    for word in (
-        "Optuna",
-        "SMAC3",
-        "Ray Tune",
-        "MLflow",
-        "W&B",
-        "scikit-learn",
-        "Keras",
-        "Hyperopt",
-        "AMLTK",
-    ):
+    for word in ("Optuna", "SMAC3", "Ray Tune", "MLflow", "W&B", "scikit-learn", "Keras", "Hyperopt", "AMLTK"):
         assert word in out
 
 
@@ -94,9 +84,7 @@ def test_a_space_can_be_written_edited_and_used(run: Run, tmp_path: Path) -> Non
     assert pa.space_from(file) == pa.analyze(DEMO, "error", exclude=["train_seconds"]).space
     plain["learning_rate"]["low"] = 1e-7
     file.write_text(json.dumps(plain))
-    status, out, _ = run(
-        "analyze", DEMO, "--objective", "error", "--space", file, "--draws", 0, "--format", "json"
-    )
+    status, out, _ = run("analyze", DEMO, "--objective", "error", "--space", file, "--draws", 0, "--format", "json")
     assert status == 0
     assert json.loads(out)["space"]["learning_rate"]["low"] == 1e-7
     status, out, _ = run("space", DEMO, *chosen)
@@ -137,9 +125,7 @@ def test_a_pickle_is_never_loaded(run: Run, tmp_path: Path) -> None:
     assert not told.exists()
 
 
-def test_progress_is_for_terminals_alone(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_for_terminals_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from pedanova.base import progress
 
     assert list(watched(range(5), "rows")) == [0, 1, 2, 3, 4]

@@ -48,26 +48,13 @@ def pressed_tab(tmp_path_factory: pytest.TempPathFactory):
 
 
 def test_commands(pressed_tab) -> None:
-    assert set(pressed_tab("pedanova ")) >= {
-        "analyze",
-        "profile",
-        "densities",
-        "interactions",
-        "report",
-        "demo",
-    }
+    assert set(pressed_tab("pedanova ")) >= {"analyze", "profile", "densities", "interactions", "report", "demo"}
     assert pressed_tab("pedanova int") == ["interactions"]
 
 
 def test_options_and_their_choices(pressed_tab) -> None:
     assert pressed_tab("pedanova densities --reg") == ["--region", "--region-box"]
-    assert set(pressed_tab("pedanova analyze x.csv --format ")) == {
-        "text",
-        "csv",
-        "json",
-        "markdown",
-        "latex",
-    }
+    assert set(pressed_tab("pedanova analyze x.csv --format ")) == {"text", "csv", "json", "markdown", "latex"}
 
 
 def test_files(pressed_tab) -> None:

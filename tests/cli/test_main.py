@@ -72,9 +72,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
     out = run(*BASE, "--space", space)[1]
     assert "1 parameter," in out
     assert "units" not in out.split("Notes")[0]
-    out = run(
-        "analyze", DEMO, "--objective", "train_seconds", "--params", "units,layers", "--params", "epochs"
-    )[1]
+    out = run("analyze", DEMO, "--objective", "train_seconds", "--params", "units,layers", "--params", "epochs")[1]
     assert "3 parameters" in out
     space.write_text(json.dumps({"learning_rate": {"type": "float", "low": 1e-3, "high": 1, "log": True}}))
     status, _, err = run(*BASE, "--space", space)
@@ -90,34 +88,19 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO)], "--objective is missing"),
         (["analyze", str(DEMO), "--objective", "eror"], "did you mean 'error'?"),
         (["analyze", str(DEMO), "--objective", "solver"], "objective 'solver' holds text"),
-        (
-            ["analyze", str(DEMO), "--objective", "error", "--target", "0"],
-            "--target 0.0 must be a quantile above 0",
-        ),
+        (["analyze", str(DEMO), "--objective", "error", "--target", "0"], "--target 0.0 must be a quantile above 0"),
         (["analyze", str(DEMO), "--objective", "error", "--target", "2"], "--target 2.0 must be a quantile"),
-        (
-            ["analyze", str(DEMO), "--objective", "error", "--target", "nan"],
-            "--target nan must be a quantile",
-        ),
+        (["analyze", str(DEMO), "--objective", "error", "--target", "nan"], "--target nan must be a quantile"),
         (["analyze", str(DEMO), "--objective", "error", "--target", "x"], "no column is called 'x'"),
-        (
-            ["analyze", str(DEMO), "--objective", "error", "--target", "<=x"],
-            "--target '<=x' must have a number",
-        ),
-        (
-            ["analyze", str(DEMO), "--objective", "error", "--target", "0.5", "--region", "0.1"],
-            "must lie inside",
-        ),
+        (["analyze", str(DEMO), "--objective", "error", "--target", "<=x"], "--target '<=x' must have a number"),
+        (["analyze", str(DEMO), "--objective", "error", "--target", "0.5", "--region", "0.1"], "must lie inside"),
         (["analyze", str(DEMO), "--objective", "error", "--smoothing", "lots"], "--smoothing 'lots' must be"),
         (["analyze", str(DEMO), "--objective", "error", "--direction", "up"], "invalid choice: 'up'"),
         (["analyze", str(DEMO), "--objective", "error", "--threads", "0"], "--threads 0 must be"),
         (["analyze", str(DEMO), "--objective", "error", "--params", "nope"], "no column is called 'nope'"),
-        (["analyze", str(DEMO), "--objective", "error", "--space", "none.json"], "none.json' is no file"),
+        (["analyze", str(DEMO), "--objective", "error", "--space", "none.json"], "--space none.json is no file"),
         (["analyze", str(DEMO), "--objective", "error", "-o", "/no/such/folder/x"], "cannot be written"),
-        (
-            ["analyze", str(DEMO), "--objective", "error", "--report", "/no/such/folder/x"],
-            "cannot be written",
-        ),
+        (["analyze", str(DEMO), "--objective", "error", "--report", "/no/such/folder/x"], "cannot be written"),
         (["analyze", str(DEMO), "--objective", "error", "--save", "/no/such/folder/x"], "cannot be written"),
         (["explain"], "invalid choice: 'explain'"),
     ],
@@ -297,10 +280,7 @@ class TestRows:
         assert "minimize loss and maximize latency" in " ".join(out.split())
         out = run("analyze", table, *options, *PLAIN, *self.PARAMS, "--format", "json")[1]
         a = pa.analyze(
-            table,
-            ["loss", "latency"],
-            direction=["minimize", "maximize"],
-            params=["lr", "epochs", "optimizer"],
+            table, ["loss", "latency"], direction=["minimize", "maximize"], params=["lr", "epochs", "optimizer"]
         )
         assert self.ratios(out) == {row.name: row.ratio for row in a.importance(**COUNTS).rows}
 
@@ -327,21 +307,14 @@ class TestRows:
 def test_a_saved_analysis_refuses_options_of_the_table(run, tmp_path: Path) -> None:
     saved = tmp_path / "run.pedanova"
     run(*BASE, "--save", saved)
-    for option in (
-        ["--direction", "maximize"],
-        ["--objective", "error"],
-        ["--params", "units"],
-        ["--nan", "worst"],
-    ):
+    for option in (["--direction", "maximize"], ["--objective", "error"], ["--params", "units"], ["--nan", "worst"]):
         status, _, err = run("analyze", saved, *option)
         assert status == 2
         assert f"{option[0]} has no effect on a saved analysis" in err
 
 
 def test_the_report_answers_the_question_that_was_asked(run, tmp_path: Path) -> None:
-    run(
-        *BASE, "--target", "0.05", "--region", "0.5", "--baseline", "uniform", "--report", tmp_path / "r.html"
-    )
+    run(*BASE, "--target", "0.05", "--region", "0.5", "--baseline", "uniform", "--report", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
     data = json.loads(page.partition("id='data'>")[2].partition("</script>")[0])
     first = data["questions"][data["start"]]
@@ -355,3 +328,14 @@ def test_notes_go_to_stderr_where_the_form_has_no_place(run) -> None:
     assert status == 0
     assert "only 11 rows" in err
     assert "rows" not in out
+
+
+def test_a_condition_is_worded_as_it_was_typed(run, tmp_path: Path) -> None:
+    """What looks like an argument in a condition was once turned into an option."""
+    file = tmp_path / "t.csv"
+    rows = "\n".join(f"{i % 4},{i % 7},{(i * 37) % 100}" for i in range(100))
+    file.write_text(f"seed,lr,loss\n{rows}\n")
+    condition = "seed==1 or seed==2"
+    status, out, _ = run("analyze", file, "--objective", "loss", "--where", condition, "--draws", 0)
+    assert status == 0
+    assert f"only rows where {condition} count: 50 of 100" in out

@@ -30,9 +30,7 @@ def test_every_kind_of_number(part: object) -> None:
     assert as_part(part, "target") == Fraction(1, 10)
 
 
-@pytest.mark.parametrize(
-    "bad", [0, -1, 1.5, math.nan, math.inf, None, "abc", True, [0.1], Decimal("NaN"), 1j]
-)
+@pytest.mark.parametrize("bad", [0, -1, 1.5, math.nan, math.inf, None, "abc", True, [0.1], Decimal("NaN"), 1j])
 def test_what_is_no_quantile(bad: object) -> None:
     with pytest.raises(QueryError, match=r"target=.* must be a quantile above 0 and at most 1"):
         as_part(bad, "target")
@@ -110,11 +108,7 @@ class TestRegions:
 
     def rows(self, direction: str, target: object, region: object = 1.0) -> tuple[int, int]:
         x = {"x": np.arange(100) % 7}
-        row = (
-            pa.analyze(x, self.Y, direction=direction, params=["x"])
-            .importance(target, region, **COUNTS)
-            .rows[0]
-        )  # type: ignore[arg-type]
+        row = pa.analyze(x, self.Y, direction=direction, params=["x"]).importance(target, region, **COUNTS).rows[0]  # type: ignore[arg-type]
         return row.n_target, row.n_region
 
     @pytest.mark.parametrize("direction", ["minimize", "maximize"])
@@ -123,10 +117,7 @@ class TestRegions:
         assert self.rows(direction, pa.at_most(10.5)) == (10, 100)
         assert self.rows(direction, pa.at_least(90)) == (11, 100)
         assert self.rows(direction, pa.between(20, 29, values=True)) == (10, 100)
-        assert self.rows(direction, pa.between(20, 29, values=True), pa.between(10, 40, values=True)) == (
-            10,
-            31,
-        )
+        assert self.rows(direction, pa.between(20, 29, values=True), pa.between(10, 40, values=True)) == (10, 31)
         assert self.rows(direction, pa.at_most(10), pa.at_most(50)) == (10, 50)
 
     def test_bands_of_quantiles(self) -> None:

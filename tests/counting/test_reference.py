@@ -43,11 +43,7 @@ def observe(column: Column, objective: np.ndarray, parameter: pa.space.Parameter
 
 
 def check(
-    column: Column,
-    objective: np.ndarray,
-    parameter: pa.space.Parameter,
-    levels: Levels | None = None,
-    threads: int = 1,
+    column: Column, objective: np.ndarray, parameter: pa.space.Parameter, levels: Levels | None = None, threads: int = 1
 ) -> np.ndarray:
     """Count both ways and compare; returns the counts."""
     if levels is None:
@@ -70,21 +66,14 @@ def random() -> np.random.Generator:
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("layout", ["contiguous", "strided", "reversed", "unaligned"])
 @pytest.mark.parametrize("objective_dtype", ["f8", "f4", "i4"])
-def test_types_and_strides(
-    random: np.random.Generator, dtype: str, layout: str, objective_dtype: str
-) -> None:
+def test_types_and_strides(random: np.random.Generator, dtype: str, layout: str, objective_dtype: str) -> None:
     rows = 5_000
     values = random.integers(0, 100, rows).astype(dtype)
     if dtype.startswith("f"):
         values += random.random(rows).astype(dtype)
     objective = (random.normal(size=rows) * 1_000).astype(objective_dtype)
     values, objective = laid_out(values, layout), laid_out(objective, layout)
-    for parameter in (
-        pa.Float(0, 101),
-        pa.Float(0.5, 101, log=True),
-        pa.Int(0, 120),
-        pa.Ordinal([99, 3, 50]),
-    ):
+    for parameter in (pa.Float(0, 101), pa.Float(0.5, 101, log=True), pa.Int(0, 120), pa.Ordinal([99, 3, 50])):
         counts = check(as_column("x", values), objective, parameter)
         assert counts.sum() == rows
 
@@ -128,9 +117,7 @@ def test_codes_with_labels(random: np.random.Generator, dtype: str) -> None:
 
 
 def test_numbers_against_text(random: np.random.Generator) -> None:
-    check(
-        as_column("x", random.integers(0, 5, 500)), random.normal(size=500), pa.Categorical(["1", "2", "3"])
-    )
+    check(as_column("x", random.integers(0, 5, 500)), random.normal(size=500), pa.Categorical(["1", "2", "3"]))
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 2_047, 2_048, 2_049])
@@ -181,9 +168,7 @@ def test_odd_objectives(random: np.random.Generator, nan: str, direction: str) -
 
 def test_many_levels(random: np.random.Generator) -> None:
     objective = random.normal(size=5_000)
-    levels = cut_levels(
-        objective, direction="minimize", quantiles=as_ladder([i / 1000 for i in range(1, 1000)])
-    )
+    levels = cut_levels(objective, direction="minimize", quantiles=as_ladder([i / 1000 for i in range(1, 1000)]))
     assert levels.count == 1_000
     assert arrays.level_codes(objective, levels).dtype == np.uint16
     check(as_column("x", random.random(5_000)), objective, pa.Float(0, 1), levels)
@@ -210,9 +195,7 @@ def test_any_floats_against_any_thresholds(values: list[float], thresholds: list
     cuts = np.unique(np.array([*thresholds, np.inf])) + 0.0
     levels = Levels("minimize", "worst", cuts, as_ladder([]), (len(cuts) - 1,))
     objective = np.array(values)
-    np.testing.assert_array_equal(
-        arrays.level_codes(objective, levels), judge.assign_levels(objective, levels)
-    )
+    np.testing.assert_array_equal(arrays.level_codes(objective, levels), judge.assign_levels(objective, levels))
 
 
 @given(st.lists(st.floats(width=64), min_size=1, max_size=80), st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
@@ -238,9 +221,7 @@ def test_many_columns_sorted_by_level(random: np.random.Generator, dtype: str, o
         columns["a"][where] = random.choice(strange, len(where)).astype(dtype)
     space = {name: pa.Float(-1, 1) for name in columns}
     space |= {"e": pa.Float(0.3, 3, log=True), "f": pa.Int(0, 899)}  # type: ignore[dict-item]
-    levels = cut_levels(
-        objective, direction="maximize", quantiles=as_ladder([i / 100 for i in range(1, 100)])
-    )
+    levels = cut_levels(objective, direction="maximize", quantiles=as_ladder([i / 100 for i in range(1, 100)]))
     goal = Goal("y", objective, "maximize", None)
     data = {name: as_column(name, column) for name, column in columns.items()}
     observed = Observations(data, (goal,), pa.Space(space), {})
@@ -257,9 +238,7 @@ def test_many_columns_sorted_by_level(random: np.random.Generator, dtype: str, o
 def test_the_same_threads_give_the_same_bytes(random: np.random.Generator, threads: int) -> None:
     rows = 600_000
     objective = random.normal(size=rows)
-    levels = cut_levels(
-        objective, direction="minimize", quantiles=as_ladder([i / 100 for i in range(1, 100)])
-    )
+    levels = cut_levels(objective, direction="minimize", quantiles=as_ladder([i / 100 for i in range(1, 100)]))
     goal = Goal("y", objective, "minimize", None)
     data = {name: as_column(name, random.random(rows)) for name in "ab"}
     observed = Observations(data, (goal,), pa.Space(dict.fromkeys("ab", pa.Float(0, 1))), {})
@@ -278,9 +257,7 @@ OBJECTIVES = {
         random.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -1e308], rows),
         random.normal(size=rows),
     ),
-    "around zero": lambda random, rows: (
-        random.choice([-0.0, 0.0, 1e-320, -1e-320], rows) * random.random(rows)
-    ),
+    "around zero": lambda random, rows: random.choice([-0.0, 0.0, 1e-320, -1e-320], rows) * random.random(rows),
     "single precision": lambda random, rows: random.normal(size=rows).astype(np.float32),
     "whole": lambda random, rows: random.integers(-(2**62), 2**62, rows),
     "backwards": lambda random, rows: random.normal(size=rows)[::-1],
@@ -292,12 +269,7 @@ OBJECTIVES = {
 @pytest.mark.parametrize("kind", OBJECTIVES)
 @pytest.mark.parametrize("cuts", [2, 99, 999])
 def test_levels_by_the_slots_of_a_survey(
-    random: np.random.Generator,
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
-    direction: str,
-    nan: str,
-    cuts: int,
+    random: np.random.Generator, monkeypatch: pytest.MonkeyPatch, kind: str, direction: str, nan: str, cuts: int
 ) -> None:
     objective = OBJECTIVES[kind](random, SORT_BELOW + 12_345)
     sign = 1.0 if direction == "minimize" else -1.0
@@ -360,9 +332,7 @@ def test_levels_between_crowded_thresholds(random: np.random.Generator, shape: s
     }[shape]
     thresholds = np.append(cuts, np.inf)
     levels = Levels("minimize", "worst", thresholds, as_ladder([]), (len(cuts),))
-    beside = np.concatenate(
-        [cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), random.normal(size=9_000)]
-    )
+    beside = np.concatenate([cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), random.normal(size=9_000)])
     objective = np.concatenate([beside, [np.nan, np.inf, -np.inf, -0.0, 0.0]])
     for values in (objective, objective[:40], np.tile(objective, 20)):
         np.testing.assert_array_equal(arrays.level_codes(values, levels), judge.assign_levels(values, levels))
@@ -376,9 +346,7 @@ class TestSelection:
     @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "i8", "u2"])
     @pytest.mark.parametrize("shape", ["normal", "narrow", "tied", "constant", "wild"])
     @pytest.mark.parametrize("sign", [1.0, -1.0])
-    def test_radix_equals_partition(
-        self, random: np.random.Generator, dtype: str, shape: str, sign: float
-    ) -> None:
+    def test_radix_equals_partition(self, random: np.random.Generator, dtype: str, shape: str, sign: float) -> None:
         rows = 100_000
         values = {
             "normal": random.normal(size=rows) * 1_000,
@@ -465,11 +433,7 @@ def test_columns_are_not_copied(random: np.random.Generator, monkeypatch: pytest
         real(placed, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kernel, "count_features", count_features)
-    data = {
-        "a": random.random(1_000),
-        "b": random.random((1_000, 4))[:, 2],
-        "c": random.random(1_000).astype("f4"),
-    }
+    data = {"a": random.random(1_000), "b": random.random((1_000, 4))[:, 2], "c": random.random(1_000).astype("f4")}
     pa.analyze(data, random.normal(size=1_000))
     assert len(seen) == 3
     assert all(any(np.shares_memory(values, column) for column in data.values()) for values in seen)

@@ -84,9 +84,7 @@ ENGINES: list[Engine] = [
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__)
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
-def test_every_engine_gives_the_same_tallies(
-    engine: Engine, direction: str, nan: str, tmp_path: Path
-) -> None:
+def test_every_engine_gives_the_same_tallies(engine: Engine, direction: str, nan: str, tmp_path: Path) -> None:
     data, options = engine(tmp_path / "data")
     nasty.check(pa.analyze(data, "loss", direction=direction, nan=nan, **OPTIONS, **options), direction, nan)
 
@@ -94,10 +92,6 @@ def test_every_engine_gives_the_same_tallies(
 @pytest.mark.parametrize("pool", ["threads", "processes"])
 def test_executors_give_the_same_tallies(pool: str, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")
-    executor = (
-        ThreadPoolExecutor(2)
-        if pool == "threads"
-        else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
-    )
+    executor = ThreadPoolExecutor(2) if pool == "threads" else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
     with executor:
         nasty.check(pa.analyze(folder, "loss", executor=executor, **OPTIONS))

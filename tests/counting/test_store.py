@@ -114,9 +114,7 @@ def test_no_row_can_be_read_back_from_the_file(tmp_path: Path) -> None:
     for size in json.loads(header)["blocks"]:
         unfolded.append(zlib.decompress(rest[:size]))
         rest = rest[size:]
-    found = {
-        name: sum(v.tobytes() in block for v in column for block in unfolded) for name, column in data.items()
-    }
+    found = {name: sum(v.tobytes() in block for v in column for block in unfolded) for name, column in data.items()}
     assert found["x"] == 0
     # The thresholds are objectives, and so is the sum of a cell that holds one row of its level.
     assert sum(v.tobytes() in unfolded[0] for v in data["y"]) <= 34

@@ -93,11 +93,7 @@ class TestAdditivity:
             "free": dice.random(rows),
             "y": gate * m + dice.random(rows),
         }
-        for row in (
-            pa.analyze(data, "y")
-            .importance(0.2, 0.9, smoothing="auto" if smoothed else "none", **COUNTS)
-            .rows
-        ):
+        for row in pa.analyze(data, "y").importance(0.2, 0.9, smoothing="auto" if smoothed else "none", **COUNTS).rows:
             assert row.value + row.activity == pytest.approx(row.divergence, abs=1e-12)
             assert row.value_share + row.activity_share == pytest.approx(row.raw_share, abs=1e-12)
             if row.name != "m":
@@ -124,9 +120,7 @@ class TestAdditivity:
         rows = [(by, x, i < t) for (by, x), (c, t) in cells.items() for i in range(c)]
         data = {"by": [r[0] for r in rows], "x": [r[1] for r in rows], "good": [r[2] for r in rows]}
         space = {"x": pa.Switch("by", {"A": pa.Categorical([1, 2, 3]), "B": pa.Categorical([1, 2])})}
-        row = pa.analyze(data, "good", direction="maximize", space=space).importance(pa.equals(1), **COUNTS)[
-            "x"
-        ]
+        row = pa.analyze(data, "good", direction="maximize", space=space).importance(pa.equals(1), **COUNTS)["x"]
         assert (row.value, row.activity) == pytest.approx((1327 / 3024, 35 / 216), rel=1e-13)
         assert (row.value_share, row.activity_share) == pytest.approx((1327 / 7056, 5 / 72), rel=1e-13)
         assert (row.divergence, row.raw_share) == pytest.approx((1817 / 3024, 1817 / 7056), rel=1e-13)
@@ -192,11 +186,7 @@ class TestDeclared:
                 inside = a.importance(0.3, region, **options, **COUNTS)["momentum"]  # type: ignore[arg-type]
                 plain = alone.importance(0.3, **options, **COUNTS)["momentum"]  # type: ignore[arg-type]
                 assert inside.activity == 0.0
-                assert (inside.value, inside.share, inside.bandwidth) == (
-                    plain.value,
-                    plain.share,
-                    plain.bandwidth,
-                )
+                assert (inside.value, inside.share, inside.bandwidth) == (plain.value, plain.share, plain.bandwidth)
 
     def test_fillers_are_taken_as_inactive_and_told(self, gated: Table) -> None:
         a = pa.analyze(gated, "y", space=NESTED)
@@ -238,13 +228,7 @@ class TestDeclared:
     def test_a_parent_of_numbers_or_truth_values(self) -> None:
         dice = random()
         layers, on = dice.integers(1, 4, 300), dice.random(300) < 0.5
-        data = {
-            "layers": layers,
-            "on": on,
-            "third": dice.random(300),
-            "m": dice.random(300),
-            "y": dice.random(300),
-        }
+        data = {"layers": layers, "on": on, "third": dice.random(300), "m": dice.random(300), "y": dice.random(300)}
         space = {
             "layers": pa.Int(1, 3),
             "on": pa.Categorical([False, True]),
@@ -272,17 +256,11 @@ class TestDeclared:
 
     def test_circles(self) -> None:
         one, two = pa.Categorical([0, 1], when={"b": 1}), pa.Categorical([0, 1], when={"a": 1})
-        for space in (
-            {"a": one, "b": two},
-            {"a": pa.Int(0, 1, when={"a": 1})},
-            {"c": two, "a": one, "b": two},
-        ):
+        for space in ({"a": one, "b": two}, {"a": pa.Int(0, 1, when={"a": 1})}, {"c": two, "a": one, "b": two}):
             with pytest.raises(SpaceError, match=r"depends on itself .*; break the circle"):
                 pa.Space(space)  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize(
-        "when", ["sgd", 3, {"optimizer": []}, {3: "sgd"}, {"optimizer": [np.nan]}, [("a",)]]
-    )
+    @pytest.mark.parametrize("when", ["sgd", 3, {"optimizer": []}, {3: "sgd"}, {"optimizer": [np.nan]}, [("a",)]])
     def test_what_is_no_condition(self, when: object) -> None:
         with pytest.raises(SpaceError):
             pa.Float(0, 1, when=when)  # type: ignore[arg-type]

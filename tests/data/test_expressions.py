@@ -158,11 +158,7 @@ def test_a_float32_means_the_number_that_was_written() -> None:
 
 
 def test_which_columns_it_speaks_of() -> None:
-    assert columns_in("`learning rate` > 0.1 and (n == 1 or opt == 'on')", TABLE) == [
-        "learning rate",
-        "n",
-        "opt",
-    ]
+    assert columns_in("`learning rate` > 0.1 and (n == 1 or opt == 'on')", TABLE) == ["learning rate", "n", "opt"]
 
 
 REFUSED = [
@@ -229,14 +225,7 @@ def test_messages_name_the_remedy() -> None:
 def test_nothing_is_run(tmp_path: Path) -> None:
     made = tmp_path / "made"
     call = f"open({str(made)!r}, 'w')"
-    for text in (
-        call,
-        f"n == {call}",
-        f"n in [{call}]",
-        f"[{call} for n in x]",
-        f"f'{{{call}}}' == opt",
-        f"n[{call}]",
-    ):
+    for text in (call, f"n == {call}", f"n in [{call}]", f"[{call} for n in x]", f"f'{{{call}}}' == opt", f"n[{call}]"):
         with pytest.raises(QueryError):
             rows(text)
     assert not made.exists()
@@ -292,10 +281,7 @@ def comparisons(draw: st.DrawFn) -> tuple[str, object]:
     if kind == "columns":
         return f"{name} {op} n", lambda row: compare(op, row[name], row["n"])
     if kind == "text":
-        word, equal = (
-            draw(st.sampled_from(["adam", "sgd", "rms prop", "no"])),
-            draw(st.sampled_from(["==", "!="])),
-        )
+        word, equal = (draw(st.sampled_from(["adam", "sgd", "rms prop", "no"])), draw(st.sampled_from(["==", "!="])))
         return f"opt {equal} {word!r}", lambda row: compare(equal, row["opt"], word)
     if kind == "in":
         values, no = draw(st.lists(st.integers(-1, 6), min_size=1)), draw(st.booleans())
@@ -311,9 +297,7 @@ def comparisons(draw: st.DrawFn) -> tuple[str, object]:
 
 def joined(parts: list[tuple[str, object]], word: str) -> tuple[str, object]:
     join = all if word == "and" else any
-    return f" {word} ".join(f"({text})" for text, _ in parts), lambda row: join(
-        judge(row) for _, judge in parts
-    )  # type: ignore[operator]
+    return f" {word} ".join(f"({text})" for text, _ in parts), lambda row: join(judge(row) for _, judge in parts)  # type: ignore[operator]
 
 
 def negated(part: tuple[str, object]) -> tuple[str, object]:
@@ -323,8 +307,7 @@ def negated(part: tuple[str, object]) -> tuple[str, object]:
 CONDITIONS = st.recursive(
     comparisons(),
     lambda inner: st.one_of(
-        inner.map(negated),
-        st.builds(joined, st.lists(inner, min_size=2, max_size=3), st.sampled_from(["and", "or"])),
+        inner.map(negated), st.builds(joined, st.lists(inner, min_size=2, max_size=3), st.sampled_from(["and", "or"]))
     ),
     max_leaves=6,
 )

@@ -28,16 +28,8 @@ def guessed(values: Any, name: str = "x", *, keep: bool = False) -> tuple[Parame
 
 USED: dict[str, tuple[Any, Parameter, str]] = {
     "reals": (EVEN[SHUFFLED], Float(0, 1), "bounds 0 to 1 taken from the data, linear scale"),
-    "negative reals": (
-        EVEN[SHUFFLED] - 5,
-        Float(-5, -4),
-        "bounds -5 to -4 taken from the data, linear scale",
-    ),
-    "float32": (
-        EVEN[SHUFFLED].astype(np.float32),
-        Float(0, 1),
-        "bounds 0 to 1 taken from the data, linear scale",
-    ),
+    "negative reals": (EVEN[SHUFFLED] - 5, Float(-5, -4), "bounds -5 to -4 taken from the data, linear scale"),
+    "float32": (EVEN[SHUFFLED].astype(np.float32), Float(0, 1), "bounds 0 to 1 taken from the data, linear scale"),
     "log reals": (
         LOG[SHUFFLED],
         Float(1e-5, 1, log=True),
@@ -71,26 +63,14 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
     ),
     "few reals": (np.tile([0.1, 0.9, 0.5], 10), Ordinal((0.1, 0.5, 0.9)), "only 3 different numbers"),
     "whole floats with holes": (np.tile([1.0, 5.0], 10), Ordinal((1, 5)), "only 2 different numbers"),
-    "twelve twice": (
-        np.repeat(np.arange(12.0) ** 2, 2),
-        Ordinal(tuple(i * i for i in range(12))),
-        "only 12 different",
-    ),
-    "two hundred ten times": (
-        np.repeat(EVEN, 10),
-        Ordinal(tuple(EVEN.tolist())),
-        "only 200 different numbers",
-    ),
+    "twelve twice": (np.repeat(np.arange(12.0) ** 2, 2), Ordinal(tuple(i * i for i in range(12))), "only 12 different"),
+    "two hundred ten times": (np.repeat(EVEN, 10), Ordinal(tuple(EVEN.tolist())), "only 200 different numbers"),
     "constant": ([7] * 20, Ordinal((7,)), "is constant (7): it can explain nothing"),
     "constant real": ([0.5] * 20, Ordinal((0.5,)), "is constant (0.5): it can explain nothing"),
     "constant but for gaps": ([None, 7] * 9, Ordinal((7,)), "is constant (7)"),
     "one row": ([7], Ordinal((7,)), "is constant (7)"),
     "booleans": ([True, False] * 9, Categorical((False, True)), "boolean, taken as two categories"),
-    "booleans with gaps": (
-        [True, None, False] * 9,
-        Categorical((False, True)),
-        "boolean, taken as two categories",
-    ),
+    "booleans with gaps": ([True, None, False] * 9, Categorical((False, True)), "boolean, taken as two categories"),
     "always true": ([True] * 9, Categorical((True,)), "is constant (True): it can explain nothing"),
     "always false, with gaps": ([False, None] * 9, Categorical((False,)), "is constant (False)"),
     "words": (["b", "a"] * 9, Categorical(("a", "b")), "2 categories"),
@@ -100,17 +80,9 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
     "truth and words": (["a", True] * 9, Categorical((True, "a")), "2 categories of mixed types"),
     "truth and numbers": ([1, True] * 9, Categorical(("1", "True")), "2 categories"),
     "infinity and words": (["a", np.inf] * 9, Categorical(("a", "inf")), "2 categories"),
-    "unused category": (
-        Column("x", np.array([0, 2] * 9), ("a", "b", "c")),
-        Categorical(("a", "c")),
-        "2 categories",
-    ),
+    "unused category": (Column("x", np.array([0, 2] * 9), ("a", "b", "c")), Categorical(("a", "c")), "2 categories"),
     "few different words": (WORDS[:9], Categorical(tuple(WORDS[:9].tolist())), "9 categories"),
-    "half of the words": (
-        np.tile(WORDS[:100], 2),
-        Categorical(tuple(sorted(WORDS[:100].tolist()))),
-        "100 categories",
-    ),
+    "half of the words": (np.tile(WORDS[:100], 2), Categorical(tuple(sorted(WORDS[:100].tolist()))), "100 categories"),
     "text of numbers": (["10", "2"] * 9, Categorical(("10", "2")), "2 categories"),
     "bytes": ([b"a", b"b"] * 9, Categorical(("a", "b")), "2 categories"),
     "lists": ([[1, 2], [3]] * 9, Categorical(("[1, 2]", "[3]")), "2 categories"),
@@ -141,12 +113,7 @@ LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
         "looks like a time stamp",
         Float(EPOCH[0] * 1000 + 0.5, EPOCH[-1] * 1000 + 0.5),
     ),
-    "shuffled, named": (
-        "created_at",
-        EPOCH[SHUFFLED],
-        "looks like a time stamp",
-        Int(int(EPOCH[0]), int(EPOCH[-1])),
-    ),
+    "shuffled, named": ("created_at", EPOCH[SHUFFLED], "looks like a time stamp", Int(int(EPOCH[0]), int(EPOCH[-1]))),
     "different words": (
         "x",
         WORDS,
@@ -182,12 +149,7 @@ LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
         "1500 categories are more than 1001; left out",
         None,
     ),
-    "within rounding": (
-        "x",
-        1 + np.arange(300) * 2.0**-52,
-        "all values within rounding of 1; left out",
-        None,
-    ),
+    "within rounding": ("x", 1 + np.arange(300) * 2.0**-52, "all values within rounding of 1; left out", None),
     "too far apart": (
         "x",
         np.linspace(-1, 1, 200)[SHUFFLED] * 1.7e308,
@@ -278,10 +240,7 @@ def test_marked_settings_are_the_parameters() -> None:
     }
     a = pedanova.analyze(columns, "value")
     assert list(a.space) == ["params_x", "params_y"]
-    assert any(
-        "names such as 'params_x' mark the parameters; left out: number, duration, state" in n
-        for n in a.notes
-    )
+    assert any("names such as 'params_x' mark the parameters; left out: number, duration, state" in n for n in a.notes)
     assert any(n.startswith("state: holds the states of trials (COMPLETE, PRUNED)") for n in a.notes)
     assert list(pedanova.analyze(columns, "value", params=["duration"]).space) == ["duration"]
     assert len(pedanova.analyze(columns | {"config.z": random.random(100)}, "value").space) == 2

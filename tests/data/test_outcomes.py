@@ -32,12 +32,7 @@ def noted(a: pa.Analysis, words: str) -> bool:
 class TestFeasible:
     @pytest.fixture
     def limited(self, table: Table) -> Table:
-        return {
-            **table,
-            "ok": table["x"] <= 0.4,
-            "c1": table["x"] - 0.4,
-            "c2": (table["z"] * 100).astype(int) - 50,
-        }
+        return {**table, "ok": table["x"] <= 0.4, "c1": table["x"] - 0.4, "c2": (table["z"] * 100).astype(int) - 50}
 
     def test_every_way_to_say_it(self, limited: Table) -> None:
         ok = limited["ok"]
@@ -79,9 +74,7 @@ class TestFeasible:
         c1[17] = np.nan
         data = {**limited, "c1": c1}
         for infeasible in ("drop", "worst"):
-            with pytest.raises(
-                pa.PedanovaError, match="feasible: c1 has no value in row 17; fill it or drop the row"
-            ):
+            with pytest.raises(pa.PedanovaError, match="feasible: c1 has no value in row 17; fill it or drop the row"):
                 pa.analyze(data, "loss", feasible=["c2", "c1"], infeasible=infeasible)
         state = np.where(np.arange(1_000) == 17, "FAIL", "COMPLETE")  # a failed row has no constraints
         for failed in ("drop", "worst"):
@@ -106,10 +99,7 @@ class TestFeasible:
             ([], "must be True or False for each row"),
             (3, "feasible: 3 must be one value per row"),
             (["c1", 3], "must be True or False for each row"),
-            (
-                np.zeros(1_000, dtype=bool),
-                "no row is left to count .1,000 of 1,000 rows are infeasible; dropped",
-            ),
+            (np.zeros(1_000, dtype=bool), "no row is left to count .1,000 of 1,000 rows are infeasible; dropped"),
         ],
     )
     def test_refusals(self, limited: Table, feasible: object, words: str) -> None:
@@ -133,9 +123,7 @@ class TestStates:
         """Every seventh row failed (no loss), every fifth pruned, some unfinished."""
         number = np.arange(1_000)
         state = np.select(
-            [number % 50 == 0, number % 7 == 0, number % 5 == 0],
-            ["unfinished", "failed", "pruned"],
-            "complete",
+            [number % 50 == 0, number % 7 == 0, number % 5 == 0], ["unfinished", "failed", "pruned"], "complete"
         )
         loss = np.where(state == "failed", np.nan, table["loss"])
         loss[state == "unfinished"] = np.nan
@@ -157,11 +145,7 @@ class TestStates:
         a = pa.analyze(data, "loss", space=SPACE, state="state")
         alone = pa.analyze(rows_of(data, state == "complete"), "loss", space=SPACE)
         assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
-        for name, words in (
-            ("unfinished", "are unfinished"),
-            ("failed", "failed"),
-            ("pruned", "were pruned"),
-        ):
+        for name, words in (("unfinished", "are unfinished"), ("failed", "failed"), ("pruned", "were pruned")):
             assert noted(a, f"{np.sum(state == name)} of 1,000 rows {words}; dropped")
         assert "state" not in pa.analyze(data, "loss", state="state").space
 
@@ -173,8 +157,7 @@ class TestStates:
         assert noted(a, f"{np.sum(state == 'failed')} of 1,000 rows failed; counted as the worst")
         filled = rows_of({**data, "loss": np.where(state == "failed", 1e9, table["loss"])}, finished)
         assert (
-            a.importance(0.2, **COUNTS).rows
-            == pa.analyze(filled, "loss", space=SPACE).importance(0.2, **COUNTS).rows
+            a.importance(0.2, **COUNTS).rows == pa.analyze(filled, "loss", space=SPACE).importance(0.2, **COUNTS).rows
         )
 
     @pytest.mark.parametrize("pruned", ["worst", "last"])
@@ -233,10 +216,7 @@ class TestStates:
             ({"infeasible": None}, "infeasible=None must be 'drop' or 'worst'"),
             ({"nan": "last"}, "nan='last' must be 'drop' or 'worst'"),
             ({"state": "running"}, "no row is left to count .1,000 of 1,000 rows are unfinished; dropped"),
-            (
-                {"state": "failing", "failed": "worst"},
-                "no row is left to count .1,000 of 1,000 rows failed; counted",
-            ),
+            ({"state": "failing", "failed": "worst"}, "no row is left to count .1,000 of 1,000 rows failed; counted"),
         ],
     )
     def test_refusals(self, table: Table, options: dict[str, str], words: str) -> None:
@@ -279,9 +259,7 @@ class TestRepeats:
 
     def grouped(self, table: Table, how: str, *columns: str) -> pd.DataFrame:
         frame = pd.DataFrame({name: table[name] for name in (*self.PARAMS, *columns)})
-        return (
-            frame.groupby(list(self.PARAMS), dropna=False, sort=False)[list(columns)].agg(how).reset_index()
-        )
+        return frame.groupby(list(self.PARAMS), dropna=False, sort=False)[list(columns)].agg(how).reset_index()
 
     @pytest.mark.parametrize("how", ["mean", "median"])
     @pytest.mark.parametrize("direction", ["minimize", "maximize"])
@@ -305,21 +283,14 @@ class TestRepeats:
         a = pa.analyze(seeds, repeats="mean", **both)  # type: ignore[arg-type]
         expected = pa.analyze(self.grouped(seeds, "mean", "loss", "time"), space=a.space, **both)  # type: ignore[arg-type]
         assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
-        assert (
-            a.alone("time").importance(0.2, **COUNTS).rows
-            == expected.alone("time").importance(0.2, **COUNTS).rows
-        )
+        assert a.alone("time").importance(0.2, **COUNTS).rows == expected.alone("time").importance(0.2, **COUNTS).rows
 
     @pytest.mark.parametrize("how", ["mean", "median"])
     @pytest.mark.parametrize("direction", ["minimize", "maximize"])
     def test_failed_seeds_count_as_the_worst(self, seeds: Table, how: str, direction: str) -> None:
         random = np.random.default_rng(1)
         fails = random.random(len(seeds["loss"])) < 0.15
-        data = {
-            **seeds,
-            "loss": np.where(fails, np.nan, seeds["loss"]),
-            "state": np.where(fails, "FAIL", "COMPLETE"),
-        }
+        data = {**seeds, "loss": np.where(fails, np.nan, seeds["loss"]), "state": np.where(fails, "FAIL", "COMPLETE")}
         bad = np.inf if direction == "minimize" else -np.inf
         filled = {**seeds, "loss": np.where(fails, bad, seeds["loss"])}
         frame = self.grouped(filled, how, "loss")
@@ -330,9 +301,7 @@ class TestRepeats:
         for target in (0.1, 0.4):
             assert a.importance(target, **COUNTS).rows == expected.importance(target, **COUNTS).rows
         assert a.rows == len(frame)
-        dropped = pa.analyze(
-            data, "loss", params=self.PARAMS, repeats=how, direction=direction, state="state"
-        )
+        dropped = pa.analyze(data, "loss", params=self.PARAMS, repeats=how, direction=direction, state="state")
         left = self.grouped(rows_of(data, ~fails), how, "loss")
         again = pa.analyze(left, "loss", params=self.PARAMS, space=dropped.space, direction=direction)
         assert dropped.importance(0.4, **COUNTS).rows == again.importance(0.4, **COUNTS).rows
@@ -350,22 +319,12 @@ class TestRepeats:
         a = pa.analyze(seeds, "loss", params=self.PARAMS, repeats="mean")
         frame = self.grouped(seeds, "mean", "loss")
         assert a.importance("loss < 2", **COUNTS)["a"].n_target == np.sum(frame["loss"] < 2)
-        assert (
-            a.importance("loss < 2", **COUNTS).rows
-            == a.importance(pa.at_most(np.nextafter(2.0, 0)), **COUNTS).rows
-        )
+        assert a.importance("loss < 2", **COUNTS).rows == a.importance(pa.at_most(np.nextafter(2.0, 0)), **COUNTS).rows
 
     def test_inactive_values_do_not_tell_configurations_apart(self) -> None:
         random = np.random.default_rng(0)
-        data = {
-            "opt": np.repeat(["sgd", "adam"], 50),
-            "m": random.integers(0, 5, 100),
-            "y": random.random(100),
-        }
-        space = {
-            "opt": pa.Categorical(["sgd", "adam"]),
-            "m": pa.Ordinal([0, 1, 2, 3, 4], when={"opt": "sgd"}),
-        }
+        data = {"opt": np.repeat(["sgd", "adam"], 50), "m": random.integers(0, 5, 100), "y": random.random(100)}
+        space = {"opt": pa.Categorical(["sgd", "adam"]), "m": pa.Ordinal([0, 1, 2, 3, 4], when={"opt": "sgd"})}
         a = pa.analyze(data, "y", space=space, repeats="mean")
         assert a.rows == len(set(data["m"][:50])) + 1
 

@@ -20,10 +20,6 @@ def test_the_sign_of_a_direction_is_defined_once() -> None:
 
 
 def test_a_region_that_is_all_rows_says_so() -> None:
-    assert all(
-        as_region(one, "region").is_all for one in (1, 1.0, pa.between(0, 1), Region("quantile", None, None))
-    )
-    assert not any(
-        as_region(one, "region").is_all for one in (0.5, pa.between(0.1, 1), pa.at_most(9), pa.at_least(0))
-    )
+    assert all(as_region(one, "region").is_all for one in (1, 1.0, pa.between(0, 1), Region("quantile", None, None)))
+    assert not any(as_region(one, "region").is_all for one in (0.5, pa.between(0.1, 1), pa.at_most(9), pa.at_least(0)))
     assert str(as_region(1, "region")) == "all rows"

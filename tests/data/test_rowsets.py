@@ -36,9 +36,7 @@ def inside(trials: Trials) -> np.ndarray:
 
 
 def subset(trials: Trials, mask: np.ndarray) -> pa.Analysis:
-    return pa.analyze(
-        {name: values[mask] for name, values in trials.items()}, "loss", space=SPACE, levels=LEVELS
-    )
+    return pa.analyze({name: values[mask] for name, values in trials.items()}, "loss", space=SPACE, levels=LEVELS)
 
 
 def brothers(mask: np.ndarray) -> list[object]:
@@ -96,20 +94,12 @@ def test_a_box_its_condition_its_mask_and_its_rows_alone_say_the_same(
         assert analysis.densities("lr", 0.1, region).to_dict() == alone.densities("lr", 0.1).to_dict()
     assert all(a.rows == mask.sum() and a.dropped == len(mask) - mask.sum() for a in filtered)
     whole = analysis.importance(mask, **COUNTS)
-    assert (
-        analysis.importance(box, **COUNTS).rows == analysis.importance(condition, **COUNTS).rows == whole.rows
-    )
+    assert analysis.importance(box, **COUNTS).rows == analysis.importance(condition, **COUNTS).rows == whole.rows
 
 
-def test_smoothing_and_baseline_within_rows(
-    analysis: pa.Analysis, trials: Trials, inside: np.ndarray
-) -> None:
+def test_smoothing_and_baseline_within_rows(analysis: pa.Analysis, trials: Trials, inside: np.ndarray) -> None:
     alone = subset(trials, inside)
-    for options in (
-        {"baseline": "uniform"},
-        {"smoothing": "none"},
-        {"smoothing": 5.0, "baseline": "uniform"},
-    ):
+    for options in ({"baseline": "uniform"}, {"smoothing": "none"}, {"smoothing": 5.0, "baseline": "uniform"}):
         assert (
             analysis.importance(0.2, inside, **options, **COUNTS).rows
             == alone.importance(0.2, **options, **COUNTS).rows
@@ -135,10 +125,7 @@ def test_a_mask_inside_a_quantile(analysis: pa.Analysis, trials: Trials) -> None
     good = best & (trials["lr"] < 1e-3)
     assert analysis.importance(good, 0.5, **COUNTS).rows == analysis.importance(good, best, **COUNTS).rows
     cut = float(np.sort(trials["loss"])[199])
-    assert (
-        analysis.importance(good, pa.at_most(cut), **COUNTS).rows
-        == analysis.importance(good, best, **COUNTS).rows
-    )
+    assert analysis.importance(good, pa.at_most(cut), **COUNTS).rows == analysis.importance(good, best, **COUNTS).rows
 
 
 def test_a_region_of_the_objective_as_where(analysis: pa.Analysis, trials: Trials) -> None:
@@ -168,9 +155,7 @@ def test_boolean_columns(trials: Trials) -> None:
         == a.importance(0.1, marked, **COUNTS).rows
     )
     assert a.importance(0.1, "gappy", **COUNTS).region == "rows marked gappy"
-    with pytest.raises(
-        QueryError, match="region='layers' is no boolean column; compare it, as in \"layers == …\""
-    ):
+    with pytest.raises(QueryError, match="region='layers' is no boolean column; compare it, as in \"layers == …\""):
         a.importance(0.1, "layers", **COUNTS)
 
 
@@ -178,9 +163,7 @@ def test_rows_without_a_value_are_in_no_box() -> None:
     random = np.random.default_rng(0)
     x, label = random.random(300), random.choice(["a", "b", ""], 300)
     text = [value or None for value in label.tolist()]
-    a = pa.analyze(
-        {"x": np.where(x < 0.2, np.nan, x), "c": text, "z": random.random(300)}, random.random(300)
-    )
+    a = pa.analyze({"x": np.where(x < 0.2, np.nan, x), "c": text, "z": random.random(300)}, random.random(300))
     assert a.importance(0.1, {"x": (None, None)}, **COUNTS)["z"].n_region == np.sum(x >= 0.2)
     assert a.importance(0.1, {"x": (0.0, 0.5)}, **COUNTS)["z"].n_region == np.sum((x >= 0.2) & (x <= 0.5))
     assert a.importance(0.1, {"c": {"a", "b"}}, **COUNTS)["z"].n_region == np.sum(label != "")
@@ -208,10 +191,7 @@ class TestBands:
     def test_quantiles_and_values_agree(self, analysis: pa.Analysis, trials: Trials) -> None:
         order = np.sort(trials["loss"])
         by_value = pa.between(float(order[40]), float(order[119]), values=True)
-        assert (
-            analysis.importance(by_value, **COUNTS).rows
-            == analysis.importance(pa.between(0.1, 0.3), **COUNTS).rows
-        )
+        assert analysis.importance(by_value, **COUNTS).rows == analysis.importance(pa.between(0.1, 0.3), **COUNTS).rows
 
     def test_inside_each_other(self, analysis: pa.Analysis, trials: Trials) -> None:
         row = analysis.importance(pa.between(0.2, 0.3), pa.between(0.1, 0.5), **COUNTS)["lr"]
@@ -224,9 +204,7 @@ class TestBands:
         """|x1 - x2| <= 0.1, the target its lower half: each parameter explains 53/57 (exact)."""
         middle = (np.arange(501) + 0.5) / 501
         x1, x2 = (part.ravel() for part in np.meshgrid(middle, middle, indexing="ij"))
-        a = pa.analyze(
-            {"x1": x1, "x2": x2}, x1 + x2, space={"x1": pa.Float(0, 1), "x2": pa.Float(0, 1)}, levels=[0.5]
-        )
+        a = pa.analyze({"x1": x1, "x2": x2}, x1 + x2, space={"x1": pa.Float(0, 1), "x2": pa.Float(0, 1)}, levels=[0.5])
         band = np.abs(x1 - x2) <= 0.1
         found = a.importance(band & (x1 + x2 <= 1), band, smoothing="none", **COUNTS)
         assert [row.raw_share for row in found.rows] == pytest.approx([53 / 57] * 2, rel=5e-3)
@@ -235,12 +213,7 @@ class TestBands:
         """Two parameters that repeat each other explain everything, each alone."""
         table = {"a": [0, 1, 0, 1], "b": [0, 1, 1, 0], "y": [0.0, 1.0, 2.0, 2.0]}
         a = pa.analyze(table, "y", space={"a": pa.Ordinal([0, 1]), "b": pa.Ordinal([0, 1])})
-        for target, region in (
-            (0.25, 0.5),
-            (pa.at_most(0), pa.at_most(1)),
-            ("y == 0", "a == b"),
-            (0.5, "y < 2"),
-        ):
+        for target, region in ((0.25, 0.5), (pa.at_most(0), pa.at_most(1)), ("y == 0", "a == b"), (0.5, "y < 2")):
             assert [row.raw_share for row in a.importance(target, region, **COUNTS).rows] == [1.0, 1.0]
 
     def test_ties_stay_together(self) -> None:
@@ -293,10 +266,7 @@ class TestClasses:
 def test_words(analysis: pa.Analysis, inside: np.ndarray) -> None:
     region = {"lr": (1e-4, 1e-2), "momentum": (None, 0.5), "optimizer": {"sgd", "adam"}, "nesterov": True}
     found = analysis.importance(0.5, region, **COUNTS)
-    assert (
-        found.region
-        == "rows with lr from 0.0001 to 0.01, momentum ≤ 0.5, optimizer in adam, sgd, nesterov = True"
-    )
+    assert found.region == "rows with lr from 0.0001 to 0.01, momentum ≤ 0.5, optimizer in adam, sgd, nesterov = True"
     assert found.target == "the best 50 %"
     assert analysis.importance("layers  ==\t3", **COUNTS).target == "rows where layers == 3"
     assert analysis.importance(inside, **COUNTS).target == f"the {inside.sum()} marked rows"

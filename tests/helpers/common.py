@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from pedanova.space.parameters import Parameter
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "tests" / "files"
 DEMO = Path(pa.__file__).parent / "cli" / "demo_trials.csv"
-COUNTS = {"estimator": "counts", "draws": 0, "force": True}  # the plain numbers, from however few rows
+COUNTS: dict[str, Any] = {"estimator": "counts", "draws": 0, "force": True}  # the plain numbers, from however few rows
 
 
 def refuse(kind: type[PedanovaError], *parts: str, of: Callable[[], object]) -> str:
@@ -45,9 +46,7 @@ def toy(x: np.ndarray) -> np.ndarray:
     return np.where(square >= 3, square, x[:, 0] ** 2 + x[:, 1] ** 2 / 100)
 
 
-def measured(
-    target: np.ndarray, region: np.ndarray, width: float = 0.0, baseline: str = "region"
-) -> Importance:
+def measured(target: np.ndarray, region: np.ndarray, width: float = 0.0, baseline: str = "region") -> Importance:
     """The row for counts by cell; the last two cells are missing and outside."""
     grid = grid_of(pa.Ordinal(list(range(len(target) - 2))))
     return measure(Contrast("x", grid, target, region), baseline=baseline, smoothing=width)

@@ -68,9 +68,7 @@ def nasty() -> Nasty:
     inf, nan = np.inf, np.nan
     rows = {
         "lr": sprinkle(random, random.choice(near, ROWS).tolist(), None, nan, inf, -inf, 0.0, 2.0),
-        "drop": sprinkle(
-            random, (random.integers(0, 1002, ROWS) / 1001).astype("f4").tolist(), None, nan, -inf
-        ),
+        "drop": sprinkle(random, (random.integers(0, 1002, ROWS) / 1001).astype("f4").tolist(), None, nan, -inf),
         "layers": sprinkle(random, random.integers(0, 10, ROWS).tolist(), None),
         "units": sprinkle(random, random.integers(1, 65_535, ROWS).tolist(), None),
         "wide": sprinkle(random, random.integers(0, 3_000_001, ROWS).tolist(), None, 2**53 - 1),

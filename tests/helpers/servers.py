@@ -41,11 +41,7 @@ def find(program: str, *folders: str) -> str | None:
 
 def as_user(user: str, command: list[str]) -> list[str]:
     """Servers refuse to run as root."""
-    return (
-        [str(find("runuser", "/usr/sbin", "/sbin")), "-u", user, "--", *command]
-        if os.geteuid() == 0
-        else command
-    )
+    return [str(find("runuser", "/usr/sbin", "/sbin")), "-u", user, "--", *command] if os.geteuid() == 0 else command
 
 
 def run(command: list[str], **options: object) -> None:
@@ -113,9 +109,7 @@ def postgresql() -> Iterator[str]:
             environment = {**os.environ, "PGPASSWORD": PASSWORD}
             create = [str(bin_folder / "createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "ann", "trials"]
             for _ in range(100):
-                done = subprocess.run(
-                    create, env=environment, capture_output=True, text=True, timeout=PATIENCE
-                )
+                done = subprocess.run(create, env=environment, capture_output=True, text=True, timeout=PATIENCE)
                 if done.returncode == 0:
                     break
                 time.sleep(0.2)
@@ -136,9 +130,7 @@ def mariadb() -> Iterator[str]:
         data, start = folder / "data", folder / "start.sql"
         own = ["--no-defaults", f"--datadir={data}"]
         run(
-            as_user(
-                "mysql", [str(install), *own, "--auth-root-authentication-method=normal", "--skip-test-db"]
-            ),
+            as_user("mysql", [str(install), *own, "--auth-root-authentication-method=normal", "--skip-test-db"]),
             cwd="/",
         )
         start.write_text(

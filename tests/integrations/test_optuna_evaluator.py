@@ -84,9 +84,7 @@ def test_a_maximised_objective_is_scored_on_its_best_part() -> None:
         gain = 5.0 if x > 0.9 else (-5.0 if y > 0.9 else 0.01 * (x + y))
         return gain, -gain
 
-    study = optuna.create_study(
-        directions=["maximize", "minimize"], sampler=optuna.samplers.RandomSampler(seed=1)
-    )
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=optuna.samplers.RandomSampler(seed=1))
     study.optimize(objective, n_trials=300)
     for target in (lambda t: t.values[0], lambda t: t.values[1], lambda t: -t.values[0], None):
         found = PedAnovaEvaluator(estimator="counts").evaluate(study, target=target)
@@ -146,9 +144,7 @@ def test_many_trials_are_quickly_read() -> None:
     for i in range(50):
         study.add_trial(
             optuna.create_trial(
-                params={"x": i / 50},
-                distributions={"x": optuna.distributions.FloatDistribution(0, 1)},
-                value=i,
+                params={"x": i / 50}, distributions={"x": optuna.distributions.FloatDistribution(0, 1)}, value=i
             )
         )
     assert pa.analyze(study).space["x"] == pa.Float(0.0, 1.0)

@@ -110,13 +110,7 @@ def test_bad_tables(data: object, parts: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "parts"),
-    [
-        (["x"], ("1 names", "2 columns")),
-        (["x", "x"], ("'x'",)),
-        ("xy", ("'xy'",)),
-        (5, ("5",)),
-    ],
+    ("names", "parts"), [(["x"], ("1 names", "2 columns")), (["x", "x"], ("'x'",)), ("xy", ("'xy'",)), (5, ("5",))]
 )
 def test_bad_names(names: Any, parts: tuple[str, ...]) -> None:
     refuse(DataError, *parts, of=lambda: analyze(np.zeros((3, 2)), [1, 2, 3], names=names))
@@ -201,9 +195,7 @@ def test_targets_that_do_not_fit_their_region(target: Any, region: Any, parts: t
 )
 def test_values_outside_the_space(name: str, parameter: Any, parts: tuple[str, ...]) -> None:
     refuse(OutsideSpaceError, *parts, "outside='count'", of=lambda: analyze(space={name: parameter}))
-    assert any(
-        "outside the space" in note for note in analyze(space={name: parameter}, outside="count").notes
-    )
+    assert any("outside the space" in note for note in analyze(space={name: parameter}, outside="count").notes)
 
 
 def test_one_row_outside_is_not_called_several() -> None:
@@ -241,19 +233,10 @@ ODD = st.one_of(
     st.timedeltas(),
     st.complex_numbers(),
     st.lists(st.integers(0, 3), max_size=2),
-    st.sampled_from(
-        [pd.NA, pd.NaT, np.nan, np.float32(1.5), np.datetime64("NaT"), np.bool_(True), np.ma.masked]
-    ),
+    st.sampled_from([pd.NA, pd.NaT, np.nan, np.float32(1.5), np.datetime64("NaT"), np.bool_(True), np.ma.masked]),
 )
 ONE_KIND = st.sampled_from(
-    [
-        st.floats(),
-        st.integers(-(2**70), 2**70),
-        st.integers(0, 3),
-        st.booleans(),
-        st.text(max_size=2),
-        st.dates(),
-    ]
+    [st.floats(), st.integers(-(2**70), 2**70), st.integers(0, 3), st.booleans(), st.text(max_size=2), st.dates()]
 )
 
 
@@ -270,9 +253,7 @@ def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
 
 @settings(max_examples=250)
 @given(table=odd_tables(), nan=st.sampled_from(["drop", "worst"]), kind=st.sampled_from([dict, pd.DataFrame]))
-def test_any_table_is_counted_or_refused(
-    table: dict[str, list[object]], nan: str, kind: Callable[[Any], Any]
-) -> None:
+def test_any_table_is_counted_or_refused(table: dict[str, list[object]], nan: str, kind: Callable[[Any], Any]) -> None:
     try:
         found = analyze(kind(table), "y", nan=nan)
         rows = len(table["y"]) - found.dropped
@@ -301,7 +282,7 @@ def test_odd_arguments_of_the_wrong_type_altogether() -> None:
 
 
 def test_a_table_of_very_many_columns_keeps_fewer_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pedanova.counting import cut as module
+    from pedanova.counting import countable as module
 
     monkeypatch.setattr(module, "LARGEST_TALLIES", 10_000)
     random = np.random.default_rng(0)

@@ -176,9 +176,7 @@ class TestMoments:
     @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1"])
     @pytest.mark.parametrize("count", [3, 400])
     @pytest.mark.parametrize("threads", [1, 3])
-    def test_kernel_equals_judge(
-        self, dtype: str, count: int, threads: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_kernel_equals_judge(self, dtype: str, count: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
         objective = (np.random.default_rng(0).random(600_000)[::2] * 200).astype(dtype)
         cuts = np.append(np.linspace(0, 190, count), np.inf)
         levels = Levels("minimize", "drop", cuts, as_ladder([]), (count,))

@@ -22,11 +22,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 def table(seed: int, rows: int) -> dict[str, np.ndarray]:
     """A mixed table with ties in the objective and some dependence on the parameters."""
     random = np.random.default_rng(seed)
-    x, k, colour = (
-        random.random(rows),
-        random.integers(0, 20, rows),
-        random.choice(["red", "green", "blue"], rows),
-    )
+    x, k, colour = (random.random(rows), random.integers(0, 20, rows), random.choice(["red", "green", "blue"], rows))
     loss = np.round(3 * x + 0.1 * k + (colour == "red") + random.normal(size=rows), 1)
     return {"x": x, "k": k, "colour": colour, "loss": loss}
 
@@ -76,10 +72,7 @@ def test_relabelled_categories(seed: int, rows: int, names: list[str]) -> None:
     assume(len(np.unique(data["loss"])) > 2)
     renamed = np.array([dict(zip(["red", "green", "blue"], names, strict=True))[c] for c in data["colour"]])
     space = SPACE | {"colour": pa.Categorical(sorted(names, reverse=True))}
-    same(
-        ask(pa.analyze(data, "loss", space=SPACE)),
-        ask(pa.analyze(data | {"colour": renamed}, "loss", space=space)),
-    )
+    same(ask(pa.analyze(data, "loss", space=SPACE)), ask(pa.analyze(data | {"colour": renamed}, "loss", space=space)))
 
 
 @given(SEEDS, ROWS, st.integers(2, 5))
@@ -89,10 +82,7 @@ def test_duplicated_data(seed: int, rows: int, times: int) -> None:
     assume(len(np.unique(data["loss"])) > 2)
     once = pa.analyze(data, "loss", space=SPACE, levels=[0.25, 0.5])
     more = pa.analyze(
-        {name: np.tile(column, times) for name, column in data.items()},
-        "loss",
-        space=SPACE,
-        levels=[0.25, 0.5],
+        {name: np.tile(column, times) for name, column in data.items()}, "loss", space=SPACE, levels=[0.25, 0.5]
     )
     try:
         one, two = (a.importance(0.25, 0.5, smoothing="none", **COUNTS) for a in (once, more))
@@ -100,8 +90,7 @@ def test_duplicated_data(seed: int, rows: int, times: int) -> None:
         assume(False)
     # ⌈γN⌉ of the copies may take one row less of the last value than γ of the original: then skip.
     assume(
-        two.rows[0].n_target == times * one.rows[0].n_target
-        and two.rows[0].n_region == times * one.rows[0].n_region
+        two.rows[0].n_target == times * one.rows[0].n_target and two.rows[0].n_region == times * one.rows[0].n_region
     )
     for name in SPACE:
         assert two[name].divergence == pytest.approx(one[name].divergence, rel=1e-9, abs=1e-12)

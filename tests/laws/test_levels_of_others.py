@@ -55,11 +55,7 @@ def test_adding_does_not_depend_on_the_order(random: np.random.Generator) -> Non
         with pytest.raises(MergeError, match="quantiles fall on different thresholds"):
             pair[0] + pair[1]
     c = pa.analyze({"x": random.random(200), "y": two}, "y", space=SPACE, levels=a.levels)
-    assert (
-        (a + c).importance(0.1, **COUNTS)["x"].n_target
-        == (c + a).importance(0.1, **COUNTS)["x"].n_target
-        == 260
-    )
+    assert (a + c).importance(0.1, **COUNTS)["x"].n_target == (c + a).importance(0.1, **COUNTS)["x"].n_target == 260
 
 
 def test_infinite_bounds_lose_no_row(random: np.random.Generator) -> None:
@@ -130,7 +126,7 @@ def test_log_integers_have_one_rule_whatever_their_number(random: np.random.Gene
 
 def test_the_share_is_exact(random: np.random.Generator) -> None:
     """Against dense matrices, also where the kernel's tail is faint."""
-    from pedanova.measures.density import smooth, smoothing_matrix, squared_smooth
+    from pedanova.measures.smoothing import smooth, smoothing_matrix, squared_smooth
 
     for width in (0.5, 1.0, 2.5, 20.0):
         counts = np.zeros(1001)

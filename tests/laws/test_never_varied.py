@@ -63,9 +63,7 @@ def test_nothing_is_said_of_it(a: pa.Analysis, estimator: str, baseline: str) ->
 
 
 @pytest.mark.parametrize("question", [(0.1, 1.0), (0.2, 0.5)])
-def test_others_are_judged_as_without_it(
-    a: pa.Analysis, alone: pa.Analysis, question: tuple[float, float]
-) -> None:
+def test_others_are_judged_as_without_it(a: pa.Analysis, alone: pa.Analysis, question: tuple[float, float]) -> None:
     """By counts to the last digit; a model's points are other ones, since each parameter draws its own."""
     if a.space["x"] == SPACE["x"]:
         options = {"estimator": "counts", "draws": 300}
@@ -153,7 +151,4 @@ def test_a_figure_and_the_page_say_so(a: pa.Analysis) -> None:
     found = view.questions[view.start].answers["region"].importances
     assert found is not None
     assert replace(found["kind"], name="") == replace(found["const"], name="")
-    assert (
-        "const, kind and whole never varied in these rows."
-        in view.questions[view.start].answers["region"].summary
-    )
+    assert "const, kind and whole never varied in these rows." in view.questions[view.start].answers["region"].summary

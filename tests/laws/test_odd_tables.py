@@ -61,13 +61,11 @@ TABLES: dict[str, Table] = {
     "booleans": plain() | {"p": DICE.random(ROWS) < 0.5, "q": DICE.random(ROWS) < 0.1},
     "nothing but booleans": {"p": DICE.random(41) < 0.5, "q": DICE.random(41) < 0.5, "loss": DICE.random(41)},
     "a huge range of whole numbers": with_column("i", DICE.integers(-(2**52), 2**52, ROWS)),
-    "twelve orders of magnitude": with_column("lr", ORDERS)
-    | {"loss": np.abs(np.log10(ORDERS) + 3) + plain()["y"]},
+    "twelve orders of magnitude": with_column("lr", ORDERS) | {"loss": np.abs(np.log10(ORDERS) + 3) + plain()["y"]},
     "missing in 95 % of the rows": with_column("m", RARE),
     "a constant or missing": with_column("m", np.where(np.isnan(RARE), np.nan, 3.0)),
     "missing but for one category": with_column("m", np.array(["a"] + [None] * (ROWS - 1), dtype=object)),
-    "a parameter of one optimizer": plain()
-    | {"gate": GATE, "m": np.where(GATE == "a", DICE.random(ROWS), np.nan)},
+    "a parameter of one optimizer": plain() | {"gate": GATE, "m": np.where(GATE == "a", DICE.random(ROWS), np.nan)},
     "ten configurations": {name: np.tile(column[:10], 6) for name, column in plain().items()},
     "three values as objective": with_loss(lambda loss: np.round(loss * 3)),
     "two values as objective": with_loss(lambda loss: (loss > 0.3).astype(float)),
@@ -91,10 +89,7 @@ QUESTIONS: dict[str, dict[str, object]] = {
     "bad by value": {"target": pa.at_least(0.4)},
     "a band in a band": {"target": pa.between(0.3, 0.4), "region": pa.between(0.2, 0.6)},
     "a band that starts with its region": {"target": pa.between(0.1, 0.4), "region": pa.between(0.1, 0.9)},
-    "values in values": {
-        "target": pa.between(0.1, 0.2, values=True),
-        "region": pa.between(0.05, 0.4, values=True),
-    },
+    "values in values": {"target": pa.between(0.1, 0.2, values=True), "region": pa.between(0.05, 0.4, values=True)},
     "a quantile in values": {"target": 0.1, "region": pa.at_most(0.35)},
     "values in a quantile": {"target": pa.at_most(0.1), "region": 0.8},
     "a tenth of a region of few": {"target": 0.05, "region": 0.15},

@@ -11,8 +11,8 @@ import pedanova as pa
 from helpers.common import COUNTS, against_region, against_uniform, four_dimensional, measured, toy
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import as_part, rank_of
-from pedanova.measures.density import smooth, smoothing_matrix
 from pedanova.measures.importance import measure
+from pedanova.measures.smoothing import smooth, smoothing_matrix
 from pedanova.space.grid import grid_of
 
 SQUARE = {"x1": pa.Float(-5, 5), "x2": pa.Float(-5, 5)}
@@ -147,9 +147,7 @@ class TestShapes:
         found = a.importance(0.25, 0.5, **COUNTS)
         assert [found[n].raw_share for n in ("x1", "x2")] == pytest.approx([1, 1], rel=1e-12)
 
-    @pytest.mark.parametrize(
-        ("dimensions", "side", "exact"), [(2, 0.5, 5 / 3), (3, 0.8, 5 / 4), (4, 1.0, 9 / 7)]
-    )
+    @pytest.mark.parametrize(("dimensions", "side", "exact"), [(2, 0.5, 5 / 3), (3, 0.8, 5 / 4), (4, 1.0, 9 / 7)])
     def test_simplex(self, dimensions: int, side: float, exact: float) -> None:
         """P(x1 = x, Σ x ≤ s) is a polynomial in x: masses by midpoints."""
         cells = 1000
@@ -164,9 +162,7 @@ class TestShapes:
             {"x1": x[:, 0], "x2": x[:, 1]}, x.sum(axis=1), space={"x1": pa.Float(0, 1), "x2": pa.Float(0, 1)}
         )
         found = a.importance(pa.at_most(0.5), pa.at_most(1.0), smoothing="none", **COUNTS)
-        assert [found[n].divergence for n in ("x1", "x2")] == pytest.approx(
-            [0.5451774444795625] * 2, rel=2e-3
-        )
+        assert [found[n].divergence for n in ("x1", "x2")] == pytest.approx([0.5451774444795625] * 2, rel=2e-3)
 
     def test_disc_in_disc(self) -> None:
         x = lattice(-2, 2, 2002)
@@ -178,9 +174,7 @@ class TestShapes:
     def test_band(self) -> None:
         x = lattice(0, 1, 1001)
         objective = np.where(np.abs(x[:, 0] - x[:, 1]) > 0.1, 2.0, np.where(x.sum(axis=1) <= 1, 0.0, 1.0))
-        a = pa.analyze(
-            {"x1": x[:, 0], "x2": x[:, 1]}, objective, space={"x1": pa.Float(0, 1), "x2": pa.Float(0, 1)}
-        )
+        a = pa.analyze({"x1": x[:, 0], "x2": x[:, 1]}, objective, space={"x1": pa.Float(0, 1), "x2": pa.Float(0, 1)})
         found = a.importance(pa.at_most(0), pa.at_most(1), smoothing="none", **COUNTS)
         assert [found[n].raw_share for n in ("x1", "x2")] == pytest.approx([53 / 57] * 2, rel=3e-3)
 

@@ -15,6 +15,7 @@ import pedanova as pa
 from pedanova.counting import pair_arrays as engine
 from pedanova.counting.contrasts import codes_of_levels
 from pedanova.counting.pairs import PairTally
+from pedanova.data.regions import as_region
 from pedanova.measures.additive import design_of, explained, fitted_parts
 from pedanova.measures.interactions import groups_of
 
@@ -54,9 +55,7 @@ def space_of(columns: int) -> dict[str, pa.space.Parameter]:
     return {f"x{i}": every[i] for i in range(columns)}
 
 
-def counted(
-    seed: int, rows: int, columns: int, cells: int
-) -> tuple[pa.Analysis, np.ndarray, dict[str, np.ndarray]]:
+def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis, np.ndarray, dict[str, np.ndarray]]:
     loss = np.random.default_rng(seed + 1).random(rows)
     a = pa.analyze(mixed(seed, rows, columns), loss, space=space_of(columns), outside="count")
     contrasts, _, _ = a.ask(0.2, 0.7)
@@ -64,7 +63,7 @@ def counted(
     codes = codes_of_levels(
         a.observations,
         a.levels,
-        *(a.levels.find(pa.regions.as_region(q, ""), a.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
+        *(a.levels.find(as_region(q, ""), a.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
         threads=1,
     )
     return a, codes, groups_of(contrasts, cells)
@@ -175,9 +174,7 @@ def test_the_fit_is_least_squares(seed: int) -> None:
     design = design_of(region[None])
     assert explained(design, target[None]).additive[0] == pytest.approx(additive, abs=1e-9)
     assert design.freedoms[0, 1] == rank - 1
-    np.testing.assert_allclose(
-        fitted_parts(design, target[None])[0, rows, columns], np.clip(fit, 0, 1), atol=1e-8
-    )
+    np.testing.assert_allclose(fitted_parts(design, target[None])[0, rows, columns], np.clip(fit, 0, 1), atol=1e-8)
 
 
 def test_the_order_of_parameters_does_not_matter() -> None:

@@ -22,10 +22,7 @@ def random() -> np.random.Generator:
 class TestRepeats:
     def test_a_switch_keeps_configurations_apart(self, random: np.random.Generator) -> None:
         o, lr = random.choice(["a", "b"], 2000), random.random(2000)
-        space = {
-            "o": pa.Categorical(["a", "b"]),
-            "lr": pa.Switch("o", {"a": pa.Float(0, 1), "b": pa.Float(0, 2)}),
-        }
+        space = {"o": pa.Categorical(["a", "b"]), "lr": pa.Switch("o", {"a": pa.Float(0, 1), "b": pa.Float(0, 2)})}
         a = pa.analyze({"o": o, "lr": lr, "y": random.random(2000)}, "y", repeats="mean", space=space)
         assert a.rows == 2000
         assert any("no configuration repeats in 2,000 rows" in note for note in a.notes)
@@ -96,9 +93,7 @@ def test_missing_rows_are_a_category_under_the_uniform_baseline() -> None:
     present = np.array([True] * 8 + [False] * 2 + [True] * 42 + [False] * 48)
     y = np.arange(100.0)
     gap = pa.analyze({"c": np.where(present, "k", None)}, y, space={"c": pa.Categorical(["k"])})
-    assert gap.importance(0.1, baseline="uniform", **COUNTS)["c"].share == pytest.approx(
-        0.0320987654, abs=1e-9
-    )
+    assert gap.importance(0.1, baseline="uniform", **COUNTS)["c"].share == pytest.approx(0.0320987654, abs=1e-9)
 
 
 def test_rounding_is_no_importance(random: np.random.Generator) -> None:
@@ -165,11 +160,7 @@ def test_nested_conditions_through_a_number_with_gaps(random: np.random.Generato
 
 
 def test_states_are_no_parameter(random: np.random.Generator) -> None:
-    data = {
-        "x": random.random(100),
-        "state": random.choice(["COMPLETE", "PRUNED"], 100),
-        "value": random.random(100),
-    }
+    data = {"x": random.random(100), "state": random.choice(["COMPLETE", "PRUNED"], 100), "value": random.random(100)}
     a = pa.analyze(data, "value")
     assert list(a.space) == ["x"]
     assert any("pass it as state=" in note for note in a.notes)
@@ -178,15 +169,13 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
 def test_a_report_counts_its_rows_once(
     random: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pedanova.analysis.rows as module
+    import pedanova.counting.in_memory as module
 
     data = {f"x{i}": random.random(300) for i in range(6)} | {"y": random.random(300)}
     a = pa.analyze(data, "y")
     counted = []
-    real = module.tally_columns
-    monkeypatch.setattr(
-        module, "tally_columns", lambda *args, **kwargs: (counted.append(1), real(*args, **kwargs))[1]
-    )
+    real = module.count_codes
+    monkeypatch.setattr(module, "count_codes", lambda *args, **kwargs: (counted.append(1), real(*args, **kwargs))[1])
     a.report(tmp_path / "r.html", questions=[(0.1, {"x0": (0, 0.5)})], **COUNTS)
     assert len(counted) <= 2
 
@@ -197,9 +186,7 @@ def test_the_sampler_note_has_a_sharp_eye(random: np.random.Generator) -> None:
     for shape in (1.0, 1.2, 4.0):
         data = {"x": random.beta(shape, 1, 5000), "y": random.random(5000)}
         a = pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
-        told.append(
-            any("far from uniform" in note for note in a.importance(baseline="uniform", **COUNTS).notes)
-        )
+        told.append(any("far from uniform" in note for note in a.importance(baseline="uniform", **COUNTS).notes))
     assert told == [False, False, True]
 
 
@@ -212,11 +199,7 @@ def test_thirty_values_in_a_hundred_rows_are_no_lattice(random: np.random.Genera
 
 def test_a_switch_shows_every_domain_as_a_uniform_draw(random: np.random.Generator) -> None:
     space = {"x": pa.Switch("k", {0: pa.Int(1, 4), 1: pa.Categorical(["a", "b"])})}
-    data = {
-        "k": np.tile([0, 1], 50),
-        "x": np.tile(np.array([2, "a"], dtype=object), 50),
-        "y": random.random(100),
-    }
+    data = {"k": np.tile([0, 1], 50), "x": np.tile(np.array([2, "a"], dtype=object), 50), "y": random.random(100)}
     uniform = pa.analyze(data, "y", space=space).densities("x").uniform
     np.testing.assert_allclose(uniform, [1 / 8] * 4 + [1 / 4] * 2)
 

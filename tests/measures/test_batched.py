@@ -10,8 +10,8 @@ import pytest
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.batched import measure_many
-from pedanova.measures.density import bandwidth, bandwidths
 from pedanova.measures.importance import measure
+from pedanova.measures.smoothing import bandwidth, bandwidths
 from pedanova.space.grid import grid_of
 
 PARAMETERS = {
@@ -54,9 +54,7 @@ def test_as_each_alone(name: str, rows: int, smoothing: object, baseline: str) -
     told = [i for i in range(24) if 0 < targets[i].sum() < regions[i].sum()]
     assert len(found) == len(told) < 24
     for i, row in zip(told, found, strict=True):
-        alone = measure(
-            replace(contrast, target=targets[i], region=regions[i]), baseline=baseline, smoothing=smoothing
-        )
+        alone = measure(replace(contrast, target=targets[i], region=regions[i]), baseline=baseline, smoothing=smoothing)
         assert row.n_target == alone.n_target
         assert row.n_region == alone.n_region
         assert row.bandwidth == pytest.approx(alone.bandwidth, rel=1e-9)

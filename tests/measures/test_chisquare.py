@@ -31,10 +31,7 @@ RATIOS = (0.01, 0.5, 0.9, 0.99, 1.0, 1.01, 1.1, 1.5, 3.0, 10.0)
 class TestKnownTables:
     @pytest.mark.parametrize(
         ("target", "region", "statistic", "freedom", "tail"),
-        [
-            (A_TARGET, A_REGION, 503 / 48, 5, 0.06274240807502739),
-            (B_TARGET, B_REGION, 15.0, 3, 0.0018166489665723223),
-        ],
+        [(A_TARGET, A_REGION, 503 / 48, 5, 0.06274240807502739), (B_TARGET, B_REGION, 15.0, 3, 0.0018166489665723223)],
     )
     def test_pearson_and_its_tail(
         self, target: np.ndarray, region: np.ndarray, statistic: float, freedom: int, tail: float

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.errors import QueryError
-from pedanova.measures.density import (
-    as_bandwidth,
-    bandwidth,
-    interquartile,
-    smooth,
-    smoothing_matrix,
-    squared_smooth,
-)
+from pedanova.measures.smoothing import as_bandwidth, bandwidth, interquartile, smooth, smoothing_matrix, squared_smooth
 from pedanova.space.grid import grid_of
 
 CELLS, WIDTHS = st.integers(2, 60), st.floats(0.05, 200)
@@ -58,17 +51,9 @@ def test_the_bandwidth_is_that_of_the_rows(counts: list[int]) -> None:
 def test_few_levels_and_categories_are_never_smoothed() -> None:
     counts = np.ones(12, dtype=np.int64)
     assert as_bandwidth("auto", counts, grid_of(pa.Ordinal(list(range(12)))).blocks[0]) == 0
-    assert (
-        as_bandwidth("auto", np.ones(13, dtype=np.int64), grid_of(pa.Ordinal(list(range(13)))).blocks[0]) > 0
-    )
-    assert (
-        as_bandwidth("auto", np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0])
-        == 0
-    )
-    assert (
-        as_bandwidth(2.0, np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0])
-        == 0
-    )
+    assert as_bandwidth("auto", np.ones(13, dtype=np.int64), grid_of(pa.Ordinal(list(range(13)))).blocks[0]) > 0
+    assert as_bandwidth("auto", np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0]) == 0
+    assert as_bandwidth(2.0, np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0]) == 0
     assert as_bandwidth("none", np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0]) == 0
 
 

@@ -30,9 +30,7 @@ def divergences(targets: np.ndarray, region: np.ndarray) -> np.ndarray:
 
 def all_subsets(region: np.ndarray, inside: int) -> np.ndarray:
     """(subsets, cells) Counts of every subset of the rows."""
-    cells = np.repeat(np.arange(len(region)), region)[
-        np.array(list(combinations(range(region.sum()), inside)))
-    ]
+    cells = np.repeat(np.arange(len(region)), region)[np.array(list(combinations(range(region.sum()), inside)))]
     return np.stack([(cells == cell).sum(axis=1) for cell in range(len(region))], axis=1)
 
 
@@ -62,9 +60,7 @@ class TestRandomSubsets:
             ([10, 1, 7, 2], 6, 7 / 19, 27622 / 497097),
         ],
     )
-    def test_divergence_over_all_subsets(
-        self, region: list[int], inside: int, mean: float, variance: float
-    ) -> None:
+    def test_divergence_over_all_subsets(self, region: list[int], inside: int, mean: float, variance: float) -> None:
         counts = np.array(region)
         every = divergences(all_subsets(counts, inside), counts)
         assert every.mean() == pytest.approx(mean, rel=1e-12)
@@ -75,9 +71,7 @@ class TestRandomSubsets:
         ("region", "inside", "mean", "deviation"),
         [(A_REGION, 20, 5 / 99, 0.030898062524044468), (B_REGION, 4, 3 / 19, 0.11054842768642183)],
     )
-    def test_deviation_of_the_share(
-        self, region: np.ndarray, inside: int, mean: float, deviation: float
-    ) -> None:
+    def test_deviation_of_the_share(self, region: np.ndarray, inside: int, mean: float, deviation: float) -> None:
         """Exactly, each table weighted by its subsets, and simulated."""
         odds = inside / (region.sum() - inside)
         every = np.array(list(tables(region, inside)))

@@ -65,12 +65,7 @@ class TestToy:
 class TestClip:
     @pytest.mark.parametrize(
         ("length", "exact"),
-        [
-            (1, 0.08888888888888889),
-            (2, 0.15555555555555556),
-            (5, 0.08888888888888889),
-            (10, 0.04888888888888889),
-        ],
+        [(1, 0.08888888888888889), (2, 0.15555555555555556), (5, 0.08888888888888889), (10, 0.04888888888888889)],
     )
     def test_global_variance(self, length: int, exact: float) -> None:
         x = -length + (np.arange(100_100) + 0.5) * 2 * length / 100_100
@@ -143,9 +138,7 @@ class TestRefusals:
         refuse(QueryError, "clip", "does not cut through", of=lambda: a.effects(0.1, clip=0.5))
         refuse(QueryError, "clip", "does not cut through", of=lambda: a.effects(clip=1.0))
         refuse(QueryError, "clip=2", "quantile", of=lambda: a.effects(clip=2))
-        refuse(
-            QueryError, "clip", "cut through", of=lambda: a.effects(pa.between(0.5, 0.9), clip=pa.at_most(-9))
-        )
+        refuse(QueryError, "clip", "cut through", of=lambda: a.effects(pa.between(0.5, 0.9), clip=pa.at_most(-9)))
 
     def test_region(self, a: pa.Analysis) -> None:
         refuse(QueryError, "region", of=lambda: a.effects(0))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import pedanova as pa
 from helpers.common import contrast_of, measured
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.density import bandwidth, bandwidths, smooth, smoothing_matrix
 from pedanova.measures.draws import subset_counts, subsets
 from pedanova.measures.importance import Importance, measure, piece_of
 from pedanova.measures.inference import (
@@ -27,6 +26,7 @@ from pedanova.measures.inference import (
     with_sureness,
 )
 from pedanova.measures.significance import holm
+from pedanova.measures.smoothing import bandwidth, bandwidths, smooth, smoothing_matrix
 from pedanova.space.grid import blocks_of, grid_of
 
 A_TARGET, A_REGION = np.array([9, 5, 3, 2, 1, 0]), np.array([20, 30, 25, 15, 6, 4])
@@ -126,12 +126,7 @@ class TestHolm:
         found = [Sureness(0.0, 0.1, p, 0.01) for p in (0.02, 0.9, 0.01)]
         assert [row.significant for row in with_sureness(rows, found)] == [True, False, True]
         more = [*found, Sureness(0.0, 0.1, 0.5, 0.01)]
-        assert [row.significant for row in with_sureness([*rows, rows[0]], more)] == [
-            False,
-            False,
-            True,
-            False,
-        ]
+        assert [row.significant for row in with_sureness([*rows, rows[0]], more)] == [False, False, True, False]
         assert [row.p_value for row in with_sureness(rows, found)] == [0.02, 0.9, 0.01]
 
 
@@ -269,9 +264,7 @@ class TestDraws:
         contrasts = [random_contrast(k, rows, inside, slope=0.3, name=n) for n, k in kinds.items()]
         alone = [sure(contrast) for contrast in contrasts]
         together = infer(
-            contrasts[::-1],
-            [measure(c, baseline="region", smoothing="auto") for c in contrasts[::-1]],
-            draws=200,
+            contrasts[::-1], [measure(c, baseline="region", smoothing="auto") for c in contrasts[::-1]], draws=200
         )
         assert together == alone[::-1]
 
@@ -340,9 +333,7 @@ class TestFewRows:
     @pytest.mark.parametrize("baseline", ["region", "uniform"])
     @pytest.mark.parametrize("parameter", [LETTERS, pa.Float(0, 1)])
     @pytest.mark.parametrize("inside", [1, 2, 4])
-    def test_the_interval_of_few_rows_holds_the_share(
-        self, inside: int, parameter: object, baseline: str
-    ) -> None:
+    def test_the_interval_of_few_rows_holds_the_share(self, inside: int, parameter: object, baseline: str) -> None:
         contrast = random_contrast(parameter, 80, inside, slope=9.0)
         row, found = measure(contrast, baseline=baseline, smoothing="auto"), sure(contrast, baseline=baseline)
         assert found.low <= max(0.0, row.share) <= found.high

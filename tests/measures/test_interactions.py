@@ -21,11 +21,7 @@ from pedanova.space.grid import grid_of
 ONES = np.ones((3, 3), dtype=np.int64)
 WIDE_TARGET = np.array([[6, 4, 2, 0], [3, 5, 1, 1], [0, 2, 1, 1]])
 EXACT = {  # target, region, [ped1, ped2, ped12, share1, share2, closed, additive, interaction, redundancy]
-    "and": (
-        np.array([[1, 0], [0, 0]]),
-        ONES[:2, :2],
-        [1, 1, 3, 1 / 3, 1 / 3, 1, 2 / 3, 1 / 3, 0],
-    ),
+    "and": (np.array([[1, 0], [0, 0]]), ONES[:2, :2], [1, 1, 3, 1 / 3, 1 / 3, 1, 2 / 3, 1 / 3, 0]),
     "balanced": (
         WIDE_TARGET,
         np.full((3, 4), 12),
@@ -56,11 +52,7 @@ EXACT = {  # target, region, [ped1, ped2, ped12, share1, share2, closed, additiv
             0.019990797432489014,
         ],
     ),
-    "corner": (
-        np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0]]),
-        ONES,
-        [2 / 3, 2 / 3, 2, 1 / 3, 1 / 3, 1, 2 / 3, 1 / 3, 0],
-    ),
+    "corner": (np.array([[1, 1, 0], [1, 0, 0], [0, 0, 0]]), ONES, [2 / 3, 2 / 3, 2, 1 / 3, 1 / 3, 1, 2 / 3, 1 / 3, 0]),
 }
 
 
@@ -120,12 +112,7 @@ class TestExactValues:
         region = np.array([[9, 6, 0], [4, 10, 3], [0, 5, 8]])
         closed, additive, first, second = design_of(region[None]).freedoms[0]
         chance = [first / 44, second / 44, closed / 44, (closed - additive) / 44]
-        expected = [
-            0.045454545454545456,
-            0.045454545454545456,
-            0.13636363636363635,
-            0.045454545454545456,
-        ]
+        expected = [0.045454545454545456, 0.045454545454545456, 0.13636363636363635, 0.045454545454545456]
         assert chance == pytest.approx(expected, rel=1e-12)
 
     def test_chance_is_taken_off(self) -> None:
@@ -248,10 +235,7 @@ class TestQuestions:
             found = a.interactions(0.1, region, cells=4)
             assert found["x0", "x1"].significant
             inside = pa.analyze(
-                {key: column[half] for key, column in data.items()},
-                "loss",
-                space=a.space,
-                params=list(a.space),
+                {key: column[half] for key, column in data.items()}, "loss", space=a.space, params=list(a.space)
             )
             assert found.rows == inside.interactions(0.1, cells=4).rows
         assert a.interactions("flag").target == "rows marked flag"
@@ -324,9 +308,7 @@ class TestTable:
         assert len(found) == 10
         assert list(found.to_dict())[:3] == ["first", "second", "interaction"]
         assert "10 pairs, at most 4 × 4 cells" in found.notes[0]
-        assert [row.interaction for row in found.rows] == sorted(
-            (row.interaction for row in found.rows), reverse=True
-        )
+        assert [row.interaction for row in found.rows] == sorted((row.interaction for row in found.rows), reverse=True)
 
     def test_long_tables_are_cut(self) -> None:
         random = np.random.default_rng(0)

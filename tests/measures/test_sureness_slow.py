@@ -17,10 +17,10 @@ import pytest
 
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.density import smooth
 from pedanova.measures.draws import EXACT, STEPS, subsets
 from pedanova.measures.importance import measure
 from pedanova.measures.inference import FINEST, Shared, interval, permutation
+from pedanova.measures.smoothing import smooth
 from pedanova.space.grid import Grid, grid_of
 
 pytestmark = pytest.mark.slow
@@ -76,9 +76,7 @@ def random_numbers(grid: Grid, inside: int, rng: np.random.Generator) -> Shared:
     return Shared(uniforms, rng.standard_normal((DRAWS, min(grid.width, 2 * FINEST))))
 
 
-def coverage(
-    grid: Grid, rows: int, inside: int, share: float, repetitions: int, baseline: str = "region"
-) -> float:
+def coverage(grid: Grid, rows: int, inside: int, share: float, repetitions: int, baseline: str = "region") -> float:
     """Part of the repetitions whose interval holds the share of the density, smoothed by the same kernel."""
     rng = np.random.default_rng(2)
     part, even = inside / rows, np.full(grid.cells, 1 / grid.cells)

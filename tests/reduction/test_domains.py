@@ -95,10 +95,7 @@ class TestSwitch:
 
     def test_refusals(self) -> None:
         data = {"a": [1, 2, 1, 2], "b": [1, 2, 2, 1], "y": [1.0, 2.0, 3.0, 4.0]}
-        circle = {
-            "a": pa.Switch("b", {1: pa.Int(1, 2), 2: pa.Int(1, 3)}),
-            "b": pa.Switch("a", {1: pa.Int(1, 2)}),
-        }
+        circle = {"a": pa.Switch("b", {1: pa.Int(1, 2), 2: pa.Int(1, 3)}), "b": pa.Switch("a", {1: pa.Int(1, 2)})}
         with pytest.raises(SpaceError, match="depends on itself"):
             pa.analyze(data, "y", space=circle)
         with pytest.raises(SpaceError, match="a: no column is called 'phase'"):
@@ -130,16 +127,8 @@ class TestMoving:
         dice = random(2)
         low, high, position = 0.1 + dice.random(500), 2 + dice.random(500), dice.random(500)
         value = low * (high / low) ** position if log else low + (high - low) * position
-        data = {
-            "value": value,
-            "low": low,
-            "high": high,
-            "position": position,
-            "y": position + 0.3 * dice.random(500),
-        }
-        moving = pa.analyze(data, "y", space={"value": pa.Moving("low", "high", log=log)}).importance(
-            **COUNTS
-        )["value"]
+        data = {"value": value, "low": low, "high": high, "position": position, "y": position + 0.3 * dice.random(500)}
+        moving = pa.analyze(data, "y", space={"value": pa.Moving("low", "high", log=log)}).importance(**COUNTS)["value"]
         plain = pa.analyze(data, "y", space={"position": pa.Float(0, 1)}).importance(**COUNTS)["position"]
         assert moving.share == pytest.approx(plain.share, rel=1e-2)
         assert (moving.n_target, moving.activity) == (plain.n_target, 0.0)
@@ -155,15 +144,8 @@ class TestMoving:
     def test_inactive_rows_need_no_bounds(self) -> None:
         dice = random()
         on = dice.random(200) < 0.5
-        low = np.where(
-            on, 0.1, np.where(dice.random(200) < 0.5, np.nan, 9.0)
-        )  # 9 would be above the upper bound
-        data = {
-            "b": np.where(on, 0.1 + 0.9 * dice.random(200), np.nan),
-            "low": low,
-            "on": on,
-            "y": dice.random(200),
-        }
+        low = np.where(on, 0.1, np.where(dice.random(200) < 0.5, np.nan, 9.0))  # 9 would be above the upper bound
+        data = {"b": np.where(on, 0.1 + 0.9 * dice.random(200), np.nan), "low": low, "on": on, "y": dice.random(200)}
         for space in ({"b": pa.Moving("low", 1, log=True)}, {"b": pa.Moving("low", 1, when={"on": True})}):
             row = pa.analyze(data, "y", space=space).importance(pa.at_most(0.3), **COUNTS)["b"]
             assert row.value + row.activity == pytest.approx(row.divergence, abs=1e-12)
@@ -186,12 +168,7 @@ class TestMoving:
         ],
     )  # fmt: skip
     def test_refusals(self, parameter: pa.Moving, change: Table, error: type[Exception], words: str) -> None:
-        data = {
-            "b": np.full(10, 0.1),
-            "low": np.full(10, 0.1),
-            "y": np.arange(10.0),
-            "name": np.full(10, "a"),
-        }
+        data = {"b": np.full(10, 0.1), "low": np.full(10, 0.1), "y": np.arange(10.0), "name": np.full(10, "a")}
         for name, value in change.items():
             data[name][3] = value
         with pytest.raises(error, match=words) as refused:
@@ -207,11 +184,7 @@ class TestMoving:
 def everything() -> tuple[Table, pa.Space]:
     dice = random(9)
     rows = 500
-    opt, phase, low = (
-        dice.choice(["sgd", "adam"], rows),
-        dice.integers(0, 3, rows),
-        0.1 + 0.4 * dice.random(rows),
-    )
+    opt, phase, low = (dice.choice(["sgd", "adam"], rows), dice.integers(0, 3, rows), 0.1 + 0.4 * dice.random(rows))
     return {
         "opt": opt,
         "m": np.where(opt == "sgd", dice.random(rows), np.nan),
@@ -238,9 +211,9 @@ def test_spaces_survive_json(everything: tuple[Table, pa.Space]) -> None:
     assert again == space
     assert hash(again) == hash(space)
     assert again["k"].when == (("opt", ("adam",)), ("phase", (0, 1)))
-    assert pa.analyze(data, "y", space=again).importance(**COUNTS) == pa.analyze(
-        data, "y", space=space
-    ).importance(**COUNTS)
+    assert pa.analyze(data, "y", space=again).importance(**COUNTS) == pa.analyze(data, "y", space=space).importance(
+        **COUNTS
+    )
 
 
 def test_analyses_survive_files_and_add_up(everything: tuple[Table, pa.Space], tmp_path: Path) -> None:
@@ -250,15 +223,11 @@ def test_analyses_survive_files_and_add_up(everything: tuple[Table, pa.Space], t
     loaded = pa.load(tmp_path / "a.pedanova")
     assert loaded.space == space
     assert loaded.importance(0.1, 0.5, **COUNTS) == a.importance(0.1, 0.5, **COUNTS)
-    halves = [
-        pa.analyze({n: c[i::2] for n, c in data.items()}, "y", space=space, levels=a.levels) for i in (0, 1)
-    ]
+    halves = [pa.analyze({n: c[i::2] for n, c in data.items()}, "y", space=space, levels=a.levels) for i in (0, 1)]
     assert (halves[0] + halves[1]).importance(0.1, 0.5, **COUNTS) == a.importance(0.1, 0.5, **COUNTS)
 
 
-def test_the_kernel_and_numpy_agree(
-    everything: tuple[Table, pa.Space], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_kernel_and_numpy_agree(everything: tuple[Table, pa.Space], monkeypatch: pytest.MonkeyPatch) -> None:
     data, space = everything
     fast = pa.analyze(data, "y", space=space)
     monkeypatch.setattr("pedanova.base.kernel.library.available", lambda: False)

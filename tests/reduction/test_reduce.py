@@ -306,16 +306,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     file = tmp_path / "trials.csv"
     pd.DataFrame({**table, "loss": loss_of(table)}).to_csv(file, index=False)
     (tmp_path / "space.json").write_text(json.dumps(pa.Space(SPACE).to_dict()))
-    start = [
-        "reduce",
-        str(file),
-        "--objective",
-        "loss",
-        "--space",
-        str(tmp_path / "space.json"),
-        "--folds",
-        "0",
-    ]
+    start = ["reduce", str(file), "--objective", "loss", "--space", str(tmp_path / "space.json"), "--folds", "0"]
     assert main(start) == 0
     assert "narrow" in capsys.readouterr().out
     out = tmp_path / "small.yaml"
@@ -330,9 +321,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 bounds = st.tuples(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
 domains: st.SearchStrategy[Domain] = st.one_of(
     bounds.map(lambda b: pa.Float(b[0], b[0] + b[1])),
-    st.tuples(st.floats(1e-12, 1e3), st.floats(1.5, 1e9)).map(
-        lambda b: pa.Float(b[0], b[0] * b[1], log=True)
-    ),
+    st.tuples(st.floats(1e-12, 1e3), st.floats(1.5, 1e9)).map(lambda b: pa.Float(b[0], b[0] * b[1], log=True)),
     st.tuples(st.integers(-1000, 1000), st.integers(1, 5000), st.integers(1, 7)).map(
         lambda b: pa.Int(b[0], b[0] + b[1] * b[2], step=b[2])
     ),

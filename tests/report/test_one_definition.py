@@ -63,9 +63,7 @@ def on_the_page(a: pa.Analysis, name: str) -> tuple[list[float], str]:
 def in_the_figure(a: pa.Analysis, name: str) -> list[float]:
     """The ends of the shaded pieces."""
     (shaded,) = a.plot.densities(name, 0.1).collections
-    return [
-        end for path in shaded.get_paths() for end in (path.vertices[:, 0].min(), path.vertices[:, 0].max())
-    ]
+    return [end for path in shaded.get_paths() for end in (path.vertices[:, 0].min(), path.vertices[:, 0].max())]
 
 
 @pytest.mark.parametrize("name", ["x", "units", "step"])

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sources.tools import need
 
 import pedanova as pa
 from helpers import nasty
+from helpers.tools import need
 from pedanova.cli.main import main
+from pedanova.counting.counts import Counts
 from pedanova.errors import DataError, PartError, QueryError
-from pedanova.scale.parts import Counts, count_part
+from pedanova.scale.parts import count_part
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
 OPTIONS = {"space": nasty.SPACE, "outside": "count"}
@@ -64,9 +65,7 @@ def spark() -> Iterator[Any]:
 @pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
 def test_dask_gives_the_same_tallies(dask: Any, direction: str, nan: str, tmp_path: Path) -> None:
     folder = nasty.write_parquet(tmp_path / "data")
-    a = pa.analyze(
-        folder, "loss", direction=direction, nan=nan, executor=dask.get_executor(retries=2), **OPTIONS
-    )
+    a = pa.analyze(folder, "loss", direction=direction, nan=nan, executor=dask.get_executor(retries=2), **OPTIONS)
     nasty.check(a, direction, nan)
 
 
@@ -194,7 +193,7 @@ def test_the_driver_of_dask_gets_one_result_of_each_reading(
 
     monkeypatch.setattr(type(dask), "_gather_remote", noting)
     a = pa.analyze(folder, "loss", executor=dask.get_executor(retries=2), **OPTIONS)
-    assert fetched.count("Look") == fetched.count("Counts") == 1
+    assert fetched.count("FirstLook") == fetched.count("Counts") == 1
     assert len(fetched) <= 3 + 3  # samples of three files, one look, rows beside thresholds, counts
     again = pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
     same_bytes(again, a)

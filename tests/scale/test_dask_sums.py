@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pedanova.base.notes import Count, Note, added
+from pedanova.counting.counts import Counts
 from pedanova.data.column import Column
-from pedanova.scale.dask_sums import GROUP, Tree, client_of
-from pedanova.scale.parts import Counts, Look, merged
+from pedanova.scale.dask_sums import GROUP, SumTree, client_of
+from pedanova.scale.parts import FirstLook
 from pedanova.scale.sketch import FEW, MOST, Sketch, joined_sketches
 
 
@@ -30,13 +32,13 @@ class Near:
     def nthreads(self) -> dict[str, int]:
         return {"here": 1}
 
-    def submit(self, function: Any, found: Any, **options: Any) -> Held:
+    def submit(self, function: Any, found: Any, **options: Any) -> InMemory:
         self.widest = max(self.widest, len(found))
         self.options |= {f"{name}={value}" for name, value in options.items()}
-        return Held(self, function([one.value for one in found]))
+        return InMemory(self, function([one.value for one in found]))
 
 
-class Held:
+class InMemory:
     def __init__(self, cluster: Near, value: Any) -> None:
         self.cluster, self.value = cluster, value
 
@@ -58,9 +60,9 @@ def strung(found: Iterable[str]) -> str:
 @pytest.mark.parametrize("many", [1, 2, 15, 16, 17, 255, 256, 257, 700])
 def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> None:
     cluster = Near()
-    tree = Tree(cluster, strung)
+    tree = SumTree(cluster, strung)
     for number in range(many):
-        tree.take(Held(cluster, str(number)))
+        tree.take(InMemory(cluster, str(number)))
         assert sum(map(len, tree.heights)) < 3 * GROUP  # the rest is added, and may be forgotten
     found = tree.total()
     assert found.replace("(", "").replace(")", "").split() == [str(number) for number in range(many)]
@@ -71,7 +73,7 @@ def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> 
 
 
 def test_nothing_adds_up_to_nothing() -> None:
-    assert Tree(Near(), strung).total() == "()"
+    assert SumTree(Near(), strung).total() == "()"
 
 
 def test_only_workers_that_know_one_another_add() -> None:
@@ -86,7 +88,13 @@ def counts_of(random: np.random.Generator) -> Counts:
     for table in tables:
         table.flags.writeable = False  # as they come out of a message
     rows = int(tables[0].sum())
-    return Counts(rows, rows, {"lr": tables}, None, [f"{rows:,} of {rows + 1:,} rows are used", "told"])
+    return Counts(
+        rows,
+        rows,
+        {"lr": tables},
+        None,
+        [Note("rows", Count(rows), " of ", Count(rows + 1), " rows are used"), Note("source", "told")],
+    )
 
 
 def test_counts_that_are_added_stay_as_they_are(random: np.random.Generator) -> None:
@@ -98,25 +106,21 @@ def test_counts_that_are_added_stay_as_they_are(random: np.random.Generator) -> 
     np.testing.assert_array_equal(nested.tables["lr"][0], total.tables["lr"][0])
     np.testing.assert_allclose(nested.tables["lr"][1], total.tables["lr"][1])
     assert (nested.rows, nested.counted, nested.notes) == (total.rows, total.counted, total.notes)
-    assert total.notes == merged(note for counts in found for note in counts.notes)
+    assert total.notes == added(note for counts in found for note in counts.notes)
     for one, old in zip(found, before, strict=True):
         for own, was in zip(one.tables["lr"], old.tables["lr"], strict=True):
             np.testing.assert_array_equal(own, was)
 
 
+def used_of(rows: int) -> Note:
+    return Note("rows", Count(rows), " of ", Count(9), " rows are used")
+
+
 def test_looks_add_up_in_any_grouping(random: np.random.Generator) -> None:
-    looks = [
-        Look(9, 8, bool(n), (5, 3, 7), random.integers(0, 9, 8), [f"{n} of 9 rows are used"])
-        for n in range(4)
-    ]
-    total, nested = Look.sum(looks), Look.sum([Look.sum(looks[:1]), Look.sum(looks[1:])])
+    looks = [FirstLook(9, 8, bool(n), (5, 3, 7), random.integers(0, 9, 8), [used_of(n)]) for n in range(4)]
+    total, nested = FirstLook.sum(looks), FirstLook.sum([FirstLook.sum(looks[:1]), FirstLook.sum(looks[1:])])
     np.testing.assert_array_equal(total.counts, nested.counts)
-    assert (total.rows, total.kept, total.window, total.notes) == (
-        36,
-        32,
-        (5, 3, 7),
-        ["6 of 36 rows are used"],
-    )
+    assert (total.rows, total.kept, total.window, total.notes) == (36, 32, (5, 3, 7), ["6 of 36 rows are used"])
     assert (nested.rows, nested.kept, nested.window, nested.notes) == (36, 32, (5, 3, 7), total.notes)
     assert total.single is nested.single is False
 

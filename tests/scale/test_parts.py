@@ -21,7 +21,7 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS, refuse
 from pedanova.cli.main import main
-from pedanova.errors import DataError, FormatError, PartError, QueryError, WorkerError
+from pedanova.errors import DataError, FormatError, PartError, QueryError, SpaceError, WorkerError
 from pedanova.scale import checkpoint
 from pedanova.scale import readers as crew
 from pedanova.sources.scans import batches
@@ -44,9 +44,7 @@ def table_of(rows: int, seed: int = 0) -> pd.DataFrame:
             "stamp": 1.7e9 + np.arange(rows),
             "epochs": random.integers(1, 30, rows),
             "over": random.normal(-1, 1, rows),
-            "status": random.choice(
-                ["COMPLETE", "FAIL", "PRUNED", "RUNNING"], rows, p=[0.8, 0.1, 0.05, 0.05]
-            ),
+            "status": random.choice(["COMPLETE", "FAIL", "PRUNED", "RUNNING"], rows, p=[0.8, 0.1, 0.05, 0.05]),
         }
     )
     loss = np.abs(np.log10(lr) + 3) + 0.1 * frame["layers"] + random.normal(0, 0.1, rows)
@@ -73,11 +71,17 @@ def write(table: pd.DataFrame, folder: Path, files: int = 20) -> Path:
     return folder
 
 
+def told(a: pa.Analysis) -> list[str]:
+    """The notes, less those on who counted and what could not be read."""
+    return [note for note in a.notes if not note.startswith(("counted by the engine", "skipped"))]
+
+
 def same(streamed: pa.Analysis, whole: pa.Analysis) -> None:
     assert streamed.space == whole.space
     assert streamed.levels == whole.levels
     assert streamed.tallies == whole.tallies
     assert streamed.dropped == whole.dropped
+    assert told(streamed) == told(whole)
     one, two = streamed.importance(**COUNTS), whole.importance(**COUNTS)
     assert one.to_dict() == two.to_dict()
 
@@ -101,6 +105,68 @@ CHOICES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", CHOICES, ids=lambda options: " ".join(options))
 def test_in_parts_or_at_once(table: pd.DataFrame, folder: Path, options: dict[str, Any]) -> None:
     same(pa.analyze(folder, "loss", stream=True, **options), pa.analyze(table, "loss", **options))
+
+
+def conditional(rows: int = 400, seed: int = 5) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    optimizer = random.choice(["adam", "sgd"], rows)
+    return pd.DataFrame(
+        {
+            "optimizer": optimizer,
+            "momentum": np.where(optimizer == "sgd", random.random(rows), np.nan),
+            "lr": 10 ** random.uniform(-5, -1, rows),
+            "status": random.choice(["COMPLETE", "PRUNED"], rows, p=[0.8, 0.2]),
+            "loss": random.random(rows),
+        }
+    )
+
+
+def test_notes_of_twenty_parts_are_those_of_the_whole(tmp_path: Path) -> None:
+    """They were thirty once: one for each part that had pruned rows."""
+    table = conditional()
+    folder = write(table, tmp_path / "parts")
+    options = {"state": "status", "pruned": "last"}
+    space = {"optimizer": pa.Categorical(["adam", "sgd"]), "momentum": pa.Float(0, 1, when={"optimizer": "sgd"})}
+    for given in ({}, {"space": space}):
+        parts = pa.analyze(folder, "loss", stream=True, **options, **given)
+        same(parts, pa.analyze(table, "loss", **options, **given))
+    assert len(parts.notes) == 3
+    pruned = int((table["status"] == "PRUNED").sum())
+    assert f"{pruned} pruned rows count with their last value" in parts.notes
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["given", "guessed"])
+def test_a_part_without_an_active_row_decides_nothing(tmp_path: Path, given: bool) -> None:
+    table = conditional().sort_values("optimizer").reset_index(drop=True)
+    table = table.drop(columns="status")
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name, rows in table.groupby("optimizer"):
+        rows.to_parquet(folder / f"{name}.parquet")
+    space = {"optimizer": pa.Categorical(["adam", "sgd"]), "momentum": pa.Float(0, 1, when={"optimizer": "sgd"})}
+    options: dict[str, Any] = {"space": space} if given else {}
+    same(pa.analyze(folder, "loss", stream=True, **options), pa.analyze(table, "loss", **options))
+
+
+def test_a_condition_that_never_holds_is_refused_in_parts_too(tmp_path: Path) -> None:
+    table = conditional()
+    folder = write(table, tmp_path / "parts", files=3)
+    space = {"momentum": pa.Float(0, 1, when={"optimizer": "lion"})}
+    asked = (
+        lambda: pa.analyze(table, "loss", space=space),
+        lambda: pa.analyze(folder, "loss", stream=True, space=space),
+    )
+    messages = {refuse(SpaceError, "holds in no row", of=ask) for ask in asked}
+    assert len(messages) == 1
+
+
+@pytest.mark.parametrize("rows", [40, 128, 129])
+def test_a_small_table_has_every_objective_as_a_level_in_parts_too(tmp_path: Path, rows: int) -> None:
+    table = conditional(rows).drop(columns="status")
+    folder = write(table, tmp_path / "parts", files=3)
+    parts, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss")
+    same(parts, whole)
+    assert parts.levels.complete == whole.levels.complete == (rows <= 128)
 
 
 def test_an_objective_that_is_a_condition(table: pd.DataFrame, folder: Path) -> None:
@@ -138,9 +204,7 @@ def test_the_survey_sees_every_value(tmp_path: Path) -> None:
 def test_shards_add_up(table: pd.DataFrame, folder: Path) -> None:
     whole = pa.analyze(table, "loss")
     pieces = [
-        pa.analyze(
-            f"{folder}/part-{half}*.parquet", "loss", stream=True, space=whole.space, levels=whole.levels
-        )
+        pa.analyze(f"{folder}/part-{half}*.parquet", "loss", stream=True, space=whole.space, levels=whole.levels)
         for half in "01"
     ]
     assert sum(pieces).tallies == whole.tallies
@@ -222,11 +286,7 @@ def test_a_bad_file_among_twenty(
     else:
         harm(bad)
     if harm is not Path.unlink:
-        refuse(
-            FormatError,
-            "part-05.parquet",
-            of=lambda: pa.analyze(folder, "loss", stream=True, threads=threads),
-        )
+        refuse(FormatError, "part-05.parquet", of=lambda: pa.analyze(folder, "loss", stream=True, threads=threads))
     a = pa.analyze(folder, "loss", stream=True, on_error="skip", threads=threads)
     rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
     assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
@@ -376,12 +436,7 @@ def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.Mo
     for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
         monkeypatch.setattr("pedanova.scale.rescan.count_part", function)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            refuse(
-                WorkerError,
-                "part-00.parquet",
-                words,
-                of=lambda p=pool: pa.analyze(folder, "loss", executor=p),
-            )
+            refuse(WorkerError, "part-00.parquet", words, of=lambda p=pool: pa.analyze(folder, "loss", executor=p))
 
 
 class Slow:
@@ -400,9 +455,7 @@ class Slow:
         return future
 
 
-def test_few_results_wait_on_the_driver(
-    table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_results_wait_on_the_driver(table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Slow()
     a = pa.analyze(folder, "loss", executor=slow)
     same(a, pa.analyze(table, "loss"))
@@ -447,10 +500,8 @@ def test_a_scan_goes_on_from_its_checkpoint(
         pa.analyze(folder, "loss", **options)
     assert len(seen) == 12
     rest = stop_after(100, monkeypatch)
-    monkeypatch.setattr(
-        "pedanova.scale.scan.survey_part", fail
-    )  # neither space nor thresholds are sought again
-    monkeypatch.setattr("pedanova.scale.scan.look_at_part", fail)
+    monkeypatch.setattr("pedanova.scale.sketch.survey_part", fail)  # neither space nor thresholds are sought again
+    monkeypatch.setattr("pedanova.scale.count_scan.look_at_part", fail)
     a = pa.analyze(folder, "loss", **options)
     assert len(rest) == 8
     assert not set(seen) & set(rest)
@@ -478,11 +529,7 @@ def test_a_checkpoint_of_something_else_is_refused(folder: Path, tmp_path: Path,
     options, words = OTHER[case]
     options = {"objective": "loss"} | options
     refuse(
-        QueryError,
-        "run.check",
-        words,
-        "name another file",
-        of=lambda: pa.analyze(folder, checkpoint=path, **options),
+        QueryError, "run.check", words, "name another file", of=lambda: pa.analyze(folder, checkpoint=path, **options)
     )
 
 
@@ -505,7 +552,7 @@ def test_a_damaged_checkpoint_is_refused(folder: Path, tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys, time, pedanova as pa
-from pedanova import checkpoint, rescan
+from pedanova.scale import checkpoint, rescan
 plain = rescan.count_part
 checkpoint.LEISURE = 0.0
 def slowly(*arguments, **options):
@@ -536,11 +583,7 @@ def running(folder: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_a_killed_process_loses_little(
-    running: subprocess.Popen[str],
-    table: pd.DataFrame,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    running: subprocess.Popen[str], table: pd.DataFrame, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running.kill()
     running.wait()
@@ -575,14 +618,11 @@ def test_threads_end_soon_after_an_error(folder: Path, monkeypatch: pytest.Monke
     assert not read_to_the_end
 
 
-def test_saving_takes_little_of_the_time(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_saving_takes_little_of_the_time(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writes = []
     plain = checkpoint.encode
     monkeypatch.setattr(
-        "pedanova.scale.checkpoint.encode",
-        lambda *given: (time.sleep(0.05), writes.append(1), plain(*given))[2],
+        "pedanova.scale.checkpoint.encode", lambda *given: (time.sleep(0.05), writes.append(1), plain(*given))[2]
     )
     pa.analyze(folder, "loss", checkpoint=tmp_path / "c", threads=1)
     assert len(writes) < 15
@@ -597,11 +637,11 @@ def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["analyze", *place, "--on-error", "skip", *saved]) == 0
     printed = capsys.readouterr().out
     assert "part-02.parquet" in printed
-    assert "read in 19 parts" in printed
+    assert "skipped, and not counted" in printed
     assert main(["analyze", *place, "--on-error", "skip", "--nan", "worst", *saved]) == 2
     assert "another analysis" in capsys.readouterr().err
     assert main(["analyze", *place, "--on-error", "skip", "--no-stream"]) == 0
-    assert "read in" not in capsys.readouterr().out
+    assert "skipped, and not counted" in capsys.readouterr().out
     assert main(["analyze", *place, "--no-stream", *saved]) == 2
     assert "--no-stream" in capsys.readouterr().err
 
@@ -632,9 +672,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     for rows in (5_000_000, 10_000_000):
         file = tmp_path / f"{rows}.parquet"
         write_numbers(file, rows)
-        found = subprocess.run(
-            [sys.executable, "-c", PEAK, str(file)], capture_output=True, text=True, check=True
-        )
+        found = subprocess.run([sys.executable, "-c", PEAK, str(file)], capture_output=True, text=True, check=True)
         counted, peak = map(int, found.stdout.split())
         assert counted == rows
         peaks.append(peak)
@@ -695,9 +733,7 @@ def test_row_groups_without_a_threshold_stay_unread(
     a = pa.analyze(folder, "loss", stream=True, threads=1, **options)
     same(a, pa.analyze(table, "loss", **options))
     alone = sum(names == ("loss",) for names in read)
-    assert (
-        alone < 3 + 20 + 6
-    )  # a sample, one look at all twenty files, and the few row groups beside two thresholds
+    assert alone < 3 + 20 + 6  # a sample, one look at all twenty files, and the few row groups beside two thresholds
 
 
 def test_ranges_of_row_groups(tmp_path: Path) -> None:
@@ -718,8 +754,6 @@ def test_ranges_of_row_groups(tmp_path: Path) -> None:
     for name in ("text", "none", "truth", "no such column"):
         assert batches.group_ranges(file, name) == [None, None]
     part = scans.FilePart(str(file), "Parquet")
-    assert part.between("whole", lambda low, high: low <= 8 <= high) == scans.FilePart(
-        str(file), "Parquet", (1,)
-    )
+    assert part.between("whole", lambda low, high: low <= 8 <= high) == scans.FilePart(str(file), "Parquet", (1,))
     assert part.between("whole", lambda low, high: False) is None
     assert part.between("text", lambda low, high: False) == scans.FilePart(str(file), "Parquet", (0, 1))

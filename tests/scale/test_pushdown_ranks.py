@@ -21,9 +21,7 @@ VALUES = {
     "the whole range": np.append(RANDOM.normal(size=ROWS - 2), [1.7e308, -1.7e308]),
     "subnormal": RANDOM.integers(-20, 20, ROWS) * 5e-324,
     "zeros": RANDOM.choice([-0.0, 0.0], ROWS),
-    "infinite": np.where(
-        RANDOM.random(ROWS) < 0.3, RANDOM.choice([-np.inf, np.inf], ROWS), RANDOM.random(ROWS)
-    ),
+    "infinite": np.where(RANDOM.random(ROWS) < 0.3, RANDOM.choice([-np.inf, np.inf], ROWS), RANDOM.random(ROWS)),
     "only infinite": RANDOM.choice([-np.inf, np.inf], ROWS),
 }
 

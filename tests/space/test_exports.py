@@ -44,9 +44,7 @@ def test_json_and_yaml_come_back_exactly(tmp_path: Path) -> None:
 
 def as_choices(space: pa.Space) -> pa.Space:
     """Optuna has no ordinals: their values are choices."""
-    return pa.Space(
-        {n: pa.Categorical(d.values) if isinstance(d, pa.Ordinal) else d for n, d in space.items()}
-    )
+    return pa.Space({n: pa.Categorical(d.values) if isinstance(d, pa.Ordinal) else d for n, d in space.items()})
 
 
 def test_optuna_comes_back_exactly(tmp_path: Path) -> None:
@@ -121,18 +119,14 @@ def test_what_a_form_cannot_say_is_said() -> None:
     ("to_configspace", "ConfigSpace", "configspace"),
     ("to_raytune", "ray", "raytune"),
 ])  # fmt: skip
-def test_a_missing_library_is_named(
-    call: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_library_is_named(call: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingLibraryError, match=rf"pedanova\[{extra}\]"):
         getattr(exports, call)(FLAT)
 
 
 names = st.text(min_size=1, max_size=6).filter(lambda text: "\r" not in text)
-labels = st.lists(
-    st.text(max_size=4) | st.integers(-5, 5) | st.floats(-1e9, 1e9), min_size=1, max_size=4, unique=True
-)
+labels = st.lists(st.text(max_size=4) | st.integers(-5, 5) | st.floats(-1e9, 1e9), min_size=1, max_size=4, unique=True)
 
 
 @given(names, labels, st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))

@@ -38,9 +38,7 @@ def test_prior_adds_to_one_and_cells_are_at_most_1001(parameter: pa.space.Parame
     assert grid is grid_of(parameter)
 
 
-@pytest.mark.parametrize(
-    "parameter", [pa.Int(0, 5), pa.Int(1, 1500), pa.Int(3, 5000, step=7), pa.Int(0, 10**4)]
-)
+@pytest.mark.parametrize("parameter", [pa.Int(0, 5), pa.Int(1, 1500), pa.Int(3, 5000, step=7), pa.Int(0, 10**4)])
 def test_integers_fill_cells_as_the_prior_says(parameter: pa.Int) -> None:
     values = np.arange(parameter.low, parameter.high + 1, parameter.step)
     grid = grid_of(parameter)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pedanova.analysis.rows import Counted
+from pedanova.analysis.options import QUESTION, documented
+from pedanova.analysis.rows import AnalysisRows
+from pedanova.base.notes import added, in_order
 from pedanova.counting.contrasts import Contrast, counted_rows
-from pedanova.counting.cut import check_alike
+from pedanova.counting.merge import check_alike
 from pedanova.counting.nesting import few_rows_note
 from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import PairTally
@@ -21,12 +23,12 @@ from pedanova.data.rowsets import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.compare import Comparison, Measures, compare_measures
 from pedanova.measures.densities import Densities, densities_of
-from pedanova.measures.density import Smoothing
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances, chance_notes, rank, ranked, sampler_notes, sparse_notes
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
+from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.estimate import MOST_ROWS, Query, as_options, estimate
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
@@ -44,7 +46,7 @@ PUBLIC = (  # what completion offers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Analysis(Counted):
+class Analysis(AnalysisRows):
     """Tallies of every parameter, and the questions they answer.
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
@@ -53,6 +55,7 @@ class Analysis(Counted):
     def __dir__(self) -> list[str]:
         return list(PUBLIC)
 
+    @documented(QUESTION)
     def importance(
         self,
         target: object = 0.1,
@@ -69,26 +72,7 @@ class Analysis(Counted):
 
         Parameters
         ----------
-        target, region
-            A quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, `equals`, a boolean
-            column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a
-            condition such as ``"epochs >= 10"``. The target must lie inside the region; a quantile
-            is taken within a region that is a mask, a box or a condition.
-        baseline
-            ``"region"``: the target against the rows of the region, right for adaptive samplers
-            too. ``"uniform"``: against a uniform draw from the space.
-        smoothing
-            ``"auto"``, ``"none"``, or a bandwidth in cells.
-        estimator
-            ``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, asked all over
-            the space, right where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it
-            predicts; the notes say what was taken and why.
-        draws
-            Random draws behind p-values and intervals; 0 for none of them.
-        seed
-            Of the draws: the same seed gives the same numbers.
-        force
-            Answer from fewer than 5 target rows too; a model or not, they say next to nothing.
+        {options}
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
         contrasts, words, notes = self.ask(target, region)
@@ -145,9 +129,7 @@ class Analysis(Counted):
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(
-                ask_profile(self.within(region), as_region(1, "region"), parts, options), region=str(base)
-            )
+            return replace(ask_profile(self.within(region), as_region(1, "region"), parts, options), region=str(base))
         return ask_profile(self, base, parts, options)
 
     def densities(
@@ -218,7 +200,7 @@ class Analysis(Counted):
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             found = self.within(region).interactions(target, **options)  # type: ignore[arg-type]
             return replace(found, region=str(base))
-        observed = self._source()
+        observed = self._observed()
         contrasts, words, notes = self.ask(target, region)
         found = find_pairs(observed, self._codes(wanted, base), contrasts, threads=self.threads, **options)
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
@@ -231,12 +213,7 @@ class Analysis(Counted):
         return pair_density(tally, contrasts[first], contrasts[second])
 
     def pairs(
-        self,
-        names: Sequence[str] | None = None,
-        target: object = 0.1,
-        region: object = 1.0,
-        *,
-        cells: object = 8,
+        self, names: Sequence[str] | None = None, target: object = 0.1, region: object = 1.0, *, cells: object = 8
     ) -> dict[tuple[str, str], PairDensity]:
         """`pair` of every two of these parameters (None for all), the rows counted once."""
         contrasts, tally = self._count_pairs(names, target, region, cells)
@@ -249,7 +226,7 @@ class Analysis(Counted):
         chosen = {c.name: c for c in choose(contrasts, names)}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         groups = groups_of(chosen.values(), as_cells(cells, 0))
-        return chosen, tally_pairs(self._source(), self._codes(wanted, base), groups, threads=self.threads)
+        return chosen, tally_pairs(self._observed(), self._codes(wanted, base), groups, threads=self.threads)
 
     @property
     def plot(self) -> Plots:
@@ -269,26 +246,22 @@ class Analysis(Counted):
 
         Further options are those of `importance`.
         """
-        goals = self._source().goals
+        goals = self._observed().goals
         together = {"together": self.importance(target, region, **options)} if len(goals) > 1 else {}
         alone = {goal.name: self.alone(goal.name).importance(target, region, **options) for goal in goals}
         return Comparison(together | alone)
 
-    def forest(
-        self, clip: float | None = None, *, trees: int = 64, seed: int = 0, pairs: bool = True
-    ) -> ForestEffects:
+    def forest(self, clip: float | None = None, *, trees: int = 64, seed: int = 0, pairs: bool = True) -> ForestEffects:
         """What explains a random forest's prediction over the space: see `pedanova.forest.forest_effects`."""
         from pedanova.measures.forest.forest import forest_effects
 
-        return forest_effects(
-            self._source(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads
-        )
+        return forest_effects(self._observed(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads)
 
     def axis(self, *, trees: int = 64, seed: int = 0) -> AxisEffects:
         """What moves the prediction away from the best row: see `pedanova.forest.axis_effects`."""
         from pedanova.measures.forest.forest import axis_effects
 
-        return axis_effects(self._source(), trees=trees, seed=seed, threads=self.threads)
+        return axis_effects(self._observed(), trees=trees, seed=seed, threads=self.threads)
 
     def compare(self, target: float = 0.1, *, seed: int = 0) -> Measures:
         """PED and f-ANOVA, globally and locally, side by side: see `pedanova.measures.compare`."""
@@ -325,21 +298,21 @@ class Analysis(Counted):
         from pedanova.reduction.search import Search
 
         contrasts, _, _ = self.ask(target, 1.0)
-        observed = self._source()
+        observed = self._observed()
         wanted, counted = self._as_rows(target, "target"), counted_rows(observed, self.levels.nan)
         search = Search(observed, self.asked(contrasts, target, 1.0), wanted, seed, counted)
         return reduce_space(self, search, target, keep, widen=widen, estimator=estimator, folds=folds)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""
-        return self._like(with_goal(self._source(), objective, self.levels.nan))
+        return self._like(with_goal(self._observed(), objective, self.levels.nan))
 
     def __add__(self, other: Analysis) -> Analysis:
         if not isinstance(other, Analysis):
             return NotImplemented
         check_alike(self, other)
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
-        notes = tuple(dict.fromkeys([*self.notes, *other.notes]))
+        notes = in_order(added([*self.notes, *other.notes]))
         complete = self.levels.complete and other.levels.complete
         levels = replace(self.levels, complete=complete, own=False)
         dropped = self.dropped + other.dropped

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.options import OBJECTIVE, TABLE, check_choices, documented
+from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads
-from pedanova.counting.cut import check_inside, levelled
+from pedanova.counting.countable import Counted, assembled, levels_for
+from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
-from pedanova.data.objectives import read_goals
-from pedanova.data.observations import OutsidePolicy, choose_columns
-from pedanova.data.outcomes import Ending, NanPolicy, Policies, PrunedEnding
+from pedanova.data.choose import HeldColumns, choose_space
+from pedanova.data.objectives import Goal, read_goals
+from pedanova.data.outcomes import Policies
 from pedanova.data.prepare import prepare
-from pedanova.data.records import RepeatPolicy
+from pedanova.data.records import Records
 from pedanova.data.request import Request, complete
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 from pedanova.space.parameters import Space
 
-OnError = Literal["raise", "skip"]
 
-
+@documented((OBJECTIVE, *TABLE))
 def analyze(
     data: object,
     objective: object = None,
@@ -59,57 +61,7 @@ def analyze(
         database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
         lists them), a pandas, Polars or pyarrow table, a dict of arrays, a structured NumPy array,
         or a 2-D NumPy array with `names`.
-    objective
-        The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or
-        a list of names: several objectives are ordered by non-domination. A log that knows what was
-        optimised needs none; nor a direction.
-    direction
-        ``"minimize"`` (unless the log says otherwise) or ``"maximize"``, or a list with one for each.
-    space
-        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or
-        whatever `space_from` reads: a JSON, YAML or .pcs file, a ConfigSpace, Optuna's distributions.
-        Without it, the space is the log's own, or guessed from the data; ``notes`` tell every guess.
-    levels
-        Quantiles to cut the objective at, or the `levels` of another analysis, so that both can
-        be added. By default a ladder from 0.001 to 1.
-    nan
-        What to do with rows whose objective is NaN: ``"drop"`` or count as the ``"worst"``.
-    outside
-        What to do with values outside a given space: ``"error"``, or ``"count"`` them apart.
-    params, exclude
-        Columns to use as parameters, and columns to leave out.
-    where
-        Rows to use: a condition such as ``"epochs >= 10"``, a boolean column or mask, a box such
-        as ``{"lr": (1e-4, 1e-2)}``, or a region of the objective.
-    feasible, infeasible
-        A mask, a boolean column, or columns that must be at most 0; rows that are not feasible are
-        dropped or count as the ``"worst"``.
-    state, failed, pruned
-        The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING); failed rows are dropped
-        or count as the ``"worst"``, pruned ones too, or count with their ``"last"`` value.
-    repeats
-        Rows of the same configuration: count ``"all"``, or their ``"mean"`` or ``"median"``.
-    study
-        Which study or experiment, where a store holds several.
-    names
-        Column names of a 2-D NumPy array.
-    stream
-        Read files, lazy frames and relations in parts, in memory that does not grow with them; None
-        for large ones only.
-    executor
-        Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as
-        Dask's ``client.get_executor(retries=2)``.
-    on_error
-        What to do with files that cannot be read, where there are several: ``"raise"``, or ``"skip"``
-        them and say so in the notes.
-    checkpoint
-        A file that keeps what is counted of a table read in parts: the same call goes on from there
-        after a crash. It stays, and answers at once if all was counted.
-    pushdown
-        Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only
-        the objective travels; None for ibis tables only.
-    threads
-        Threads to count with; None for all cores.
+    {options}
 
     Examples
     --------
@@ -119,62 +71,67 @@ def analyze(
     >>> list(a.importance())
     ['x', 'z']
     """
+    given = locals()
+    check_choices(given)
+    return Analysis.of(count(given), as_threads(threads))
+
+
+def count(given: Mapping[str, Any]) -> Counted:
+    """Read, prepare, cut into levels, count; `given` are the arguments of `analyze`."""
     # These bring narwhals along: only when needed.
-    from pedanova.sources import open_table, read_records, read_series
+    from pedanova.scale.count_scan import ScanOptions, count_table
+    from pedanova.sources import read_records
     from pedanova.sources.scans.scan import Scan
+
+    request, notes = request_of(given)
+    opened = open_source(given)
+    inside = given["outside"] == "error" and request.space is not None
+    if isinstance(opened, Scan):
+        own = {name: given[name] for name in ("levels", "executor", "checkpoint", "pushdown")}
+        skip = given["on_error"] == "skip"
+        return count_table(opened, request, ScanOptions(**own, skip=skip, inside=inside, notes=tuple(notes)))
+    records = read_records(opened, names=given["names"], study=given["study"])
+    records = replace(records, notes=(*records.notes, *notes))
+    return count_records(records, request, given["levels"], inside=inside)
+
+
+def request_of(given: Mapping[str, Any]) -> tuple[Request, list[Note]]:
+    """What is asked of rows and columns, and notes on the space."""
+    from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
-    policies = Policies(
-        nan=as_choice("nan", nan, NanPolicy),
-        failed=as_choice("failed", failed, Ending),
-        pruned=as_choice("pruned", pruned, PrunedEnding),
-        infeasible=as_choice("infeasible", infeasible, Ending),
-    )
-    fate: OutsidePolicy = as_choice("outside", outside, OutsidePolicy)
-    workers = as_threads(threads)
+    objective = given["objective"]
     if objective is not None and not isinstance(objective, str) and not _are_names(objective):
         objective = read_series("objective", objective)
-    skip = as_choice("on_error", on_error, OnError) == "skip"
-    in_parts: bool | None = stream or executor is not None or checkpoint is not None or pushdown or None
-    if stream is False:
-        check_in_memory(executor=executor, checkpoint=checkpoint, pushdown=pushdown or None)
-        in_parts = False
-    single = names is not None or study is not None
-    opened = data if single else open_table(data, in_parts, skip=skip)
-    given, notes = (None, []) if space is None else read_space(space)
-    request = Request(
-        objective=objective,
-        direction=direction,
-        space=given,
-        params=params,
-        exclude=exclude,
-        where=where,
-        feasible=feasible,
-        state=state,
-        repeats=None if repeats is None else as_choice("repeats", repeats, RepeatPolicy),
-        policies=policies,
-        threads=workers,
-    )
-    if isinstance(opened, Scan):
-        from pedanova.scale.scan import How, count_table
+    space, notes = (None, []) if given["space"] is None else read_space(given["space"])
+    policies = Policies(**{name: given[name] for name in ("nan", "failed", "pruned", "infeasible")})
+    names = ("direction", "params", "exclude", "where", "feasible", "state", "repeats")
+    own = {name: given[name] for name in names}
+    threads = as_threads(given["threads"])
+    return Request(**own, objective=objective, space=space, policies=policies, threads=threads), notes
 
-        how = How(
-            levels=levels,
-            outside=fate,
-            threads=workers,
-            executor=executor,
-            skip=skip,
-            checkpoint=checkpoint,
-            pushdown=pushdown,
-        )
-        return Analysis.of_counts(count_table(opened, request, how), workers)
-    records = read_records(opened, names=names, study=study)
-    observed = prepare(replace(records, notes=(*records.notes, *notes)), request)
-    cut, codes = levelled(observed, levels, "worst" if policies.may_be_worst else "drop", workers)
-    a = Analysis.of(observed, cut, workers, codes)
-    if space is not None and fate == "error":
-        check_inside(a.tallies, observed)
-    return a
+
+def open_source(given: Mapping[str, Any]) -> object:
+    """A scan where the table is to be read in parts, or the data itself."""
+    from pedanova.sources import open_table
+
+    if given["names"] is not None or given["study"] is not None:
+        return given["data"]
+    only_in_parts = {name: given[name] for name in ("executor", "checkpoint", "pushdown") if given[name]}
+    in_parts = given["stream"] or bool(only_in_parts) or None
+    if given["stream"] is False:
+        for name in only_in_parts:
+            raise QueryError(Arg(name), " is for tables read in parts; leave ", Arg("stream", False), " out")
+        in_parts = False
+    return open_table(given["data"], in_parts, skip=given["on_error"] == "skip")
+
+
+def count_records(records: Records, request: Request, levels: object, *, inside: bool) -> Counted:
+    """Count a table in memory: a scan of one part, which may be asked everything."""
+    observed, notes = prepare(records, request)
+    held = InMemory(observed, "worst" if request.policies.may_be_worst else "drop", request.threads)
+    cut = levels_for(held, levels)
+    return assembled(held, cut, held.count(cut), notes=notes, inside=inside)
 
 
 def guess_space(
@@ -184,7 +141,7 @@ def guess_space(
     params: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     study: str | None = None,
-) -> tuple[Space, tuple[str, ...]]:
+) -> tuple[Space, tuple[Note, ...]]:
     """The space that `analyze` would use, and why: a start for one that you write down yourself.
 
     Examples
@@ -195,41 +152,16 @@ def guess_space(
     from pedanova.sources import read_records
 
     records, request = complete(
-        read_records(data, study=study),
-        Request(objective=objective, params=params, exclude=exclude),
-        ask=False,
+        read_records(data, study=study), Request(objective=objective, params=params, exclude=exclude), ask=False
     )
-    goals = (
-        ()
-        if request.objective is None
-        else read_goals(records.columns, records.rows, request.objective, "minimize")
-    )
-    chosen = choose_columns(
-        records,
-        goals,
-        space=request.space,
-        params=request.params,
-        exclude=request.exclude,
-        conditions=request.conditions,
-    )
-    return chosen.space, chosen.notes
+    goals = () if request.objective is None else goals_of(records, request)
+    choice = choose_space(tuple(records.columns), goals, request, HeldColumns(records.columns))
+    return choice.space, (*records.notes, *choice.notes)
 
 
-def check_in_memory(**options: object) -> None:
-    """Refuse what only tables read in parts have a use for."""
-    for name, value in options.items():
-        if value is not None:
-            raise QueryError(f"{name}= is for tables read in parts; leave stream=False out")
+def goals_of(records: Records, request: Request) -> tuple[Goal, ...]:
+    return read_goals(records.columns, records.rows, request.objective, "minimize")
 
 
 def _are_names(objective: object) -> bool:
-    return (
-        isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
-    )
-
-
-def as_choice(name: str, value: object, choices: Any) -> Any:
-    allowed = get_args(choices)
-    if not isinstance(value, str) or value not in allowed:
-        raise QueryError(f"{name}={value!r} must be {' or '.join(repr(choice) for choice in allowed)}")
-    return value
+    return isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)

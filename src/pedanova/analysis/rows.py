@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pedanova.base.html import HtmlTable, draw
+from pedanova.base.notes import Note
 from pedanova.base.terminal_text import printable
-from pedanova.counting.arrays import sum_moments, tally_columns
+from pedanova.counting.arrays import sum_moments
 from pedanova.counting.contrasts import (
     Codes,
     Contrast,
@@ -27,65 +27,52 @@ from pedanova.counting.contrasts import (
     rows_in,
     slices_of,
 )
-from pedanova.counting.cut import Tallies, cell_notes, levels_for, recut
+from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
+from pedanova.counting.counts import Tallies
+from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import Range, check_nested, check_one_value, check_order, query_notes
 from pedanova.counting.tally import Tally
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered
-from pedanova.data.regions import Cut, Region, as_region
+from pedanova.data.regions import Region, as_region
 from pedanova.data.rowsets import RowSet, as_rows, needs_rows
-from pedanova.errors import LevelsError, QueryError
+from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.space.parameters import Space
 from pedanova.space.words import in_words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Counted:
+class AnalysisRows:
     """Tallies of every parameter, their levels, and the rows while they are at hand."""
 
     objective: str
     levels: Levels
     tallies: Tallies = field(repr=False)
-    notes: tuple[str, ...] = field(default=(), repr=False)
+    notes: tuple[Note, ...] = field(default=(), repr=False)
     dropped: int = 0
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
     _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
     _models: dict[object, Any] = field(default_factory=dict, repr=False)  # fitted when first asked
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
-    _rescan: Any = field(default=None, repr=False)  # how to read the rows again, where they are on disk
+    _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
 
     @classmethod
-    def of(
-        cls, observed: Observations, levels: Levels, threads: int, codes: NDArray[Any] | None = None
-    ) -> Self:
-        """Count; `codes` are the levels of the rows, where they are known."""
-        tallies = tally_columns(observed, levels, threads=threads, codes=codes)
-        rows = next(iter(tallies.values())).rows
+    def of(cls, counted: Counted, threads: int) -> Self:
+        """From what was counted, in memory or in parts."""
+        source = counted.source
         return cls(
-            objective=observed.name,
-            levels=levels,
-            tallies=tallies,
-            notes=(*observed.notes, *cell_notes(tallies)),
-            dropped=len(observed) - rows,
-            observations=observed,
+            objective=source.objective,
+            levels=counted.levels,
+            tallies=counted.tallies,
+            notes=counted.notes,
+            dropped=counted.dropped,
+            observations=source.observed if isinstance(source, InMemory) else None,
             threads=threads,
-        )
-
-    @classmethod
-    def of_counts(cls, found: Any, threads: int) -> Self:
-        """What was counted of a table in parts."""
-        return cls(
-            objective=found.objective,
-            levels=found.levels,
-            tallies=found.tallies,
-            notes=found.notes,
-            dropped=found.dropped,
-            threads=threads,
-            _moments=found.moments,
-            _rescan=found.rescan,
+            _moments=counted.moments,
+            _source=source,
         )
 
     def __repr__(self) -> str:
@@ -128,9 +115,7 @@ class Counted:
 
     def _sum_moments(self, levels: Levels) -> Moments:
         if self.observations is None:
-            raise LevelsError(
-                "the objective's spread was not kept (a file of version 1); analyze the data again"
-            )
+            raise LevelsError("the objective's spread was not kept (a file of version 1); analyze the data again")
         return sum_moments(self.observations, levels, threads=self.threads)
 
     def _moments_to_keep(self) -> Moments | None:
@@ -141,7 +126,7 @@ class Counted:
     def within(self, rows: object) -> Self:
         """The same analysis of some of the rows only; levels are cut anew inside them."""
         base = self._as_rows(rows, "region")
-        observed = self._source()
+        observed = self._observed()
         mask = rows_in(base, observed, counted_rows(observed, self.levels.nan))
         if mask.sum() < 2:
             raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
@@ -155,18 +140,20 @@ class Counted:
     def first(self, rows: int) -> Self:
         """The same analysis of the first rows only, as if the trials had ended there."""
         if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or not 2 <= rows <= self.rows:
-            raise QueryError(f"rows={rows!r} must be a whole number from 2 to {self.rows:,}")
-        observed = self._source()
+            raise QueryError(Arg("rows", rows), f" must be a whole number from 2 to {self.rows:,}")
+        observed = self._observed()
         counted = counted_rows(observed, self.levels.nan)
         mask = counted & (np.cumsum(counted) <= rows)
         return self._like(reordered(replace(observed, keep=mask)))
 
     def _like(self, observed: Observations) -> Self:
         """Other observations analysed the same way: the same quantiles, policy and threads."""
-        levels = levels_for(observed, self.levels.quantiles, self.levels.nan, self.threads)
-        return self.of(observed, levels, self.threads)
+        held = InMemory(observed, self.levels.nan, self.threads)
+        levels = levels_for(held, self.levels.quantiles)
+        counted = assembled(held, levels, held.count(levels), notes=(), inside=False, part=True)
+        return self.of(counted, self.threads)
 
-    def _source(self) -> Observations:
+    def _observed(self) -> Observations:
         if self.observations is None:
             raise LevelsError("the rows are no longer at hand (loaded or added); analyze the data again")
         return self.observations
@@ -175,17 +162,16 @@ class Counted:
         if not needs_rows(value):
             region = as_region(value, name)
             check_one_value(region, name, self.objective, several=self.levels.several)
-            single = self.observations is not None and self.observations.ranked.dtype == np.float32
-            single = single or (self._rescan is not None and self._rescan.single)
+            single = self._source is not None and self._source.single
             return region.as_float32() if single else region
-        observed = self._source()
+        observed = self._observed()
         return as_rows(value, name, observed.table, len(observed))
 
-    def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[str]]:
+    def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[Note]]:
         """Target and region rows by cell, both in words, and notes on them."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(wanted, RowSet):
-            contrasts = from_codes(self._source(), self._codes(wanted, base), threads=self.threads)
+            contrasts = from_codes(self._observed(), self._codes(wanted, base), threads=self.threads)
             return contrasts, (str(wanted), str(base)), []
         if isinstance(base, RowSet):
             contrasts, words, notes = self.within(region).ask(target, 1.0)
@@ -196,9 +182,7 @@ class Counted:
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
 
-    def slices(
-        self, base: Region, parts: Iterable[Fraction] | None = None
-    ) -> tuple[list[Slice], list[Fraction]]:
+    def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
         wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
         _, tallies = self._cut_at(base, *(as_region(part, "target") for part in wanted))
@@ -214,7 +198,7 @@ class Counted:
 
     def _codes(self, wanted: Region | RowSet, base: Region | RowSet) -> Codes:
         """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
-        observed = self._source()
+        observed = self._observed()
         if isinstance(wanted, RowSet) or isinstance(base, RowSet):
             return codes_of_rows(observed, wanted, base, self.levels.nan)
         tallies, inner, outer = self._find(wanted, base)
@@ -236,26 +220,19 @@ class Counted:
             for region in regions:
                 self.levels.find(region, by_level)
         except LevelsError:
-            if self.observations is None and self._rescan is None:
+            if self._source is None:
                 raise
-            return self._recount(*regions)
+            return self._recount(self._source, *regions)
         return self.levels, self.tallies
 
-    def _recount(self, *regions: Region) -> tuple[Levels, Tallies]:
+    def _recount(self, source: Countable, *regions: Region) -> Recount:
         """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         if cuts not in self._recounts:
             self._recounts.clear()  # the last question's counts are enough
-            self._recounts[cuts] = self._count_again(cuts)
-        found: tuple[Levels, Tallies] = self._recounts[cuts]
-        return found
-
-    def _count_again(self, cuts: frozenset[Cut]) -> tuple[Levels, Tallies]:
-        if self.observations is None:
-            found: tuple[Levels, Tallies] = self._rescan.recut(self.levels, cuts)
-            return found
-        levels = recut(self.observations, self.levels, cuts, self.threads)
-        return levels, tally_columns(self.observations, levels, threads=self.threads)
+            self._recounts[cuts] = source.recut(self.levels, cuts)
+        recount: Recount = self._recounts[cuts]
+        return recount
 
 
 def first(tallies: Tallies) -> Tally:

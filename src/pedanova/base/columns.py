@@ -57,9 +57,7 @@ def fitted(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
 
 def _safe(column: TextColumn, longest: int) -> TextColumn:
     most = longest if column.kind == "name" else 200
-    return replace(
-        column, title=shorten(column.title, most), cells=[shorten(cell, most) for cell in column.cells]
-    )
+    return replace(column, title=shorten(column.title, most), cells=[shorten(cell, most) for cell in column.cells])
 
 
 def _bar_width(columns: Sequence[TextColumn], width: int) -> int:
@@ -98,15 +96,11 @@ def draw_columns(
     return ruled(inked, [width_of(cell) for cell in head])
 
 
-def laid_out(
-    lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), least: int = 0
-) -> list[list[str]]:
+def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), least: int = 0) -> list[list[str]]:
     """Cells as wide as their columns, the header being the first line; these columns stand left, others right."""
     widths = [max(least, *(width_of(line[i]) for line in lines)) for i in range(len(lines[0]))]
     sides = [to_left if i in left else to_right for i in range(len(widths))]
-    return [
-        [side(cell, width) for side, cell, width in zip(sides, line, widths, strict=True)] for line in lines
-    ]
+    return [[side(cell, width) for side, cell, width in zip(sides, line, widths, strict=True)] for line in lines]
 
 
 def ruled(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
@@ -141,13 +135,10 @@ def _ink(text: str, ink: str, colour: bool) -> str:
     return f"{ink}{text}{PLAIN}" if colour and ink and text.strip() else text
 
 
-def draw_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int = 100, colour: bool = False
-) -> str:
+def draw_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int = 100, colour: bool = False) -> str:
     """A plain table: names to the left, numbers to the right; columns that find no room stand below."""
     columns = [
-        TextColumn(title, [row[i] for row in rows], "name" if i == 0 else "number")
-        for i, title in enumerate(header)
+        TextColumn(title, [row[i] for row in rows], "name" if i == 0 else "number") for i, title in enumerate(header)
     ]
     columns = [_safe(column, max(16, width // 3)) for column in columns]
     first, *others = columns

@@ -52,9 +52,7 @@ def draw(look: HtmlTable) -> str:
 
 def _line(look: HtmlTable, place: int, line: Sequence[str]) -> str:
     style = " style='opacity:.55'" if place in look.faint else ""
-    cells = "".join(
-        f"<td{_style(look, i, _bar(look, i, place))}>{escape(cell)}</td>" for i, cell in enumerate(line)
-    )
+    cells = "".join(f"<td{_style(look, i, _bar(look, i, place))}>{escape(cell)}</td>" for i, cell in enumerate(line))
     return f"<tr{style}>{cells}</tr>"
 
 

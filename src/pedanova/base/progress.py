@@ -15,9 +15,7 @@ PAUSE = 0.2  # seconds between two words
 Item = TypeVar("Item")
 
 
-def watched(
-    items: Iterable[Item], what: str, total: int | None = None, *, verb: str = "reading"
-) -> Iterator[Item]:
+def watched(items: Iterable[Item], what: str, total: int | None = None, *, verb: str = "reading") -> Iterator[Item]:
     """The items themselves, counted on a terminal once they take longer than a second."""
     if not sys.stderr.isatty():
         yield from items

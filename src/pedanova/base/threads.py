@@ -9,7 +9,7 @@ from itertools import pairwise
 from numbers import Integral
 from typing import TypeVar
 
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
 Work = TypeVar("Work")
@@ -22,7 +22,7 @@ def as_threads(threads: object) -> int:
         cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
         return len(cores) if cores else (os.cpu_count() or 1)
     if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
-        raise QueryError(f"threads={threads!r} must be a whole number from 1 up, or None for all cores")
+        raise QueryError(Arg("threads", threads), " must be a whole number from 1 up, or None for all cores")
     return int(threads)
 
 

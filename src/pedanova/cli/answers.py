@@ -10,11 +10,11 @@ from typing import Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.columns import draw_table
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Table, show_percent
 from pedanova.cli.load import estimation, opened, questions_of, region_of
 from pedanova.cli.output import (
     as_json,
-    as_options,
     as_rows,
     emit,
     heading,
@@ -22,6 +22,7 @@ from pedanova.cli.output import (
     notes_aside,
     paragraphs,
     wants_colour,
+    worded,
 )
 from pedanova.cli.pages import write_report
 from pedanova.cli.values import as_float, parse_ladder, parse_smoothing
@@ -29,15 +30,8 @@ from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.compare import Measures
 from pedanova.measures.densities import Densities, shown_parts
 from pedanova.measures.importance import Importances
-from pedanova.report.sentences import gathered
 from pedanova.report.terminal.curves import draw_densities, draw_key
-from pedanova.report.terminal.tables import (
-    draw_importances,
-    draw_interactions,
-    draw_notes,
-    draw_profile,
-    fill,
-)
+from pedanova.report.terminal.tables import draw_importances, draw_interactions, draw_notes, draw_profile, fill
 
 SHOWN = 3  # densities, where no parameter is named
 
@@ -62,7 +56,7 @@ def run_profile(options: argparse.Namespace) -> int:
         found = a.profile(region_of(options), ladder=ladder, **estimation(options))
         if options.format == "text":
             drawn = draw_profile(found, **look(options))
-            answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, a, options)), options)
+            answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
             return 0
         answer = about(a) | {"region": found.region, "baseline": options.baseline}
         answer |= {"profile": as_rows(found.to_dict()), "estimator": found.estimator}
@@ -77,7 +71,7 @@ def run_interactions(options: argparse.Namespace) -> int:
         found = a.interactions(*questions_of(options), cells=whole, seed=options.seed)
         if options.format == "text":
             drawn = draw_interactions(found, most=options.top, **look(options))
-            answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, a, options)), options)
+            answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
             return 0
         answer = about(a) | {"target": found.target, "region": found.region, "cells": found.cells}
         answer |= {"interactions": as_rows(found.to_dict()), "notes": list(found.notes)}
@@ -119,9 +113,7 @@ def emit_densities(
             plots = [draw_densities(one, ranked[one.name] if ranked else None, **style) for one in found]
             others = len(a.space) - len(found)
             hint = (
-                ""
-                if options.names or others < 1
-                else f"{others} more can be named: pedanova densities SOURCE NAME …"
+                "" if options.names or others < 1 else f"{others} more can be named: pedanova densities SOURCE NAME …"
             )
             key = draw_key(found[0].words, **style)
             answer_text(paragraphs(heading(a, options), key, *plots, fill(hint, style["width"])), options)
@@ -140,12 +132,7 @@ class PartsTable(Table):
 
     def lines(self) -> list[list[str]]:
         return [
-            [
-                label,
-                show_percent(target),
-                show_percent(region),
-                f"{target / region:.2f}" if region > 0 else "",
-            ]
+            [label, show_percent(target), show_percent(region), f"{target / region:.2f}" if region > 0 else ""]
             for label, target, region in shown_parts(self.found.panels())
         ]
 
@@ -185,7 +172,7 @@ def run_compare(options: argparse.Namespace) -> int:
         raise QueryError(f"--target {options.target!r} must be a quantile, such as 0.1 for the best 10 %")
     with opened(options) as a:
         found = a.compare(target, seed=options.seed)
-        notes = gathered([*found.notes, *a.notes], a.space)
+        notes = [*found.notes, *a.notes]
     if options.format == "text":
         answer_text(compared_in_words(found, notes, options), options)
     else:
@@ -194,12 +181,12 @@ def run_compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def compared_in_words(found: Measures, notes: list[str], options: argparse.Namespace) -> str:
+def compared_in_words(found: Measures, notes: Sequence[Note], options: argparse.Namespace) -> str:
     """Ratios by measure, and what each measure means."""
     width = line_width(options.output)
     meanings = [fill(f"{name}: {meaning}", width, "  ") for name, meaning in found.meanings.items()]
     table = draw_table(found.header(), found.lines(), **look(options))
-    words = draw_notes([as_options(note) for note in notes], width=width)
+    words = draw_notes(worded(notes), width=width)
     return paragraphs("Ratios by measure:", table, "\n".join(meanings), words)
 
 
@@ -212,9 +199,7 @@ def answer_text(text: str, options: argparse.Namespace) -> None:
     emit(text, options.output, coloured=True)  # every name in it was made printable where it was drawn
 
 
-def answer_form(
-    found: Table, answer: dict[str, Any], notes: Sequence[str], options: argparse.Namespace
-) -> None:
+def answer_form(found: Table, answer: dict[str, Any], notes: Sequence[Note], options: argparse.Namespace) -> None:
     """One of the forms for scripts and documents."""
     match options.format:
         case "json":
@@ -252,7 +237,7 @@ def importances_in_words(a: Analysis, found: Importances, options: argparse.Name
         heading(a, options),
         draw_importances(found, **look(options)),
         side_by_side(a, options) if several else "",
-        notes_of([*found.notes, *a.notes], a, options),
+        notes_of([*found.notes, *a.notes], options),
     )
 
 
@@ -262,6 +247,5 @@ def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
     return f"Ratios by objective:\n\n{draw_table(answers.header(), answers.lines(), **look(options))}"
 
 
-def notes_of(notes: Sequence[str], a: Analysis, options: argparse.Namespace) -> str:
-    gathered_notes = [as_options(note) for note in gathered(list(notes), a.space)]
-    return draw_notes(gathered_notes, width=line_width(options.output))
+def notes_of(notes: Sequence[Note], options: argparse.Namespace) -> str:
+    return draw_notes(worded(notes), width=line_width(options.output))

@@ -27,7 +27,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
         return
     for command in commands_of(parser):
         for action in command._actions:  # noqa: SLF001  (argparse has no other way to its options)
-            if action.dest in ("names", "objective", "params", "exclude", "state", "feasible"):
+            if getattr(action, "names_columns", False):
                 action.completer = column_names  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser)
 

@@ -10,17 +10,14 @@ from typing import Any
 
 from pedanova.analysis.analysis import Analysis, load
 from pedanova.analysis.analyze import analyze
+from pedanova.analysis.options import OBJECTIVE, TABLE, Option
+from pedanova.cli.parser import DASK, THREADS
 from pedanova.cli.values import parse_box, parse_rows, parse_smoothing, split_names
 from pedanova.data.regions import Region
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 from pedanova.scale.dask import dask_executor
 
-NOT_FOR_SAVED = {  # option → its value when it was not given
-    "objective": None, "direction": None, "space": None, "params": None, "exclude": None, "where": None,
-    "feasible": None, "state": None, "nan": "drop", "outside": "error", "infeasible": "drop", "failed": "drop",
-    "pruned": "drop", "repeats": None, "study": None, "stream": None, "dask": None, "on_error": "raise",
-    "checkpoint": None,
-}  # fmt: skip
+TYPED = [option for option in TABLE if option.help is not None]
 
 
 @contextmanager
@@ -41,39 +38,27 @@ def is_saved(options: argparse.Namespace) -> bool:
     """Whether the source is a .pedanova file, which options about the table cannot change any more."""
     if Path(options.file).suffix.lower() != ".pedanova":
         return False
-    for name, default in NOT_FOR_SAVED.items():
-        if getattr(options, name, default) != default:
-            shown = name.replace("_", "-")
-            raise QueryError(f"--{shown} has no effect on a saved analysis; analyze the table again with it")
+    for option in (OBJECTIVE, *TYPED, DASK):
+        if option is not THREADS and getattr(options, option.name, option.default) != option.default:
+            words = " has no effect on a saved analysis; analyze the table again with it"
+            raise QueryError(Arg(option.name), words)
     return True
 
 
 def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
-    objectives = options.objective or [None]
-    directions = options.direction or [None]
-    return analyze(
-        options.file,
-        objectives if len(objectives) > 1 else objectives[0],
-        direction=directions if len(directions) > 1 else directions[0],
-        space=options.space,
-        params=split_names(options.params),
-        exclude=split_names(options.exclude),
-        where=options.where,
-        feasible=split_names(options.feasible),
-        infeasible=options.infeasible,
-        state=options.state,
-        failed=options.failed,
-        pruned=options.pruned,
-        nan=options.nan,
-        repeats=options.repeats,
-        study=options.study,
-        outside=options.outside,
-        threads=options.threads,
-        executor=executor,
-        stream=getattr(options, "stream", None),
-        on_error=getattr(options, "on_error", "raise"),
-        checkpoint=getattr(options, "checkpoint", None),
-    )
+    """`analyze`, with all of its options that the command has."""
+    known = [option for option in TYPED if hasattr(options, option.name)]
+    given = {option.name: as_given(option, getattr(options, option.name)) for option in known}
+    return analyze(options.file, as_given(OBJECTIVE, options.objective), executor=executor, **given)
+
+
+def as_given(option: Option, value: Any) -> Any:
+    """What was typed as `analyze` takes it: columns as names, one objective or direction as itself."""
+    if not option.several or value is None:
+        return value
+    if option.metavar == "COLS":
+        return split_names(value)
+    return value if len(value) > 1 else value[0]
 
 
 def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | str | dict[str, Any]]:

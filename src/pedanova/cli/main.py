@@ -11,44 +11,34 @@ from typing import TYPE_CHECKING, Any
 
 from pedanova.base.terminal_text import printable
 from pedanova.cli.completion import complete
-from pedanova.cli.parser import build_parser
+from pedanova.cli.parser import COMMANDS, build_parser, usage_of
 from pedanova.errors import PedanovaError
 
 if TYPE_CHECKING:
-    from pedanova.cli import answers, pages, spaces  # noqa: F401  (named in COMMANDS, loaded when asked for)
+    from pedanova.cli import answers, pages, spaces  # noqa: F401  (named by the commands, loaded when asked for)
 
-COMMANDS = {
-    "analyze": "answers",
-    "compare": "answers",
-    "demo": "pages",
-    "densities": "answers",
-    "formats": "spaces",
-    "interactions": "answers",
-    "profile": "answers",
-    "reduce": "spaces",
-    "report": "pages",
-    "space": "spaces",
-}  # command → the module of this folder that runs it
 OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
 
 Try it:
-  pedanova demo --report report.html     a real random search, and a page to look at
+  pedanova demo --report report.html a real random search, and a page to look at
 
 Ask about your own trials (a table, a study, the folder of a tool):
-  pedanova analyze SOURCE                rank the hyperparameters
-  pedanova profile SOURCE                the ranking for stricter and wider targets
-  pedanova densities SOURCE NAME         where the good values of a parameter lie
-  pedanova interactions SOURCE           pairs that matter together
-  pedanova reduce SOURCE                 a smaller search space
-  pedanova compare SOURCE                PED-ANOVA beside other measures
-  pedanova report SOURCE --open          all of it as one HTML page
+{questions}
 
-  pedanova formats                       every kind of SOURCE, with an example
-  pedanova space SOURCE                  the search space, to edit and pass as --space
-  pedanova COMMAND --help                options and examples of a command
+{others}
+  pedanova COMMAND --help            options and examples of a command
 
 For a CSV file, name the column to optimise: pedanova analyze trials.csv --objective loss
 """
+
+
+def overview() -> str:
+    """What there is, for whoever typed no command."""
+    lines = {command.name: f"  {usage_of(command):<34} {command.what}" for command in COMMANDS}
+    about_sources = ("space", "formats")
+    asked = [line for name, line in lines.items() if name not in (*about_sources, "demo")]
+    others = [lines[name] for name in about_sources]
+    return OVERVIEW.format(questions="\n".join(asked), others="\n".join(others))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,15 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rest:
         parser.error(f"unrecognized arguments: {printable(' '.join(rest))}")
     if options.command is None:
-        print(OVERVIEW, end="")
+        print(overview(), end="")
         return 0
-    run: Callable[[Any], int] = getattr(
-        import_module(f"pedanova.cli.{COMMANDS[options.command]}"), f"run_{options.command}"
-    )
+    module = {command.name: command.module for command in COMMANDS}[options.command]
+    run: Callable[[Any], int] = getattr(import_module(f"pedanova.cli.{module}"), f"run_{options.command}")
     try:
         return run(options)
     except PedanovaError as error:
-        return refused(str(error))
+        return refused(error.in_shell())
     except MemoryError:
         return refused("not enough memory for this table; use fewer columns (--params)")
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`

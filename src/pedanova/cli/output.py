@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
+from pedanova.base.notes import Note, gathered
 from pedanova.base.table import Cell
 from pedanova.base.terminal_text import printable, printable_lines
 from pedanova.errors import DataError
@@ -21,19 +22,14 @@ from pedanova.errors import DataError
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
 
 
-def as_options(message: str) -> str:
-    """Arguments of the Python function as the options that a shell user knows."""
-    message = message.replace("force=True", "--force").replace("stream=False", "--no-stream")
-    words = "objective|direction|params|exclude|space|threads|where|feasible|state|outside|target|region"
-    words += "|study|repeats|estimator|draws|seed|smoothing|baseline|clip|keep|folds|checkpoint|cells|ladder"
-    return re.sub(rf"\b({words})=( (?=is|and|or|to|names|holds))?", r"--\1 ", message).replace(
-        "--study :", "--study:"
-    )
-
-
 def complain(message: str) -> None:
     """One line on the error stream, whatever letters the user's names have."""
-    print(f"pedanova: {printable(as_options(' '.join(message.split())))}", file=sys.stderr)
+    print(f"pedanova: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+
+def worded(notes: Iterable[Note]) -> list[str]:
+    """Notes as whoever types commands reads them; what is said of several parameters is said once."""
+    return [note.in_shell() for note in gathered(notes)]
 
 
 def wants_colour(output: str | None = None) -> bool:
@@ -101,7 +97,7 @@ def as_json(answer: Mapping[str, Any]) -> str:
     return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
-def notes_aside(notes: Iterable[str]) -> None:
+def notes_aside(notes: Iterable[Note]) -> None:
     """Notes of an answer whose form has no place for them."""
-    for note in notes:
+    for note in worded(notes):
         complain(note)

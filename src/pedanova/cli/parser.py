@@ -1,13 +1,16 @@
-"""The options of the command line, with their help."""
+"""The commands and their options. What an option means is written in `analysis.options`."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from pedanova import __version__
+from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal_text import printable
-from pedanova.cli.versions import __version__
 from pedanova.space.exports import FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex")
@@ -49,16 +52,177 @@ REPORT_EXAMPLES = """examples:
   pedanova report optuna.db --study mlp -o report.html
   pedanova report trials.csv --objective error --target 0.05 --title "My search"
 """
-ROWS_HELP = (
-    "0.1 for the best 10 %%; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
-    'the name of a boolean column; or a condition such as "epochs >= 10"'
-)
-
-
+COMPARE_EXAMPLES = """examples:
+  pedanova compare trials.csv --objective error --exclude seed,train_seconds
+"""
+REDUCE_EXAMPLES = """examples:
+  pedanova reduce trials.csv --objective error
+  pedanova reduce trials.csv --objective error --to code
+  pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
+"""
+SPACE_EXAMPLES = """examples:
+  pedanova space trials.csv --objective error -o space.json
+"""
+DEMO_EXAMPLES = """examples:
+  pedanova demo
+  pedanova demo --report report.html
+"""
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
-PLACES = {"demo": "", "formats": "", "densities": "SOURCE [NAME …] "}  # what stands before the options
-STUDY_HELP = "which study or experiment, where a store holds several"
+
+
+def own(name: str, default: Any, text: str, **more: Any) -> Option:
+    """An option that the command line alone has."""
+    return Option(name, default, text, text, **more)
+
+
+def at_least_0(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} must be 0 or more")
+    return number
+
+
+def as_form(text: str) -> str:
+    return "text" if text == "table" else text
+
+
+BOX = own("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
+DASK = own("dask", None, "let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS")
+OUTPUT = own("output", None, "write there instead of to the terminal", group="output", metavar="FILE")
+FORMAT = own("format", "text", "how to print (default text)", group="output", choices=FORMATS, type=as_form)
+SAVE = own("save", None, "keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE")
+REPORT = own("report", None, "write an HTML report as well", group="output", metavar="FILE")
+PAGE = own("output", "report.html", "where to (default report.html)", group="output", metavar="FILE")
+TITLE = own("title", None, "above the page (default: the name of the source)", group="output", metavar="TEXT")
+OPEN = own("open", False, "show it in the browser", group="output", flag=True)
+TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
+TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
+LADDER = own(
+    "ladder",
+    None,
+    "targets, such as 0.01,0.1 (default: all that were counted; a model is asked at five)",
+    metavar="T,T,…",
+    several=True,
+)
+CELLS = own("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
+KEEP = own(
+    "keep",
+    0.95,
+    "of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)",
+    metavar="K",
+    type=float,
+)
+WIDEN = own("widen", False, "move bounds that good values pile up at, instead of saying so", flag=True)
+FOLDS = own("folds", 5, "parts of the rows, each judged by the others", metavar="N", type=int)
+BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
+COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
+
+QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), BOX]
+MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "draws", "seed")]
+FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
+IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
+ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
+THREADS = BY_NAME["threads"]
+FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: what it does, examples, and its options in the order of the help."""
+
+    name: str
+    what: str
+    examples: str
+    options: tuple[Option, ...] = ()
+    source: str | None = SAVED_HELP
+    names: str | None = None  # of parameters, behind the source
+    module: str = "answers"  # of this folder, that runs it
+
+
+def usage_of(command: Command) -> str:
+    """The command as it is typed, less its options."""
+    parts = ["SOURCE"] * bool(command.source) + ["[NAME …]"] * bool(command.names)
+    return " ".join(["pedanova", command.name, *parts])
+
+
+def without(options: Iterable[Option], *names: str) -> list[Option]:
+    return [option for option in options if option.name not in names]
+
+
+COMMANDS = (
+    Command(
+        "analyze",
+        "rank the hyperparameters of a table of trials",
+        ANALYZE_EXAMPLES,
+        (*FULL, SAVE, REPORT, FORMAT, OUTPUT, THREADS),
+    ),
+    Command(
+        "profile",
+        "the ranking for stricter and wider targets",
+        PROFILE_EXAMPLES,
+        (*without(QUESTION, "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, THREADS),
+    ),
+    Command(
+        "densities",
+        "where the good values of a parameter lie",
+        DENSITIES_EXAMPLES,
+        (*FULL, FORMAT, OUTPUT, THREADS),
+        names="which parameters (default: the three most important)",
+    ),
+    Command(
+        "interactions",
+        "pairs of parameters that matter together",
+        INTERACTIONS_EXAMPLES,
+        (*QUESTION, CELLS, BY_NAME["seed"], *ROWS, TOP, FORMAT, OUTPUT, THREADS),
+        SOURCE_HELP,
+    ),
+    Command(
+        "compare",
+        "PED-ANOVA beside f-ANOVA by counts and by a forest",
+        COMPARE_EXAMPLES,
+        (*QUESTION[:2], BEST, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, THREADS),
+        SOURCE_HELP,
+    ),
+    Command(
+        "reduce",
+        "a smaller search space, with reasons",
+        REDUCE_EXAMPLES,
+        (*QUESTION[:3], KEEP, WIDEN, BY_NAME["estimator"], FOLDS, BY_NAME["seed"], *IN_MEMORY, TO, OUTPUT, THREADS),
+        SOURCE_HELP,
+        module="spaces",
+    ),
+    Command(
+        "report",
+        "everything as one HTML page that needs no network",
+        REPORT_EXAMPLES,
+        (*FULL, PAGE, TITLE, OPEN, THREADS),
+        module="pages",
+    ),
+    Command(
+        "space",
+        "the search space, to edit and pass as --space",
+        SPACE_EXAMPLES,
+        (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT),
+        SOURCE_HELP,
+        module="spaces",
+    ),
+    Command(
+        "formats",
+        "every kind of source, with an example each",
+        "examples:\n  pedanova formats\n",
+        source=None,
+        module="spaces",
+    ),
+    Command(
+        "demo",
+        "analyze a real random search that ships with pedanova",
+        DEMO_EXAMPLES,
+        (replace(REPORT, help="write an HTML report there too"),),
+        source=None,
+        module="pages",
+    ),
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,319 +243,44 @@ def build_parser() -> Parser:
         "--version", action="version", version=f"pedanova {__version__} (counting: {kernel.describe()})"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    add_analyze(commands)
-    add_profile(commands)
-    add_densities(commands)
-    add_interactions(commands)
-    add_compare(commands)
-    add_reduce(commands)
-    add_report(commands)
-    add_space(commands)
-    add_command(
-        commands,
-        "formats",
-        "list every kind of source that can be read, with an example each",
-        "examples:\n  pedanova formats\n",
-    )
-    demo = add_command(
-        commands,
-        "demo",
-        "analyze a real random search that ships with pedanova",
-        "examples:\n  pedanova demo\n  pedanova demo --report report.html\n",
-    )
-    demo.add_argument("--report", metavar="FILE", help="write an HTML report there too")
-    for name, command in commands.choices.items():
-        command.usage = f"pedanova {name} {PLACES.get(name, 'SOURCE ')}[options]"  # all of them stand below
+    for command in COMMANDS:
+        add_command(commands, command)
     return parser
 
 
-def add_command(commands: Any, name: str, what: str, examples: str) -> argparse.ArgumentParser:
+def add_command(commands: Any, command: Command) -> None:
     made: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=what,
-        description=f"{what[0].upper()}{what[1:]}.",
-        epilog=examples,
+        command.name,
+        help=command.what,
+        description=f"{command.what[0].upper()}{command.what[1:]}.",
+        epilog=command.examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage=f"{usage_of(command)} [options]",
     )
-    return made
+    if command.source:
+        made.add_argument("file", metavar="SOURCE", help=command.source)
+    if command.names:
+        names = made.add_argument("names", metavar="NAME", nargs="*", help=command.names)
+        names.names_columns = True  # type: ignore[attr-defined]
+    titles = dict.fromkeys(option.group for option in command.options)
+    groups = {title: made.add_argument_group(title) for title in titles}
+    for option in command.options:
+        add_option(groups[option.group], option)
 
 
-def add_analyze(commands: Any) -> None:
-    command = add_command(
-        commands, "analyze", "rank the hyperparameters of a table of trials", ANALYZE_EXAMPLES
-    )
-    command.add_argument("file", metavar="SOURCE", help=SAVED_HELP)
-    add_question(command.add_argument_group("the question"))
-    add_table(command)
-    add_output(command.add_argument_group("output"))
-
-
-def add_table(command: argparse.ArgumentParser) -> None:
-    """How the table is to be read: the same for every command that asks it something."""
-    add_columns(command.add_argument_group("columns"))
-    add_rows(command.add_argument_group("rows"))
-    add_scale(command.add_argument_group("large tables"))
-
-
-def add_profile(commands: Any) -> None:
-    what = "the ranking for stricter and wider targets"
-    command = add_command(commands, "profile", what, PROFILE_EXAMPLES)
-    command.add_argument("file", metavar="SOURCE", help=SAVED_HELP)
-    question = command.add_argument_group("the question")
-    add_objective(question)
-    add_region(question)
-    add_measure(question)
-    add_estimator(question, draws=0)
-    targets = "targets, such as 0.01,0.1 (default: all that were counted; a model is asked at five)"
-    question.add_argument("--ladder", action="append", metavar="T,T,…", help=targets)
-    add_table(command)
-    add_forms(command.add_argument_group("output"))
-
-
-def add_densities(commands: Any) -> None:
-    what = "where the good values of a parameter lie"
-    command = add_command(commands, "densities", what, DENSITIES_EXAMPLES)
-    command.add_argument("file", metavar="SOURCE", help=SAVED_HELP)
-    names = "which parameters (default: the three most important)"
-    command.add_argument("names", metavar="NAME", nargs="*", help=names)
-    add_question(command.add_argument_group("the question"))
-    add_table(command)
-    add_forms(command.add_argument_group("output"))
-
-
-def add_interactions(commands: Any) -> None:
-    what = "pairs of parameters that tell more together than both added"
-    command = add_command(commands, "interactions", what, INTERACTIONS_EXAMPLES)
-    command.add_argument("file", metavar="SOURCE", help=SOURCE_HELP)
-    question = command.add_argument_group("the question")
-    add_objective(question)
-    add_target(question)
-    add_region(question)
-    add = question.add_argument
-    add("--cells", default="auto", metavar="N", help="of each parameter (default: 8, or 4 for few rows)")
-    add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
-    add_table(command)
-    output = command.add_argument_group("output")
-    most = "pairs to print (default 15; 0: all)"
-    output.add_argument("--top", type=at_least_0, default=15, metavar="N", help=most)
-    add_forms(output)
-
-
-def add_report(commands: Any) -> None:
-    what = "everything as one HTML page that needs no network"
-    command = add_command(commands, "report", what, REPORT_EXAMPLES)
-    command.add_argument("file", metavar="SOURCE", help=SAVED_HELP)
-    add_question(command.add_argument_group("the question"))
-    add_table(command)
-    output = command.add_argument_group("output")
-    add = output.add_argument
-    add("-o", "--output", default="report.html", metavar="FILE", help="where to (default report.html)")
-    add("--title", metavar="TEXT", help="above the page (default: the name of the source)")
-    add("--open", action="store_true", help="show it in the browser")
-    add_threads(output)
-
-
-def at_least_0(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} must be 0 or more")
-    return number
-
-
-def add_compare(commands: Any) -> None:
-    command = commands.add_parser(
-        "compare",
-        help="PED-ANOVA, f-ANOVA by counts and random-forest f-ANOVA side by side",
-        epilog="examples:\n  pedanova compare trials.csv --objective error --exclude seed,train_seconds\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.add_argument("file", metavar="SOURCE", help=SOURCE_HELP)
-    question = command.add_argument_group("the question")
-    add_objective(question)
-    best = "the best part of the rows (default 0.1)"
-    question.add_argument("--target", default="0.1", metavar="T", help=best)
-    question.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
-    add_columns(command.add_argument_group("columns"))
-    add_rows(command.add_argument_group("rows"))
-    add_forms(command.add_argument_group("output"))
-
-
-def add_reduce(commands: Any) -> None:
-    command = commands.add_parser(
-        "reduce",
-        help="a smaller search space: what to narrow, fix and widen, and why",
-        epilog="examples:\n  pedanova reduce trials.csv --objective error\n"
-        "  pedanova reduce trials.csv --objective error --to code\n"
-        "  pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.add_argument("file", metavar="SOURCE", help=SOURCE_HELP)
-    question = command.add_argument_group("the question")
-    add_objective(question)
-    add = question.add_argument
-    add_target(question)
-    kept = "of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)"
-    add("--keep", type=float, default=0.95, metavar="K", help=kept)
-    add("--widen", action="store_true", help="move bounds that good values pile up at, instead of saying so")
-    add("--estimator", choices=("auto", "counts", "surrogate"), default="auto", help="as in analyze")
-    add("--folds", type=int, default=5, metavar="N", help="parts of the rows, each judged by the others")
-    add("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
-    add_columns(command.add_argument_group("columns"))
-    add_rows(command.add_argument_group("rows"))
-    output = command.add_argument_group("output")
-    output.add_argument("--to", choices=FORMS, help="write the space for a tool instead of the verdicts")
-    output.add_argument("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
-    output.add_argument("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
-
-
-def add_space(commands: Any) -> None:
-    command = commands.add_parser(
-        "space",
-        help="write down the search space of a source, to edit and pass as --space",
-        epilog="examples:\n  pedanova space trials.csv --objective error -o space.json\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = command.add_argument
-    add("file", metavar="SOURCE", help=SOURCE_HELP)
-    column = "the column to optimise, which is no parameter"
-    add("--objective", action="append", metavar="COLUMN", help=column)
-    add_params(command)
-    add("--study", metavar="NAME", help=STUDY_HELP)
-    add("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
-
-
-def add_objective(group: Any) -> None:
-    add = group.add_argument
-    add("--objective", action="append", metavar="COLUMN", help="the column to optimise; several may be given")
-    add(
-        "--direction",
-        action="append",
-        choices=("minimize", "maximize"),
-        help="once, or once for each objective",
-    )
-
-
-def add_question(group: Any) -> None:
-    add = group.add_argument
-    add_objective(group)
-    add_target(group)
-    add_region(group)
-    add_measure(group)
-    add_estimator(group, draws=2000)
-    add("--force", action="store_true", help="answer from fewer than 5 target rows too")
-
-
-def add_estimator(group: Any, *, draws: int) -> None:
-    add = group.add_argument
-    nearer = "counts of the rows, a model for few rows, or whichever is nearer the truth (default)"
-    add("--estimator", choices=("auto", "counts", "surrogate"), default="auto", help=nearer)
-    behind = f"behind intervals and p-values; 0 for none (default {draws})"
-    add("--draws", type=int, default=draws, metavar="N", help=behind)
-    add("--seed", type=int, default=0, metavar="N", help="of the draws (default 0)")
-
-
-def add_target(group: Any) -> None:
-    reached = f"the rows to reach: {ROWS_HELP} (default 0.1)"
-    group.add_argument("--target", default="0.1", metavar="T", help=reached)
-
-
-def add_region(group: Any) -> None:
-    add = group.add_argument
-    add(
-        "--region",
-        default="1.0",
-        metavar="R",
-        help=f"the rows to stand in: {ROWS_HELP} (default 1.0: all)",
-    )
-    add(
-        "--region-box",
-        action="append",
-        metavar="BOX",
-        help="the rows to stand in, as NAME=LOW..HIGH or NAME=A,B",
-    )
-
-
-def add_measure(group: Any) -> None:
-    add = group.add_argument
-    against = "hold the target against the region's rows (default) or a uniform draw"
-    add("--baseline", choices=("region", "uniform"), default="region", help=against)
-    add("--smoothing", default="auto", metavar="S", help="auto, none, or a bandwidth in cells")
-
-
-def add_columns(group: Any) -> None:
-    add = group.add_argument
-    add_params(group)
-    example = '{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}'
-    add(
-        "--space",
-        metavar="FILE",
-        help=f"search space as JSON or YAML: {example}; or a ConfigSpace or .pcs file",
-    )
-    add("--outside", choices=("error", "count"), default="error", help="values outside the given space")
-
-
-def add_params(group: Any) -> None:
-    add = group.add_argument
-    add(
-        "--params",
-        action="append",
-        metavar="COLS",
-        help="columns to use, separated by commas (default: all others)",
-    )
-    add("--exclude", action="append", metavar="COLS", help="columns to leave out, separated by commas")
-
-
-def add_rows(group: Any) -> None:
-    add = group.add_argument
-    add("--study", metavar="NAME", help=STUDY_HELP)
-    add(
-        "--where",
-        metavar="CONDITION",
-        help="use only these rows, such as \"epochs >= 10 and optimizer == 'adam'\"",
-    )
-    add(
-        "--feasible",
-        action="append",
-        metavar="COLS",
-        help="a boolean column, or columns that must be at most 0",
-    )
-    add("--infeasible", choices=("drop", "worst"), default="drop", help="rows that are not feasible")
-    add("--state", metavar="COLUMN", help="the column of states: COMPLETE, FAIL, PRUNED, RUNNING")
-    add("--failed", choices=("drop", "worst"), default="drop", help="rows that failed")
-    add("--pruned", choices=("drop", "worst", "last"), default="drop", help="rows that were pruned")
-    add("--nan", choices=("drop", "worst"), default="drop", help="rows whose objective is NaN")
-    add("--repeats", choices=("all", "mean", "median"), help="rows of the same configuration")
-
-
-def add_scale(group: Any) -> None:
-    add = group.add_argument
-    add(
-        "--stream",
-        action=argparse.BooleanOptionalAction,
-        help="read files in parts, in memory that does not grow with them (default: large ones only)",
-    )
-    add("--dask", metavar="ADDRESS", help="let the workers of this Dask cluster read the files")
-    add("--on-error", choices=("raise", "skip"), default="raise", help="files that cannot be read")
-    add("--checkpoint", metavar="FILE", help="keep what is counted there, and go on from it after a crash")
-
-
-def add_output(group: Any) -> None:
-    add = group.add_argument
-    add("--save", metavar="FILE", help="keep the counts in a .pedanova file, to ask again later")
-    add("--report", metavar="FILE", help="write an HTML report as well")
-    add_forms(group)
-
-
-def add_forms(group: Any) -> None:
-    add = group.add_argument
-    add("--format", type=as_form, choices=FORMATS, default="text", help="how to print (default text)")
-    add("-o", "--output", metavar="FILE", help="write there instead of to the terminal")
-    add_threads(group)
-
-
-def as_form(text: str) -> str:
-    return "text" if text == "table" else text
-
-
-def add_threads(group: Any) -> None:
-    group.add_argument("--threads", type=int, metavar="N", help="threads to count with (default: all cores)")
+def add_option(group: Any, option: Option) -> None:
+    if option.help is None:
+        return
+    flags = [f"--{option.name.replace('_', '-')}"]
+    flags = ["-o", *flags] if option.name == "output" else flags
+    default = option.default if option.shell_default is None else option.shell_default
+    shared = {"default": default, "help": option.help.replace("%", "%%")}
+    if option.flag:
+        action = "store_true" if option.default is False else argparse.BooleanOptionalAction
+        made = group.add_argument(*flags, action=action, **shared)
+    else:
+        kinds = {"metavar": option.metavar, "choices": option.choices or None, "type": option.type}
+        if option.several:
+            kinds["action"] = "append"
+        made = group.add_argument(*flags, **shared, **{key: kind for key, kind in kinds.items() if kind})
+    made.names_columns = option.names_columns

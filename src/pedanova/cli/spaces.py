@@ -9,9 +9,8 @@ import textwrap
 
 from pedanova.analysis.analyze import guess_space
 from pedanova.cli.load import opened
-from pedanova.cli.output import as_options, complain, emit, heading, line_width, paragraphs, wants_colour
+from pedanova.cli.output import complain, emit, heading, line_width, notes_aside, paragraphs, wants_colour, worded
 from pedanova.cli.values import parse_rows, split_names
-from pedanova.report.sentences import gathered
 from pedanova.report.terminal.tables import draw_notes, draw_reduction
 from pedanova.sources.registry import KINDS
 from pedanova.space.exports import left_out
@@ -29,14 +28,11 @@ def run_reduce(options: argparse.Namespace) -> int:
         )
     if options.to:
         emit(found.export(options.to), options.output)
-        for note in [*left_out(found.space, options.to), *found.notes]:
-            complain(note)
+        notes_aside([*left_out(found.space, options.to), *found.notes])
         complain(found.summary())
         return 0
     width = line_width(options.output)
-    notes = draw_notes(
-        [as_options(note) for note in gathered([*found.notes, *a.notes], a.space)], width=width
-    )
+    notes = draw_notes(worded([*found.notes, *a.notes]), width=width)
     drawn = draw_reduction(found, width=width, colour=wants_colour(options.output))
     emit(paragraphs(heading(a, options), drawn, notes), options.output, coloured=True)
     return 0
@@ -53,8 +49,7 @@ def run_space(options: argparse.Namespace) -> int:
     )
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(plain)}" for name, plain in space.to_dict().items())
     emit(f"{{\n{lines}\n}}\n", options.output)
-    for note in gathered(list(notes), space):
-        complain(note)
+    notes_aside(notes)
     if options.output:
         print(f"pedanova: edit {options.output} and pass it as --space {options.output}", file=sys.stderr)
     return 0

@@ -39,9 +39,7 @@ def parse_ladder(given: list[str] | None) -> list[float] | None:
         return None
     found = [as_float(text) for text in texts]
     if None in found:
-        raise QueryError(
-            f"--ladder {texts[found.index(None)]!r} must be a quantile, such as 0.1 for the best 10 %"
-        )
+        raise QueryError(f"--ladder {texts[found.index(None)]!r} must be a quantile, such as 0.1 for the best 10 %")
     return found  # type: ignore[return-value]
 
 

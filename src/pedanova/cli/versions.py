@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pedanova import __version__
 from pedanova.base.kernel import library as kernel
 
-__version__ = "0.1.0"
 LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 
 

@@ -46,9 +46,7 @@ def tally_columns(
     """A tally for every parameter, in the order of the space."""
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     counted = count_codes(observations, codes, levels.count, threads=threads)
-    return {
-        name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space
-    }
+    return {name: Tally(name, observations.space[name], levels, *counted[name]) for name in observations.space}
 
 
 def kept_codes(
@@ -131,10 +129,7 @@ def count_by_kernel(
     observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, judge.Counted]:
     objective = usable(observations.objective)
-    jobs = [
-        job_of(observations.columns[name], grid_of(parameter))
-        for name, parameter in observations.space.items()
-    ]
+    jobs = [job_of(observations.columns[name], grid_of(parameter)) for name, parameter in observations.space.items()]
     groups = grouped(jobs)
     # With several groups a core, whole columns are even enough pieces of work.
     pieces = 1 if len(groups) >= 4 * threads else threads

@@ -43,8 +43,7 @@ class Contrast:
 
 def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> list[Contrast]:
     return [
-        Contrast(name, tally.grid, tally.between(*target), tally.between(*region))
-        for name, tally in tallies.items()
+        Contrast(name, tally.grid, tally.between(*target), tally.between(*region)) for name, tally in tallies.items()
     ]
 
 
@@ -106,9 +105,7 @@ def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Co
     ]
 
 
-def codes_of_levels(
-    observed: Observations, levels: Levels, target: Range, region: Range, *, threads: int
-) -> Codes:
+def codes_of_levels(observed: Observations, levels: Levels, target: Range, region: Range, *, threads: int) -> Codes:
     """Which rows lie in two ranges of levels, the target inside the region."""
     parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last are rows that do not count
     parts[slice(*region)] = 1
@@ -117,9 +114,7 @@ def codes_of_levels(
     return codes
 
 
-def codes_of_rows(
-    observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy
-) -> Codes:
+def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy) -> Codes:
     """Which rows lie in a target and a region that are picked one by one; checked to be nested."""
     counted = counted_rows(observed, nan)
     target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
@@ -150,6 +145,4 @@ def check_rows(target: Mask, region: Mask, wanted: object, base: object) -> None
             f"target ({wanted}) has {stray:,} of its {inside:,} rows outside region ({base}); it must lie inside"
         )
     if inside == rows:
-        raise QueryError(
-            f"target ({wanted}) and region ({base}) hold the same {rows:,} rows; choose a smaller target"
-        )
+        raise QueryError(f"target ({wanted}) and region ({base}) hold the same {rows:,} rows; choose a smaller target")

@@ -15,11 +15,10 @@ from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.data.column import count_nan
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of, sign_of
-from pedanova.errors import DataError, LevelsError, QueryError
+from pedanova.errors import Arg, DataError, LevelsError, QueryError
 
 LADDER = tuple(
-    Fraction(thousandths, 1000)
-    for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
+    Fraction(thousandths, 1000) for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
 )
 SHORT_LADDER = tuple(Fraction(percents, 100) for percents in (1, 5, 10, 25, 50, 100))
 SMALL = 128  # up to so many rows, every distinct objective is a level: any quantile is exact
@@ -112,8 +111,9 @@ class Levels:
             have = ", ".join(percent(part) for part in self.quantiles)
             why = "the data is no longer at hand" if self.own else "the levels are those of other data"
             raise LevelsError(
-                f"{cut} were not counted and {why}; "
-                f"choose one of {have}, or analyze the data again with levels=[…]"
+                f"{cut} were not counted and {why}; choose one of {have}, or analyze the data again with ",
+                Arg("levels"),
+                "[…]",
             )
         signed = self.sign * self.thresholds
         hit = np.flatnonzero(signed == cut.signed)
@@ -138,7 +138,9 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
         return LADDER
     if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):
         given = type(quantiles).__name__ if hasattr(quantiles, "levels") else repr(quantiles)
-        raise QueryError(f"levels={given} must be a list of quantiles, or the .levels of another analysis")
+        raise QueryError(
+            Arg("levels", shown=f"{given}"), " must be a list of quantiles, or the .levels of another analysis"
+        )
     parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
     if len(parts) > MAX_LEVELS:
         raise QueryError(f"levels: {len(parts)} quantiles are more than {MAX_LEVELS}")
@@ -195,9 +197,7 @@ def assemble(
     """Levels from the signed objectives at the ranks of the quantiles, and further signed values."""
     sign = sign_of(direction)
     # Where a quantile reaches into the rows that count as worst, it means all rows.
-    ends = [
-        math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)
-    ]
+    ends = [math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)]
     cuts = np.unique(np.concatenate([ends, values, [math.inf]])) + 0.0
     return Levels(
         direction=direction,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.levels import Levels
-from pedanova.errors import MergeError
+from pedanova.errors import Arg, MergeError
 
 Reals = NDArray[np.float64]  # (levels,)
 ROUNDING = 1e-15  # a smaller part of the terms that should cancel is nothing
@@ -65,11 +65,9 @@ class Moments:
             return NotImplemented
         if not np.array_equal(self.centres, other.centres):
             raise MergeError(
-                "moments have different centres; analyze the second part with levels=first.levels"
+                "moments have different centres; analyze the second part with ", Arg("levels", shown="first.levels")
             )
-        return Moments(
-            self.centres, self.rows + other.rows, self.sums + other.sums, self.squares + other.squares
-        )
+        return Moments(self.centres, self.rows + other.rows, self.sums + other.sums, self.squares + other.squares)
 
 
 def centres_of(levels: Levels) -> Reals:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.regions import Region, percent, rank_of
 from pedanova.errors import QueryError
 
@@ -19,9 +20,7 @@ def check_order(wanted: Region, base: Region) -> None:
     if wanted.kind != "quantile" or base.kind != "quantile":
         return
     if bounds(wanted)[0] < bounds(base)[0] or bounds(wanted)[1] > bounds(base)[1]:
-        raise QueryError(
-            f"target ({wanted}) must lie inside region ({base}); shrink the target or widen the region"
-        )
+        raise QueryError(f"target ({wanted}) must lie inside region ({base}); shrink the target or widen the region")
 
 
 def check_one_value(region: Region, name: str, objective: str, *, several: bool) -> None:
@@ -38,9 +37,7 @@ def bounds(region: Region) -> tuple[Fraction, Fraction]:
     return Fraction(region.low or 0), Fraction(1 if region.high is None else region.high)
 
 
-def check_nested(
-    wanted: Region, base: Region, inner: Range, outer: Range, by_level: NDArray[np.int64]
-) -> None:
+def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_level: NDArray[np.int64]) -> None:
     """Target rows must be some, but not all, of the region's rows."""
     inside = int(by_level[slice(*inner)].sum())
     region = int(by_level[slice(*outer)].sum())
@@ -60,22 +57,25 @@ def check_nested(
         )
 
 
-def query_notes(
-    wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True
-) -> list[str]:
+def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
     """What a reader must know of the rows behind an answer; `own`: levels cut from these very rows."""
-    notes = []
-    for name, region, held in (("target", wanted, inside), ("region", base, rows)):
-        if region.kind != "quantile":
-            continue
-        low, high = bounds(region)
-        if held != rank_of(high, total) - rank_of(low, total):
-            why = "with ties" if own else "by the levels given"
-            notes.append(f"{name}: {why}, {region} are {percent(Fraction(held, total))} of the rows")
-    return notes
+    asked = (("target", wanted, inside), ("region", base, rows))
+    return [note for name, region, held in asked for note in ties_note(name, region, held, total, own=own)]
 
 
-def few_rows_note(inside: int) -> list[str]:
+def ties_note(name: str, region: Region, held: int, total: int, *, own: bool) -> list[Note]:
+    """Quantiles that hold other rows than their name says."""
+    if region.kind != "quantile":
+        return []
+    low, high = bounds(region)
+    if held == rank_of(high, total) - rank_of(low, total):
+        return []
+    why = "with ties" if own else "by the levels given"
+    return [Note("question", f"{why}, {region} are {percent(Fraction(held, total))} of the rows", subject=name)]
+
+
+def few_rows_note(inside: int) -> list[Note]:
     if inside >= FEW_ROWS:
         return []
-    return [f"the target has only {inside} row{'s' * (inside > 1)}; take these numbers as rough"]
+    words = f"the target has only {inside} row{'s' * (inside > 1)}; take these numbers as rough"
+    return [Note("doubt", words)]

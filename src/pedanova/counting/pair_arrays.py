@@ -65,12 +65,7 @@ def tally_pairs(
 
 
 def count_by_judge(
-    observed: Observations,
-    codes: NDArray[np.uint8],
-    groups: Mapping[str, Groups],
-    width: int,
-    *,
-    threads: int = 1,
+    observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], width: int, *, threads: int = 1
 ) -> Tables:
     inside = codes < PARTS
     parts = codes[inside].astype(np.int64)
@@ -88,12 +83,7 @@ def count_by_judge(
 
 
 def count_by_kernel(
-    observed: Observations,
-    codes: NDArray[np.uint8],
-    groups: Mapping[str, Groups],
-    width: int,
-    *,
-    threads: int = 1,
+    observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], width: int, *, threads: int = 1
 ) -> Tables:
     layout = layout_of(len(codes), tuple(groups), width)
     fillers = [filler_of(observed, name, group) for name, group in groups.items()]
@@ -120,9 +110,7 @@ def layout_of(rows: int, names: tuple[str, ...], width: int) -> Layout:
     return shared if worth else Layout(names, width, 1)
 
 
-def count_piece(
-    rows: slice, codes: NDArray[np.uint8], fillers: list[FillCodes], layout: Layout
-) -> NDArray[np.uint32]:
+def count_piece(rows: slice, codes: NDArray[np.uint8], fillers: list[FillCodes], layout: Layout) -> NDArray[np.uint32]:
     """(pairs of bytes, parts, width, width) of some rows."""
     parts, inside = codes, None
     if codes.max(initial=0) >= PARTS:

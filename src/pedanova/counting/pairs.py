@@ -52,9 +52,7 @@ class PairTally:
             raise MergeError(f"parameters differ: {list(self.names)} and {list(other.names)}")
         for name in self.names:
             if not np.array_equal(self.groups[name], other.groups[name]):
-                raise MergeError(
-                    f"{name}: coarse cells differ; count both parts with the groups of the first"
-                )
+                raise MergeError(f"{name}: coarse cells differ; count both parts with the groups of the first")
         return PairTally(self.names, self.groups, self.target + other.target, self.region + other.region)
 
 

@@ -15,11 +15,9 @@ docs/file-format.md describes every field.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
-import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.framing import framed, unframed, write_whole
+from pedanova.base.notes import Note
 from pedanova.counting.levels import MAX_LEVELS, Levels
 from pedanova.counting.moments import Moments, centres_of
 from pedanova.counting.tally import Tally
@@ -39,9 +39,7 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
 MAGIC = b"\x89PEDA\r\n\x1a"
-VERSION = 2
-READABLE = (1, 2)
-LONGEST_HEADER = 1 << 26
+READABLE = (1, 2, 3)
 TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
 ZLIB_BEST = 1040  # zlib never shrinks data by more than about this factor
 
@@ -54,20 +52,12 @@ class Stored:
     dropped: int
     levels: Levels
     tallies: Mapping[str, Tally]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     moments: Moments | None = None  # files of version 1 have none
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
-    """Write through a temporary neighbour, so that a failure leaves the old file as it was."""
-    file = as_path(path)
-    partial = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        partial.write_bytes(to_bytes(stored))
-        partial.replace(file)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise DataError(f"{file} cannot be written: {error.strerror or error}") from None
+    write_whole(as_path(path), to_bytes(stored))
 
 
 def read_tallies(path: str | os.PathLike[str]) -> Stored:
@@ -79,7 +69,7 @@ def read_tallies(path: str | os.PathLike[str]) -> Stored:
     try:
         return from_bytes(content)
     except FormatError as error:
-        raise FormatError(f"{file}: {error}") from None
+        raise error.behind(f"{file}: ") from None
 
 
 def as_path(path: object) -> Path:
@@ -108,47 +98,21 @@ def to_bytes(stored: Stored) -> bytes:
         "own": levels.own,
         "several": levels.several,
         "space": Space({name: tally.parameter for name, tally in stored.tallies.items()}).to_dict(),
-        "notes": list(stored.notes),
+        "notes": [note.to_dict() for note in stored.notes],
         "moments": stored.moments is not None,
         "blocks": [len(block) for block in blocks],
     }
-    text = json.dumps(header, ensure_ascii=False).encode()
-    body = MAGIC + struct.pack("<II", VERSION, len(text)) + text + b"".join(blocks)
-    return body + struct.pack("<I", zlib.crc32(body))
+    return framed(MAGIC, READABLE[-1], header, b"".join(blocks))
 
 
 def from_bytes(content: bytes) -> Stored:
-    header, rest = split(content)
+    header, rest = unframed(content, MAGIC, READABLE, "file")
     try:
         return decode(header, rest)
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError, PedanovaError) as error:
         raise FormatError(f"its header is damaged ({type(error).__name__}: {error})") from None
-
-
-def split(content: bytes) -> tuple[dict[str, Any], memoryview]:
-    """Header and blocks, after every check that needs no understanding of them."""
-    if content[: len(MAGIC)] != MAGIC:
-        raise FormatError("is no file of pedanova; analyze the table instead")
-    if len(content) < len(MAGIC) + 12:
-        raise FormatError("is cut short; write it anew")
-    version, length = struct.unpack_from("<II", content, len(MAGIC))
-    if version not in READABLE:
-        raise FormatError(f"is of version {version}, this pedanova reads {VERSION}; install a matching one")
-    (checksum,) = struct.unpack_from("<I", content, len(content) - 4)
-    if zlib.crc32(memoryview(content)[:-4]) != checksum:
-        raise FormatError("is damaged or cut short (its checksum does not fit); write it anew")
-    start = len(MAGIC) + 8
-    if length > min(LONGEST_HEADER, len(content) - start - 4):
-        raise FormatError(f"claims a header of {length} bytes, more than it holds")
-    try:
-        header = json.loads(content[start : start + length])
-    except (ValueError, RecursionError):
-        raise FormatError("has a header that is no JSON") from None
-    if not isinstance(header, dict):
-        raise FormatError("has a header that is no JSON object")
-    return header, memoryview(content)[start + length : -4]
 
 
 def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
@@ -173,7 +137,7 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
         dropped=as_count(header["dropped"], "dropped", most=2**62),
         levels=levels,
         tallies=tallies,
-        notes=tuple(as_text(note, "notes") for note in as_list(header["notes"], "notes")),
+        notes=tuple(map(Note.from_dict, as_list(header["notes"], "notes"))),
         moments=moments,
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.levels import Levels
-from pedanova.errors import MergeError
+from pedanova.errors import Arg, MergeError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Parameter
 
@@ -76,13 +76,7 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         check_same(self, other)
-        return Tally(
-            self.name,
-            self.parameter,
-            self.levels,
-            self.counts + other.counts,
-            self.sums + other.sums,
-        )
+        return Tally(self.name, self.parameter, self.levels, self.counts + other.counts, self.sums + other.sums)
 
     def __eq__(self, other: object) -> bool:
         """The same rows were counted; sums may differ in their last bits, by the order of adding."""
@@ -109,9 +103,10 @@ def check_same(one: Tally, two: Tally) -> None:
         raise MergeError(f"parameters differ: {one.name!r} and {two.name!r} cannot be added")
     if one.parameter != two.parameter:
         raise MergeError(
-            f"{one.name}: grids differ, {one.parameter} and {two.parameter}; "
-            "analyze both parts with the same space="
+            f"{one.name}: grids differ, {one.parameter} and {two.parameter}; analyze both parts with ",
+            "the same ",
+            Arg("space"),
         )
     unlike = one.levels.difference(two.levels)
     if unlike is not None:
-        raise MergeError(f"{one.name}: {unlike}; analyze the second part with levels=first.levels")
+        raise MergeError(f"{one.name}: {unlike}; analyze the second part with ", Arg("levels", shown="first.levels"))

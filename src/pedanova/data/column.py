@@ -224,9 +224,7 @@ def take(columns: Mapping[str, Column], rows: NDArray[np.int64]) -> dict[str, Co
     """The same columns, these rows only."""
     return {
         name: replace(
-            column,
-            values=column.values[rows],
-            missing=None if column.missing is None else column.missing[rows],
+            column, values=column.values[rows], missing=None if column.missing is None else column.missing[rows]
         )
         for name, column in columns.items()
     }

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask
 from pedanova.errors import QueryError, unknown_name
-from pedanova.space.values import shown
+from pedanova.space.values import as_real, shown
 
 LONGEST = 10_000
 ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -129,18 +129,23 @@ class Reader:
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(value, tuple) or not value:
                 raise QueryError(f"{self.text[:80]!r}: 'in' needs a list of values, such as ['adam', 'sgd']")
-            hit = equals_any(column, tuple(dict.fromkeys(value)))
+            hit = self.equal(column, tuple(dict.fromkeys(value)))
             return hit if isinstance(op, ast.In) else present & ~hit
         if isinstance(value, tuple):
             raise QueryError(f"{self.text[:80]!r}: compare {column.name} with one value, or use 'in'")
         if isinstance(op, ast.Eq | ast.NotEq):
-            hit = equals_any(column, (value,))
+            hit = self.equal(column, (value,))
             return hit if isinstance(op, ast.Eq) else present & ~hit
         numbers = self.numbers(column)
         if isinstance(value, str):
             raise QueryError(f"{self.text[:80]!r}: {column.name} holds numbers, {shown(value)} is text")
         with np.errstate(invalid="ignore"):
             return present & ORDERS[type(op)](numbers, as_real(value))  # type: ignore[no-any-return]
+
+    def equal(self, column: Column, values: tuple[Any, ...]) -> Mask:
+        if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+            raise QueryError(f"{self.text[:80]!r}: nothing equals infinity; compare by < or >")
+        return equals_any(column, values)
 
     def columns(self, left: Column, op: ast.cmpop, right: Column) -> Mask:
         present = ~left.absent() & ~right.absent()
@@ -166,16 +171,12 @@ class Reader:
         name = self.names.get(node.id, node.id)
         if name not in self.table:
             quotes = f"; text stands in quotes: {name!r}" if name.isidentifier() else ""
-            raise QueryError(
-                f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}{quotes}"
-            )
+            raise QueryError(f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}{quotes}")
         return self.table[name]
 
     def boolean(self, column: Column) -> Mask:
         if column.values.dtype.kind != "b":
-            raise QueryError(
-                f"{self.text[:80]!r}: {column.name} is no boolean column; compare it with a value"
-            )
+            raise QueryError(f"{self.text[:80]!r}: {column.name} is no boolean column; compare it with a value")
         marked: Mask = column.values & ~column.absent()
         return marked
 
@@ -191,11 +192,3 @@ class Reader:
     def refusal(self, node: ast.AST) -> QueryError:
         part = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
         return QueryError(f"{self.text[:80]!r}: {part[:40]!r} is not understood; {EXAMPLE}")
-
-
-def as_real(value: float) -> float:
-    """The nearest float, infinite if the value is too large for one."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

@@ -1,4 +1,4 @@
-"""A search space guessed from data, with every guess told in words."""
+"""A search space guessed from data, with a note on every guess."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column
-from pedanova.errors import SpaceError
+from pedanova.errors import Arg, SpaceError, Word
 from pedanova.space.grid import MAX_CELLS, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space
 from pedanova.space.values import LARGEST_INT
@@ -40,6 +41,7 @@ STATES = {
     "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
     "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
 }  # fmt: skip
+NAME_IT = ("; left out, name it in ", Arg("params"), " to keep it")
 LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
 LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
 
@@ -49,38 +51,48 @@ class Guess:
     """A parameter and why; or None and why the column was left out."""
 
     parameter: Parameter | None
-    note: str | None
+    note: Note | None
 
 
-def infer_space(
-    columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset()
-) -> tuple[Space, list[str]]:
+def infer_space(columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset()) -> tuple[Space, list[Note]]:
     """A space for columns of which nothing is known, and the assumptions made.
 
     Columns named in `asked` are never left out for looking like an id or a time stamp.
     """
     guesses = {name: guess(column, keep=name in asked) for name, column in columns.items()}
     space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
-    notes = [f"{name}: {g.note}" for name, g in guesses.items() if g.note]
+    notes = [g.note.about(name) for name, g in guesses.items() if g.note]
     doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in asked]
     return space, [*filter(None, doubts), *notes]  # what may be wrong comes first
 
 
-def _doubt(name: str, parameter: Parameter) -> str | None:
+def _doubt(name: str, parameter: Parameter) -> Note | None:
     """A warning where the name of a column that was kept does not sound like a setting."""
     if isinstance(parameter, Float | Int) and RESULT_NAMES.search(name):
-        return f"{name}: named like a result, not a setting; exclude it if it is one"
+        return Note("doubt", "named like a result, not a setting; exclude it if it is one", subject=name)
     if ID_NAMES.match(name) or SEED_NAMES.match(name):
-        return f"{name}: named like an id or a seed, not a setting; exclude it if it is one"
+        return Note("doubt", "named like an id or a seed, not a setting; exclude it if it is one", subject=name)
     return None
+
+
+def unused(*words: Word) -> Guess:
+    return Guess(None, Note("unused", *words))
+
+
+def guessed(parameter: Parameter, words: str) -> Guess:
+    return Guess(parameter, Note("space", words))
+
+
+def constant(parameter: Parameter, value: object) -> Guess:
+    return guessed(parameter, f"is constant ({value!r}): it can explain nothing")
 
 
 def guess(column: Column, *, keep: bool = False) -> Guess:
     if column.is_time:
-        return Guess(None, "holds dates or times; left out (turn it into a number to use it)")
+        return unused("holds dates or times; left out (turn it into a number to use it)")
     present = column.values[~column.absent()]
     if len(present) == 0:
-        return Guess(None, "holds no value at all; left out")
+        return unused("holds no value at all; left out")
     if column.labels is not None:
         return _guess_labels(column, present, keep=keep)
     if present.dtype.kind == "b":
@@ -93,32 +105,33 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     used = [labels[code] for code in np.unique(present)]
     text = [str(label) for label in used]
     if not keep and all(TIME_TEXT.match(label) for label in text[:100]):
-        return Guess(None, f"looks like a time stamp ({text[0]!r}); left out, name it in params= to keep it")
+        return unused(f"looks like a time stamp ({text[0]!r})", *NAME_IT)
     states = None if keep else note_on_states(column)
     if states:
         return Guess(None, states)
     many = len(used) > 0.5 * len(present) and len(present) >= 10
     if not keep and many and (len(used) == len(present) or len(used) > 50):
-        counted = f"{len(used)} different texts in {len(present)} rows look like an id"
-        return Guess(None, f"{counted}; left out, name it in params= to keep it")
+        return unused(f"{len(used)} different texts in {len(present)} rows look like an id", *NAME_IT)
     if len(used) > MAX_CELLS:
-        return Guess(
-            None, f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it"
-        )
+        return unused(f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it")
     kinds = {type(label) for label in used}
     mixed = " of mixed types" if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1 else ""
-    constant = f"is constant ({used[0]!r}): it can explain nothing"
-    note = constant if len(used) == 1 else f"{len(used)} categories{mixed}"
-    return Guess(Categorical(tuple(used)), note)
+    if len(used) == 1:
+        return constant(Categorical(tuple(used)), used[0])
+    return guessed(Categorical(tuple(used)), f"{len(used)} categories{mixed}")
 
 
-def note_on_states(column: Column) -> str | None:
+def is_named_like_states(name: str) -> bool:
+    return re.search("stat(e|us)", name, re.IGNORECASE) is not None
+
+
+def note_on_states(column: Column) -> Note | None:
     """What to do with a column that holds how trials ended; None for any other column."""
     words = [str(label) for label in column.labels or ()]
-    named = re.search("stat(e|us)", column.name, re.IGNORECASE)
-    if not named or not words or not all(word_of(word) in STATES for word in words):
+    if not is_named_like_states(column.name) or not words or not all(word_of(word) in STATES for word in words):
         return None
-    return f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as state= to use them"
+    held = f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as "
+    return Note("unused", held, Arg("state"), " to use them")
 
 
 def word_of(label: object) -> str:
@@ -128,27 +141,25 @@ def word_of(label: object) -> str:
 
 def _guess_booleans(present: NDArray[Any]) -> Guess:
     if present.all() or not present.any():
-        return Guess(
-            Categorical((bool(present[0]),)), f"is constant ({bool(present[0])}): it can explain nothing"
-        )
-    return Guess(Categorical((False, True)), "boolean, taken as two categories")
+        return constant(Categorical((bool(present[0]),)), bool(present[0]))
+    return guessed(Categorical((False, True)), "boolean, taken as two categories")
 
 
 def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Guess:
     finite = present[np.isfinite(present)]
     if len(finite) == 0:
-        return Guess(None, "holds no finite number; left out")
+        return unused("holds no finite number; left out")
     reason = None if keep else _looks_like_a_label(column.name, column.values, finite)
     if reason:
-        return Guess(None, f"{reason}; left out, name it in params= to keep it")
+        return unused(reason, *NAME_IT)
     distinct = _few_distinct(finite)
     whole = finite.dtype.kind in "iu" or bool(np.all(finite == np.floor(finite)))
     if distinct is not None and len(distinct) == 1:
         value = _plain(distinct[0], whole=whole)
-        return Guess(Ordinal((value,)), f"is constant ({value!r}): it can explain nothing")
+        return constant(Ordinal((value,)), value)
     if distinct is not None and not (whole and _fills_range(distinct)):
         values = tuple(_plain(value, whole=whole) for value in distinct)
-        return Guess(Ordinal(values), f"only {len(values)} different numbers, taken as ordinal levels")
+        return guessed(Ordinal(values), f"only {len(values)} different numbers, taken as ordinal levels")
     return _guess_range(finite, whole=whole)
 
 
@@ -198,16 +209,15 @@ def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
     scale = f"log scale guessed {why}" if log else "linear scale"
     bounds = f"bounds {low:g} to {high:g} taken from the data"
     if whole and max(abs(low), abs(high)) <= LARGEST_INT:
-        return Guess(Int(int(low), int(high), log=log), f"whole numbers, {bounds}, {scale}")
+        return guessed(Int(int(low), int(high), log=log), f"whole numbers, {bounds}, {scale}")
     if float(high) - float(low) <= 1e-12 * max(abs(low), abs(high)):
-        return Guess(None, f"all values within rounding of {low:g}; left out")
+        return unused(f"all values within rounding of {low:g}; left out")
     try:
         parameter = Float(float(low), float(high), log=log)
         grid_of(parameter)
     except SpaceError:  # bounds near the largest or the smallest float
-        cut = f"{low:g} to {high:g} cannot be cut into {MAX_CELLS} cells"
-        return Guess(None, f"{cut}; left out, rescale it to use it")
-    return Guess(parameter, f"{bounds}, {scale}")
+        return unused(f"{low:g} to {high:g} cannot be cut into {MAX_CELLS} cells; left out, rescale it to use it")
+    return guessed(parameter, f"{bounds}, {scale}")
 
 
 def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str]:
@@ -219,10 +229,7 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
     log_uniform = -np.log(np.log(high) - np.log(low)) - float(np.mean(np.log(sample)))
     if log_uniform - uniform < LOG_GAIN:
         return False, ""
-    return (
-        True,
-        f"(values span a factor of {high / low:.3g} and fit it better than a linear one)",
-    )
+    return (True, f"(values span a factor of {high / low:.3g} and fit it better than a linear one)")
 
 
 def _plain(value: Any, *, whole: bool) -> int | float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pedanova.data.column import Column, as_column
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.regions import Direction, sign_of
-from pedanova.errors import DataError, QueryError, listed, unknown_name
+from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,18 +31,14 @@ class Goal:
         return sign_of(self.direction)
 
 
-def read_goals(
-    table: Mapping[str, Column], rows: int, objective: object, direction: object
-) -> tuple[Goal, ...]:
+def read_goals(table: Mapping[str, Column], rows: int, objective: object, direction: object) -> tuple[Goal, ...]:
     """One goal for each objective; a list of names is several."""
     if objective is None:
-        raise QueryError(f"objective= is missing; name one of the columns: {listed(list(table), most=40)}")
-    many = (
-        isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
-    )
+        raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(list(table), most=40)}")
+    many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
-        raise QueryError(f"objective={objective!r} repeats a name; give each once")
+        raise QueryError(Arg("objective", objective), " repeats a name; give each once")
     directions = as_directions(direction, len(objectives))
     return tuple(_read_goal(table, rows, o, d) for o, d in zip(objectives, directions, strict=True))
 
@@ -50,9 +46,7 @@ def read_goals(
 def as_directions(direction: object, count: int) -> list[Direction]:
     if isinstance(direction, Sequence) and not isinstance(direction, str):
         if len(direction) != count:
-            raise QueryError(
-                f"direction={direction!r} must give one direction for each of {count} objectives"
-            )
+            raise QueryError(Arg("direction", direction), f" must give one direction for each of {count} objectives")
         return [as_direction(one) for one in direction]
     return [as_direction(direction)] * count
 
@@ -60,7 +54,7 @@ def as_directions(direction: object, count: int) -> list[Direction]:
 def as_direction(direction: object) -> Direction:
     if isinstance(direction, str) and direction in get_args(Direction):
         return direction  # type: ignore[return-value]
-    raise QueryError(f"direction={direction!r} must be 'minimize' or 'maximize'")
+    raise QueryError(Arg("direction", direction), " must be 'minimize' or 'maximize'")
 
 
 def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direction: Direction) -> Goal:
@@ -83,9 +77,7 @@ def _is_same(one: Column, other: Column) -> bool:
     if one.values.dtype != other.values.dtype or one.labels is not None or len(one) < 2:
         return False
     floats = one.values.dtype.kind == "f"
-    return bool(one.values[0] == other.values[0]) and np.array_equal(
-        one.values, other.values, equal_nan=floats
-    )
+    return bool(one.values[0] == other.values[0]) and np.array_equal(one.values, other.values, equal_nan=floats)
 
 
 def _as_numbers(column: Column) -> NDArray[Any]:
@@ -95,9 +87,7 @@ def _as_numbers(column: Column) -> NDArray[Any]:
     if column.labels is not None:
         shown = listed([str(label) for label in column.labels], most=3)
         held = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"
-        raise DataError(
-            f"objective {name!r} holds {held}; it must hold numbers, or be compared: \"{name} == 'good'\""
-        )
+        raise DataError(f"objective {name!r} holds {held}; it must hold numbers, or be compared: \"{name} == 'good'\"")
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
     if column.missing is None:

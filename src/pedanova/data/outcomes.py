@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask
 from pedanova.data.guess import STATES
 from pedanova.data.objectives import Goal
@@ -40,7 +41,7 @@ class Fates:
 
     keep: Mask
     worst: Mask
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @classmethod
     def of(cls, rows: int) -> Fates:
@@ -58,15 +59,11 @@ class Fates:
         return order
 
     def end(self, rows: Mask, ending: str, what: str) -> Fates:
-        """Drop these rows or make them the worst, and say so."""
-        if not rows.any():
-            return self
+        """Drop these rows or make them the worst, and say so; that there are none may be true of a part alone."""
         struck = rows & self.undecided
-        count = int(np.count_nonzero(struck))
-        if not count:
-            return self
         fate = "dropped" if ending == "drop" else "counted as the worst"
-        notes = (*self.notes, f"{count:,} of {len(rows):,} rows {what}; {fate}")
+        note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what}; {fate}")
+        notes = (*self.notes, note)
         if ending == "drop":
             return replace(self, keep=self.keep & ~struck, notes=notes)
         return replace(self, worst=self.worst | struck, notes=notes)
@@ -98,9 +95,8 @@ def _by_state(fates: Fates, states: NDArray[Any], policies: Policies) -> Fates:
     fates = fates.end(states == "failed", policies.failed, "failed")
     if policies.pruned == "last":
         count = int(np.sum((states == "pruned") & fates.keep))
-        if count:
-            fates = replace(fates, notes=(*fates.notes, f"{count:,} pruned rows count with their last value"))
-        return fates
+        note = Note("rows", Count(count), " pruned rows count with their last value")
+        return replace(fates, notes=(*fates.notes, note))
     return fates.end(states == "pruned", policies.pruned, "were pruned")
 
 

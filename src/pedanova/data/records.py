@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError
@@ -15,7 +16,7 @@ RepeatPolicy = Literal["all", "mean", "median"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Account:
     """A log's own account of itself. What a user says goes before it."""
 
     source: str = ""  # in words, such as "Optuna study 'mlp'"
@@ -33,11 +34,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """A table as a source gave it: columns by name, not yet told apart."""
+    """A table as a source gave it: columns by name, not yet sorted."""
 
     columns: Mapping[str, Column]
-    notes: tuple[str, ...] = ()
-    told: Told = field(default_factory=Told)
+    notes: tuple[Note, ...] = ()
+    account: Account = field(default_factory=Account)
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.columns.items()}

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
 
@@ -64,10 +64,7 @@ class Region:
         if best is not None and sign * float(best) == -math.inf:  # nothing is better than that
             begin_at = None
         end_at = None if worst is None else sign * float(worst)
-        return (
-            None if begin_at is None else Threshold(begin_at),
-            None if end_at is None else Threshold(end_at),
-        )
+        return (None if begin_at is None else Threshold(begin_at), None if end_at is None else Threshold(end_at))
 
     @property
     def is_all(self) -> bool:
@@ -148,14 +145,14 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
     if isinstance(value, Fraction):
         part = value
     elif isinstance(value, bool) or not isinstance(value, Real | Decimal):
-        raise QueryError(f"{name}={value!r} must be {rule}; or use at_most(v), between(lo, hi)")
+        raise QueryError(Arg(name, value), f" must be {rule}; or use at_most(v), between(lo, hi)")
     else:
         try:
             part = Fraction(Decimal(str(value)))
         except (InvalidOperation, ValueError, OverflowError):
-            raise QueryError(f"{name}={value} must be {rule}") from None
+            raise QueryError(Arg(name, shown=f"{value}"), f" must be {rule}") from None
     if not (0 <= part <= 1 if zero else 0 < part <= 1):
-        raise QueryError(f"{name}={value} must be {rule}")
+        raise QueryError(Arg(name, shown=f"{value}"), f" must be {rule}")
     return part
 
 
@@ -178,5 +175,5 @@ def _as_value(value: object) -> float:
 def as_parts(chosen: Iterable[object]) -> list[Fraction]:
     """Rungs as the caller names them."""
     if isinstance(chosen, str) or not isinstance(chosen, Iterable):
-        raise QueryError(f"ladder={chosen!r} must be a list of quantiles, such as [0.01, 0.1, 1.0]")
+        raise QueryError(Arg("ladder", chosen), " must be a list of quantiles, such as [0.01, 0.1, 1.0]")
     return [as_part(part, "ladder") for part in chosen]

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column, take
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.outcomes import Policies
-from pedanova.data.records import Records, RepeatPolicy, Told
+from pedanova.data.records import Account, Records, RepeatPolicy
 from pedanova.data.regions import Direction
-from pedanova.errors import QueryError, SpaceError, listed
+from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Parameter, Space
 
@@ -42,58 +43,56 @@ class Request:
         given = (self.where, self.feasible, self.state)
         # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
         told_by_nan = self.policies.may_be_worst == (self.policies.nan == "worst")
-        return told_by_nan and all(option is None for option in given) and self.repeats == "all"
+        return told_by_nan and all(option is None for option in given) and self.repeats in (None, "all")
 
 
 def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
-    known = records.told.params
+    known = records.account.params
     records, request = _narrowed(records, request)
     records = _without_unusable(_without_idle(records), request)
-    told = records.told
+    account = records.account
     request, meant = _meant(records, request)
-    objective = request.objective if request.objective is not None else _objective_of(told, ask)
+    objective = request.objective if request.objective is not None else _objective_of(account, ask)
     own_space = request.space is not None
-    notes = [*_account(told, request), *meant, *records.notes]
+    notes = [*_account(account, request), *meant, *records.notes]
     if request.direction is None:
-        notes += _direction_notes(told, objective)
+        notes += _direction_notes(account, objective)
     records = replace(records, notes=tuple(notes))
     return records, replace(
         request,
         objective=objective,
-        direction=request.direction if request.direction is not None else _directions_of(told, objective),
-        space=request.space if own_space else _space_of(told, objective),
-        conditions=own_space or told.space is None or told.conditions,
-        params=request.params
-        if own_space or request.params is not None
-        else _params_of(records, request, known),
-        exclude=request.exclude if own_space or request.params is not None or not told.params else None,
-        feasible=request.feasible if request.feasible is not None else told.feasible,
-        state=request.state if request.state is not None else told.state,
-        repeats=request.repeats or told.repeats,
+        direction=request.direction if request.direction is not None else _directions_of(account, objective),
+        space=request.space if own_space else _space_of(account, objective),
+        conditions=own_space or account.space is None or account.conditions,
+        params=request.params if own_space or request.params is not None else _params_of(records, request, known),
+        exclude=request.exclude if own_space or request.params is not None or not account.params else None,
+        feasible=request.feasible if request.feasible is not None else account.feasible,
+        state=request.state if request.state is not None else account.state,
+        repeats=request.repeats or account.repeats,
     )
 
 
-def _account(told: Told, request: Request) -> list[str]:
+def _account(account: Account, request: Request) -> list[Note]:
     """What was taken from the source's own account."""
-    if not told.source:
+    if not account.source:
         return []
     taken = []
-    if told.params and request.params is None and request.space is None:
-        taken.append(f"{len(told.params)} settings" + (" and their space" if told.space is not None else ""))
-    if told.objectives and request.objective is None:
-        ways = _known_directions(told) if request.direction is None else {}
-        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in told.objectives))
-    return [f"{told.source} tells {' and '.join(taken)}"] if taken else []
+    if account.params and request.params is None and request.space is None:
+        taken.append(f"{len(account.params)} settings" + (" and their space" if account.space is not None else ""))
+    if account.objectives and request.objective is None:
+        ways = _known_directions(account) if request.direction is None else {}
+        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in account.objectives))
+    return [Note("source", f"{account.source} tells {' and '.join(taken)}")] if taken else []
 
 
-def _meant(records: Records, request: Request) -> tuple[Request, list[str]]:
+def _meant(records: Records, request: Request) -> tuple[Request, list[Note]]:
     """Where a setting and a result have the same name, the objective is the result."""
     given = request.objective
     names = list(given) if isinstance(given, list | tuple) else [given]
     results = {name: _result_called(name, records) for name in names if isinstance(name, str)}
     notes = [
-        f"{name} is a setting and a result; the result, {result}, is the objective"
+        Note("source", f"{name} is a setting and a result; the result, {result}, is the objective")
         for name, result in results.items()
         if result != name
     ]
@@ -105,55 +104,61 @@ def _meant(records: Records, request: Request) -> tuple[Request, list[str]]:
 
 def _result_called(name: str, records: Records) -> str:
     """A result whose name was taken has underscores behind it; without such a one, the name itself."""
-    results = {*records.told.objectives, *records.told.metrics}
+    results = {*records.account.objectives, *records.account.metrics}
     found = name
     while found in records.columns and found not in results:
         found += "_"
     return found if found in results else name
 
 
-def _objective_of(told: Told, ask: bool) -> object:
-    if told.objectives:
-        return told.objectives[0] if len(told.objectives) == 1 else list(told.objectives)
-    if told.metrics and ask:
+def _objective_of(account: Account, ask: bool) -> object:
+    if account.objectives:
+        return account.objectives[0] if len(account.objectives) == 1 else list(account.objectives)
+    if account.metrics and ask:
         raise QueryError(
-            f"objective= is missing, and {told.source or 'the source'} does not tell; "
-            f"name one of: {listed(list(told.metrics), most=40)}"
+            Arg("objective"),
+            f" is missing, and {account.source or 'the source'} does not tell; name one of: ",
+            f"{listed(list(account.metrics), most=40)}",
         )
     return None
 
 
-def _directions_of(told: Told, objective: object) -> object:
+def _directions_of(account: Account, objective: object) -> object:
     """What the source says of these objectives; minimize where it says nothing."""
-    known = _known_directions(told)
+    known = _known_directions(account)
     if isinstance(objective, list | tuple):
         return [known.get(one, "minimize") if isinstance(one, str) else "minimize" for one in objective]
     return known.get(objective, "minimize") if isinstance(objective, str) else "minimize"
 
 
-def _known_directions(told: Told) -> dict[str, Direction]:
+def _known_directions(account: Account) -> dict[str, Direction]:
     """By name: of the objectives, then of the other metrics."""
-    names = dict.fromkeys((*told.objectives, *told.metrics))
-    return dict(zip(names, told.directions, strict=False))
+    names = dict.fromkeys((*account.objectives, *account.metrics))
+    return dict(zip(names, account.directions, strict=False))
 
 
-def _direction_notes(told: Told, objective: object) -> list[str]:
+def _direction_notes(account: Account, objective: object) -> list[Note]:
     """A log that leaves the direction open must not have it guessed in silence."""
     names = objective if isinstance(objective, list | tuple) else [objective]
-    known = _known_directions(told)
+    known = _known_directions(account)
     return [
-        f"{told.source} does not say whether {name} is to be minimised; it is: pass direction='maximize' otherwise"
+        Note(
+            "doubt",
+            f"{account.source} does not say whether {name} is to be minimised; it is: pass ",
+            Arg("direction", "maximize"),
+            " otherwise",
+        )
         for name in names
-        if told.source and isinstance(name, str) and name not in known
+        if account.source and isinstance(name, str) and name not in known
     ]
 
 
-def _space_of(told: Told, objective: object) -> Space | None:
+def _space_of(account: Account, objective: object) -> Space | None:
     """The source's own; a setting that the user takes as the objective is no parameter."""
     goals = objective if isinstance(objective, list | tuple) else [objective]
-    if told.space is None or not any(isinstance(name, str) and name in told.space for name in goals):
-        return told.space
-    return Space({name: told.space[name] for name in told.space if name not in goals})
+    if account.space is None or not any(isinstance(name, str) and name in account.space for name in goals):
+        return account.space
+    return Space({name: account.space[name] for name in account.space if name not in goals})
 
 
 def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> list[str] | None:
@@ -161,17 +166,17 @@ def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> li
 
     `known`: all that it names, also those that cannot be used here.
     """
-    told = records.told
-    if not told.params:
+    account = records.account
+    if not account.params:
         return None
     exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
     goals = _compared(request.objective, records)
     for name in exclude:
-        if name not in known and (name not in records.columns or name in told.objectives):
-            raise QueryError(f"exclude= names {name!r}, no setting here: {listed(list(known), most=40)}")
-    left = [name for name in told.params if name not in exclude and name not in goals]
+        if name not in known and (name not in records.columns or name in account.objectives):
+            raise QueryError(Arg("exclude"), f" names {name!r}, no setting here: {listed(list(known), most=40)}")
+    left = [name for name in account.params if name not in exclude and name not in goals]
     if not left:
-        raise QueryError(f"exclude= leaves none of {listed(list(told.params))}; keep one at least")
+        raise QueryError(Arg("exclude"), f" leaves none of {listed(list(account.params))}; keep one at least")
     return left
 
 
@@ -186,32 +191,33 @@ def _compared(objective: object, records: Records) -> set[str]:
 
 def _without_idle(records: Records) -> Records:
     """A space that the source tells may hold settings that have no value in these rows: those say nothing."""
-    told = records.told
-    idle = [name for name in told.space or () if records.columns[name].absent().all()]
-    return _without(records, idle, [f"without a value in these rows and left out: {listed(idle)}"])
+    account = records.account
+    idle = [name for name in account.space or () if records.columns[name].absent().all()]
+    note = Note("unused", f"without a value in these rows and left out: {listed(idle)}")
+    return _without(records, idle, [note])
 
 
 def _without_unusable(records: Records, request: Request) -> Records:
     """A setting that cannot be counted, such as one of thousands of choices, must not hide the others."""
     if request.space is not None or request.params is not None:
         return records
-    reasons: dict[str, str] = {}
-    for name, parameter in (records.told.space or {}).items():
+    reasons: dict[str, Note] = {}
+    for name, parameter in (records.account.space or {}).items():
         try:
             grid_of(parameter)
         except SpaceError as error:
-            reasons[name] = f"{name}: {error}; left out"
+            reasons[name] = Note("unused", *error.words, "; left out", subject=name)
     return _without(records, list(reasons), list(reasons.values()))
 
 
-def _without(records: Records, names: list[str], notes: list[str]) -> Records:
+def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
     """Some settings of the source's space less, unless none would be left."""
-    told = records.told
-    params = tuple(name for name in told.params if name not in names)
-    if not names or told.space is None or not params:
+    account = records.account
+    params = tuple(name for name in account.params if name not in names)
+    if not names or account.space is None or not params:
         return records
-    space = Space({name: told.space[name] for name in told.space if name not in names})
-    return replace(records, notes=(*records.notes, *notes), told=replace(told, space=space, params=params))
+    space = Space({name: account.space[name] for name in account.space if name not in names})
+    return replace(records, notes=(*records.notes, *notes), account=replace(account, space=space, params=params))
 
 
 def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
@@ -219,14 +225,15 @@ def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
 
     What the user gives row by row goes with the rows of the source.
     """
-    rule = records.told.where
+    rule = records.account.where
     if rule is None or set(columns_in(rule, records.columns)) & _asked_by(request.where, records):
         return records, request
     mask = rows_where(rule, records.columns)
     rows, count = np.flatnonzero(mask), len(mask)
     if len(rows) == count:
         return records, request
-    note = f'only rows with {rule} are used, {len(rows):,} of {count:,}; pass where="…" on it for others'
+    words = f"only rows with {rule} are used, {len(rows):,} of {count:,}; pass "
+    note = Note("rows", words, Arg("where", shown='"…"'), " on it for others")
     fewer = replace(records, columns=take(records.columns, rows), notes=(*records.notes, note))
     return fewer, replace(
         request,

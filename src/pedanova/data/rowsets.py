@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask, as_column, count_nan, shorten
-from pedanova.data.expressions import as_real, rows_where
+from pedanova.data.expressions import rows_where
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of, sign_of
-from pedanova.errors import QueryError, unknown_name
-from pedanova.space.values import as_labels
+from pedanova.errors import Arg, QueryError, unknown_name
+from pedanova.space.values import as_labels, as_real
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +40,16 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     if isinstance(value, str):
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
-        return RowSet(rows_in_box(value, table, rows), f"rows with {box_in_words(value)}")
+        return RowSet(rows_in_box(value, table, rows), rows_in_words(value))
     if not needs_rows(value):
         return as_region(value, name)
     mask = as_mask(value, name, rows)
     return RowSet(mask, f"the {int(mask.sum()):,} marked rows")
+
+
+def rows_in_words(value: object) -> str:
+    """Rows of a condition or a box, by their name."""
+    return f"rows with {box_in_words(value)}" if isinstance(value, Mapping) else f"rows where {in_short(str(value))}"
 
 
 def needs_rows(value: object) -> bool:
@@ -57,12 +62,13 @@ def needs_rows(value: object) -> bool:
 def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
     if text not in table:
         try:
-            return RowSet(rows_where(text, table), f"rows where {in_short(text)}")
+            return RowSet(rows_where(text, table), rows_in_words(text))
         except QueryError as error:
-            raise QueryError(f"{name}={error}") from None
+            first, *rest = error.words
+            raise QueryError(Arg(name, shown=str(first)), *rest) from None
     column = table[text]
     if column.values.dtype.kind != "b":
-        raise QueryError(f'{name}={text!r} is no boolean column; compare it, as in "{text} == …"')
+        raise QueryError(Arg(name, text), f' is no boolean column; compare it, as in "{text} == …"')
     return RowSet(column.values & ~column.absent(), f"rows marked {text}")
 
 
@@ -71,7 +77,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
     column = as_column(name, np.asarray(value) if hasattr(value, "__array__") else value)
     if column.values.dtype.kind != "b" or column.missing is not None:
         raise QueryError(
-            f"{name}={shorten(value)} must be True or False for each row, or a quantile, or a condition"
+            Arg(name, shown=f"{shorten(value)}"), " must be True or False for each row, or a quantile, or a condition"
         )
     if len(column) != rows:
         raise QueryError(f"{name} marks {len(column)} rows of {rows}; give one truth value a row")
@@ -103,9 +109,7 @@ def _inside(column: Column, bounds: Any) -> Mask:
 def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
     if len(bounds) != 2 or column.labels is not None:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) for numbers, or a set of values")
-    low, high = (
-        _number(bound, default) for bound, default in zip(bounds, (-math.inf, math.inf), strict=True)
-    )
+    low, high = (_number(bound, default) for bound, default in zip(bounds, (-math.inf, math.inf), strict=True))
     if math.isnan(low) or math.isnan(high) or low > high:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high")
     with np.errstate(invalid="ignore"):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-FEWEST = 2  # trials that can be told apart
+FEWEST = 2  # trials that can be account apart
 WIDE = 100.0  # cells: a tenth of the range on either side of a lone row
 
 
@@ -60,13 +60,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
     """
 
     def __init__(
-        self,
-        *,
-        target: Any = 0.1,
-        region: Any = 1.0,
-        baseline: str = "region",
-        estimator: str = "auto",
-        seed: int = 0,
+        self, *, target: Any = 0.1, region: Any = 1.0, baseline: str = "region", estimator: str = "auto", seed: int = 0
     ) -> None:
         as_region(target, "target")
         as_region(region, "region")
@@ -74,11 +68,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         self._options = {"baseline": baseline, "estimator": estimator, "seed": seed}
 
     def evaluate(
-        self,
-        study: Study,
-        params: list[str] | None = None,
-        *,
-        target: Callable[[FrozenTrial], float] | None = None,
+        self, study: Study, params: list[str] | None = None, *, target: Callable[[FrozenTrial], float] | None = None
     ) -> dict[str, float]:
         """Shares by parameter, largest first; `target` is what Optuna calls the value to explain."""
         trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
@@ -99,14 +89,12 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         known = zeros | shares
         return dict(sorted(known.items(), key=lambda pair: -pair[1]))
 
-    def _shares(
-        self, log: Any, goals: Any, directions: tuple[str, ...], names: list[str]
-    ) -> dict[str, float]:
+    def _shares(self, log: Any, goals: Any, directions: tuple[str, ...], names: list[str]) -> dict[str, float]:
         log = replace(log, values=goals, directions=directions, metrics=(), reports={})
         held = {name: setting for name, setting in log.settings.items() if name in names}
         records = as_records(log)
-        told = replace(records.told, params=tuple(name for name in records.told.params if name in held))
-        a = analyze(replace(records, told=told))
+        account = replace(records.account, params=tuple(name for name in records.account.params if name in held))
+        a = analyze(replace(records, account=account))
         return shares_of(a, self._question, self._options)
 
 

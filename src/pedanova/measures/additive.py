@@ -66,9 +66,9 @@ def design_of(region: NDArray[np.int64]) -> Design:
     laplacian = columns[..., None] * np.eye(counts.shape[-1]) - np.swapaxes(counts, -1, -2) @ scaled
     values, vectors = np.linalg.eigh(laplacian)
     real = values > EMPTY * np.maximum(1.0, columns.max(axis=-1, initial=0.0))[..., None]
-    inverse = (
-        vectors * np.where(real, inverse_of(np.where(real, values, 0.0)), 0.0)[..., None, :]
-    ) @ np.swapaxes(vectors, -1, -2)
+    inverse = (vectors * np.where(real, inverse_of(np.where(real, values, 0.0)), 0.0)[..., None, :]) @ np.swapaxes(
+        vectors, -1, -2
+    )
     used = (rows > 0).sum(axis=-1)
     freedoms = np.stack(
         [(counts > 0).sum(axis=(-1, -2)), used + real.sum(axis=-1), used, (columns > 0).sum(axis=-1)], axis=-1
@@ -142,9 +142,7 @@ def draw_targets(design: Design, chances: Reals, draws: int, random: np.random.G
     spread = rows * chance * (1.0 - chance)
     counts = np.zeros((draws, design.region.size))
     many, few = np.flatnonzero(spread >= NEARLY_NORMAL), np.flatnonzero((rows > 0) & (spread < NEARLY_NORMAL))
-    counts[:, many] = (
-        random.standard_normal((draws, len(many))) * np.sqrt(spread[many]) + (rows * chance)[many]
-    )
+    counts[:, many] = random.standard_normal((draws, len(many))) * np.sqrt(spread[many]) + (rows * chance)[many]
     tries = rows[few].astype(np.int64)[:, None]  # cell by cell, which is the quicker order
     counts[:, few] = random.binomial(tries, chance[few, None], size=(len(few), draws)).T
     return counts.reshape(draws, *design.region.shape)

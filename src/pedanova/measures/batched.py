@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.density import Reals, Smoothing, as_bandwidths, squared_smooth
 from pedanova.measures.importance import Importance, Piece, importance_of
 from pedanova.measures.share import ratio_of, summed_ratio
+from pedanova.measures.smoothing import Reals, Smoothing, as_bandwidths, squared_smooth
 from pedanova.space.grid import Block, Grid, blocks_of
 
 Stack = NDArray[np.int64]  # (draws, cells)
@@ -31,8 +31,7 @@ def measure_many(
     if not len(targets):
         return []
     blocks = [
-        pieces_of(contrast.grid, block, targets, regions, baseline, smoothing)
-        for block in blocks_of(contrast.grid)
+        pieces_of(contrast.grid, block, targets, regions, baseline, smoothing) for block in blocks_of(contrast.grid)
     ]
     return [
         importance_of(contrast.name, int(n), int(all_n), pieces, baseline)

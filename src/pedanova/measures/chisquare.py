@@ -126,9 +126,7 @@ def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float
     return rows * inside / (rows - inside) * divergence, int(held.sum()) - 1
 
 
-def share_interval(
-    target: NDArray[np.int64], region: NDArray[np.int64], *, level: float = 0.95
-) -> tuple[float, float]:
+def share_interval(target: NDArray[np.int64], region: NDArray[np.int64], *, level: float = 0.95) -> tuple[float, float]:
     """The interval of the share from plain counts, by inversion of the non-central chi-square."""
     low, high = centre_interval(*pearson(target, region), level)
     rows = float(region.sum())

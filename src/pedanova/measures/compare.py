@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table, show_percent
 from pedanova.data.regions import as_part, percent
 from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
@@ -31,7 +32,7 @@ class Measures(Table, Mapping[str, Mapping[str, float]]):
 
     ratios: Mapping[str, Mapping[str, float]]  # measure → parameter → ratio
     meanings: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __getitem__(self, measure: str) -> Mapping[str, float]:
         return found_in(self.ratios, measure, "measure")
@@ -99,10 +100,10 @@ def _answered(ways: Ways) -> Measures:
         except PedanovaError as error:
             if not ratios:
                 raise
-            notes.append(f"{name}: left out, {error}")
+            notes.append(Note("unused", "left out, ", *error.words, subject=name))
             continue
         ratios[name], meanings[name] = table.ratios, meaning
-        notes += [f"{name}: {note}" for note in table.notes]
+        notes += [Note(note.kind, note, subject=name) for note in table.notes]
     return Measures(ratios, meanings, tuple(notes))
 
 

@@ -12,9 +12,9 @@ from pedanova.base.columns import text_table
 from pedanova.base.html import HtmlTable
 from pedanova.base.table import Cell, Table, show, show_percent
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.density import Smoothing, as_bandwidth, smooth
 from pedanova.measures.importance import Baseline
 from pedanova.measures.panels import Good, Panel, panels_of
+from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth
 from pedanova.space.grid import Block, Grid
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -50,9 +50,7 @@ class Densities(Table):
         """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw."""
         panels = self.panels(baseline)
         good = [(one, panel) for panel in panels for one in panel.good()]
-        return [
-            replace(one, words=one.words + f" ({panel.domain})" * (len(panels) > 1)) for one, panel in good
-        ]
+        return [replace(one, words=one.words + f" ({panel.domain})" * (len(panels) > 1)) for one, panel in good]
 
     def look(self) -> HtmlTable:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
@@ -134,9 +132,7 @@ def densities_of(
     )
 
 
-def _shown_width(
-    smoothing: Smoothing, wanted: NDArray[np.int64], base: NDArray[np.int64], block: Block
-) -> float:
+def _shown_width(smoothing: Smoothing, wanted: NDArray[np.int64], base: NDArray[np.int64], block: Block) -> float:
     """The kernel of the measure; where the target has no two rows, that of the region, to be seen at all."""
     cells = slice(block.start, block.stop)
     few = smoothing == "auto" and wanted[cells].sum() < 2

@@ -10,21 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
-from pedanova.counting.nesting import FEW_ROWS, Range, bounds
+from pedanova.counting.nesting import FEW_ROWS, Range, ties_note
 from pedanova.counting.tally import Tally
-from pedanova.data.regions import Region, Threshold, percent, rank_of
+from pedanova.data.regions import Region, Threshold
 from pedanova.data.rowsets import RowSet
-from pedanova.errors import QueryError
-from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
+from pedanova.errors import Arg, QueryError
 from pedanova.measures.share import ShareTable, corrected, summed_ratio, with_ratios
+from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, Grid, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -93,7 +93,7 @@ class Effects(ShareTable[Effect]):
     n_region: int
     mean: float
     total_variance: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def marginal(self, name: str) -> Marginal:
         return self[name].marginal
@@ -120,9 +120,7 @@ class Clip:
 def check_single(objective: str, levels: Levels) -> None:
     if levels.several:
         first = objective.split(", ")[0]
-        raise QueryError(
-            f"{objective}: several objectives have no single variance; use .alone({first!r}).effects()"
-        )
+        raise QueryError(f"{objective}: several objectives have no single variance; use .alone({first!r}).effects()")
 
 
 def clip_region(rows: Region | RowSet) -> Region:
@@ -136,9 +134,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     begin, end = region.cuts(levels.direction)
     if begin is not None:
         limit = "at_most(v)" if levels.sign > 0 else "at_least(v)"
-        raise QueryError(
-            f"clip ({region}) must begin at the best row; use a quantile such as 0.1, or {limit}"
-        )
+        raise QueryError(f"clip ({region}) must begin at the best row; use a quantile such as 0.1, or {limit}")
     level = levels.find(region, by_level)[1]
     if isinstance(end, Threshold):
         return Clip(level, levels.sign * end.signed, str(region))
@@ -147,9 +143,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
 
 def check_clip(clip: Clip, outer: Range, region: Region) -> None:
     if not outer[0] < clip.level <= outer[1] or math.isinf(clip.value):
-        raise QueryError(
-            f"clip ({clip.words}) does not cut through region ({region}); choose a cut inside the region"
-        )
+        raise QueryError(f"clip ({clip.words}) does not cut through region ({region}); choose a cut inside the region")
 
 
 def effects_of(
@@ -165,7 +159,7 @@ def effects_of(
     outer = levels.find(region, moments.rows)
     cut = None if clip is None else as_clip(clip, levels, moments.rows)
     rows = int(moments.rows[slice(*outer)].sum())
-    notes = ties_note(region, rows, int(moments.rows.sum()), own=levels.own)
+    notes = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
     if cut is not None:
         check_clip(cut, outer, region)
         notes += clip_note(cut, int(moments.rows[cut.level : outer[1]].sum()), rows)
@@ -186,15 +180,17 @@ def check_spread(mean: float, variance: float, rows: int, region: Region, *, cli
     if rows < 2:
         raise QueryError(f"region ({region}) holds {rows} rows; it needs at least two")
     if math.isnan(variance):
-        how = "" if clipped else "clip=0.1 (worse values count as the best 10 %'s worst), "
+        clip = () if clipped else (Arg("clip", 0.1), " (worse values count as the best 10 %'s worst), ")
         raise QueryError(
-            f"region ({region}) holds an objective that is infinite, NaN or too large to square, which has "
-            f"no variance; use {how}a narrower region, or where= to leave such rows out"
+            f"region ({region}) holds an objective that is infinite, NaN or too large to square, ",
+            "which has no variance; use ",
+            *clip,
+            "a narrower region, or ",
+            Arg("where"),
+            " to leave such rows out",
         )
     if variance <= (1e-15 * mean) ** 2:
-        raise QueryError(
-            f"the objective is {mean:g} in every row of region ({region}); nothing can explain a constant"
-        )
+        raise QueryError(f"the objective is {mean:g} in every row of region ({region}); nothing can explain a constant")
 
 
 def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
@@ -205,9 +201,7 @@ def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
     return sums if clip is None else sums + clip.value * tally.between(until, last)
 
 
-def measure_effect(
-    tally: Tally, sums: Reals, outer: Range, mean: float, total: float, smoothing: Smoothing
-) -> Effect:
+def measure_effect(tally: Tally, sums: Reals, outer: Range, mean: float, total: float, smoothing: Smoothing) -> Effect:
     """One parameter's numbers, its ratio still open."""
     grid, counts = tally.grid, tally.between(*outer)
     rows = int(counts.sum())
@@ -254,27 +248,16 @@ def marginal_of(
     )
 
 
-def clip_note(clip: Clip, beyond: int, rows: int) -> list[str]:
-    return [f"{beyond:,} of {rows:,} rows are worse than {clip.value:g} and count as {clip.value:g}"]
+def clip_note(clip: Clip, beyond: int, rows: int) -> list[Note]:
+    words = f"{beyond:,} of {rows:,} rows are worse than {clip.value:g} and count as {clip.value:g}"
+    return [Note("rows", words)]
 
 
-def effect_notes(rows: list[Effect], total: int) -> list[str]:
+def effect_notes(rows: list[Effect], total: int) -> list[Note]:
     notes = []
     if total < FEW_ROWS:
-        notes.append(f"the region has only {total} rows; take these numbers as rough")
+        notes.append(Note("doubt", f"the region has only {total} rows; take these numbers as rough"))
     if sum(row.share for row in rows) > 1.0 + 1e-9:
-        notes.append(
-            "the parameters depend on each other here: their shares overlap and add to more than 100 %"
-        )
+        overlap = "the parameters depend on each other here: their shares overlap and add to more than 100 %"
+        notes.append(Note("answer", overlap))
     return notes
-
-
-def ties_note(base: Region, held: int, total: int, *, own: bool) -> list[str]:
-    """A region of quantiles that holds other rows than its name says."""
-    if base.kind != "quantile":
-        return []
-    low, high = bounds(base)
-    if held == rank_of(high, total) - rank_of(low, total):
-        return []
-    why = "with ties" if own else "by the levels given"
-    return [f"region: {why}, {base} are {percent(Fraction(held, total))} of the rows"]

@@ -14,12 +14,13 @@ from numbers import Integral
 from typing import Literal, TypeAlias
 
 from pedanova.base.html import HtmlTable
+from pedanova.base.notes import Note
 from pedanova.base.table import Printed, show_percent
 from pedanova.counting.contrasts import Contrast
-from pedanova.errors import QueryError, listed
-from pedanova.measures.density import Smoothing, as_bandwidth, smooth, squared_smooth
+from pedanova.errors import Arg, QueryError, listed
 from pedanova.measures.share import ShareTable, share_of, summed_ratio, with_ratios
 from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
@@ -90,7 +91,7 @@ class Importances(ShareTable[Importance]):
     target: str  # in words
     region: str
     baseline: Baseline
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     estimator: str = "counts"  # or "surrogate"
     whole: bool = True  # whether the region is all rows
 
@@ -165,7 +166,7 @@ def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -
     """A whole number of an option."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
         limit = "" if most == math.inf else f" to below {most:,}"
-        raise QueryError(f"{name}={value!r} must be a whole number from {least} up{limit}")
+        raise QueryError(Arg(name, value), f" must be a whole number from {least} up{limit}")
     return int(value)
 
 
@@ -231,53 +232,49 @@ def beats_chance(row: Importance) -> bool:
     return row.share > max(WORTH_A_WORD, 4.0 * spread)
 
 
-def chance_notes(rows: Sequence[Importance]) -> list[str]:
+def chance_notes(rows: Sequence[Importance]) -> list[Note]:
     """A warning where nothing is distinguishable from noise, or nothing can be said at all."""
     never = never_notes([row.name for row in rows if not row.varied])
     tests = [row.significant for row in rows if row.varied]
     if not tests or any(significant is None or significant for significant in tests):
         return never
-    return [*never, "no parameter is distinguishable from noise here: the ratios may rank nothing but chance"]
+    words = "no parameter is distinguishable from noise here: the ratios may rank nothing but chance"
+    return [*never, Note("doubt", words)]
 
 
-def never_notes(names: Sequence[str], what: str = "nothing can be said about other values") -> list[str]:
+def never_notes(names: Sequence[str], what: str = "nothing can be said about other values") -> list[Note]:
     """What no measure can show: the effect of a parameter that had one value in all rows."""
-    return [f"{listed(list(names), most=5)}: {NEVER} in these rows; {what}"] if names else []
+    named = listed(list(names), most=5)
+    return [Note("answer", f"{NEVER} in these rows; {what}", subject=named)] if names else []
 
 
-def sparse_notes(contrasts: Iterable[Contrast]) -> list[str]:
+def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
     """Regimes with hardly any target rows: nothing can be said about the value there."""
     notes = []
     for contrast in contrasts:
         for block in contrast.grid.blocks:
-            target, region = (
-                int(c[block.start : block.stop].sum()) for c in (contrast.target, contrast.region)
-            )
+            target, region = (int(c[block.start : block.stop].sum()) for c in (contrast.target, contrast.region))
             if block.stop - block.start > 1 and target < LEAST_TARGET and region < contrast.region.sum():
                 rows = f"{target} of {region:,} active rows" if region else "no active row"
-                notes.append(
-                    f"{contrast.name}: {rows} in the target; nothing can be said about its value there"
-                )
+                words = f"{rows} in the target; nothing can be said about its value there"
+                notes.append(Note("answer", words, subject=contrast.name))
     return notes
 
 
 def sampler_notes(
     uniform: Iterable[Importance], region: Iterable[Importance], *, against: str = "uniform"
-) -> list[str]:
+) -> list[Note]:
     """Where a uniform baseline sees the sampler and not the target; `against` is the baseline in use."""
     known = {row.name: row.divergence for row in region}
     names = [row.name for row in uniform if row.varied and row.divergence > 2 * known[row.name] + 0.5]
     if not names:
         return []
     if against == "region":
-        return [
-            f"the rows themselves are far from uniform in {listed(names, most=3)}, as an adaptive sampler "
-            "leaves them: importance refers to the rows at hand, not to the whole space"
-        ]
-    return [
-        f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
-        "measures the sampler as well, and shares are not parts of a variance; baseline='region' is safe"
-    ]
+        words = "as an adaptive sampler leaves them: importance refers to the rows at hand, not to the whole space"
+        return [Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}, {words}")]
+    far = f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
+    words = "measures the sampler as well, and shares are not parts of a variance; "
+    return [Note("doubt", far, words, Arg("baseline", "region"), " is safe")]
 
 
 @dataclass(frozen=True, slots=True)

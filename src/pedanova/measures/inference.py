@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.chisquare import divergence_interval, share_interval
-from pedanova.measures.density import REACH, Smoothing, as_bandwidth, as_bandwidths, smooth, smoothing_matrix
 from pedanova.measures.draws import EXACT, RARE, STEPS, poisson_counts, sampled_counts, subset_counts, subsets
 from pedanova.measures.importance import Importance
 from pedanova.measures.share import Reals, share_of, summed_ratio
 from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
+from pedanova.measures.smoothing import REACH, Smoothing, as_bandwidth, as_bandwidths, smooth, smoothing_matrix
 from pedanova.space.grid import Block, blocks_of
 
 DRAWS = 2000
@@ -174,9 +174,7 @@ class Folded:
         return base
 
 
-def piece(
-    target: Reals, region: Reals, base: Reals, width: float, baseline: str
-) -> tuple[Reals, Reals | float]:
+def piece(target: Reals, region: Reals, base: Reals, width: float, baseline: str) -> tuple[Reals, Reals | float]:
     """Σ (St)²/(Sb) and Σ S²π/(Sb) of one block, for every draw."""
     if width == 0.0:
         counted = region if baseline == "region" else target
@@ -205,12 +203,7 @@ class Shared:
 
 
 def interval(
-    contrast: Contrast,
-    row: Importance,
-    shared: Shared,
-    baseline: str,
-    smoothing: Smoothing,
-    rng: np.random.Generator,
+    contrast: Contrast, row: Importance, shared: Shared, baseline: str, smoothing: Smoothing, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """Bounds of the share (95 %) and its deviation: drawn anew from densities pulled towards chance."""
     inside, rows = row.n_target, row.n_region
@@ -275,9 +268,7 @@ def fold_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Folded, l
     return Folded.of(contrast, steps), scaled
 
 
-def bootstrap_shares(
-    folded: Folded, widths: Sequence[float], targets: Reals, regions: Reals, baseline: str
-) -> Reals:
+def bootstrap_shares(folded: Folded, widths: Sequence[float], targets: Reals, regions: Reals, baseline: str) -> Reals:
     """(draws,) Corrected shares where target and region are both drawn, by one fixed kernel."""
     inside, rows = targets.sum(axis=1), np.maximum(regions.sum(axis=1), targets.sum(axis=1) + 1.0)
     square, noise = np.zeros(len(targets)), np.zeros(len(targets))

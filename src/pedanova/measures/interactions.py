@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
 from pedanova.base.html import HtmlTable
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, PairTable, Printed, columns_of, show_percent
 from pedanova.base.terminal_text import printable
 from pedanova.base.threads import spread
@@ -24,7 +25,7 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import Groups, PairTally, coarse_groups
 from pedanova.data.observations import Observations
-from pedanova.errors import QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.additive import Design, design_of, explained, p_value
 from pedanova.measures.importance import as_whole, never_notes
 from pedanova.measures.share import corrected as without_chance
@@ -86,21 +87,14 @@ class Interactions(PairTable[Interaction]):
     region: str
     cells: int  # of each parameter, at most
     corrected: bool
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return columns_of(self.rows) | {"significant": [row.significant for row in self.rows]}
 
     def printed(self) -> Printed:
-        keys = {
-            "interaction": "interaction",
-            "closed": "together",
-            "additive": "added",
-            "redundancy": "overlap",
-        }
-        parts = [
-            (title, [show_percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()
-        ]
+        keys = {"interaction": "interaction", "closed": "together", "additive": "added", "redundancy": "overlap"}
+        parts = [(title, [show_percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()]
         p_values = [f"{row.p_adjusted:.2g}" + "*" * row.significant for row in self.rows]
         return [("pair", [f"{row.first} × {row.second}" for row in self.rows]), *parts, ("p", p_values)]
 
@@ -147,7 +141,7 @@ def as_cells(cells: object, target_rows: int) -> int:
     if isinstance(cells, str) and cells == "auto":
         return FINE if target_rows >= ENOUGH_ROWS else ROUGH
     if isinstance(cells, bool) or not isinstance(cells, Integral) or not 2 <= int(cells) <= MOST_CELLS:
-        raise QueryError(f"cells={cells!r} must be 'auto' or a whole number from 2 to {MOST_CELLS}")
+        raise QueryError(Arg("cells", cells), f" must be 'auto' or a whole number from 2 to {MOST_CELLS}")
     return int(cells)
 
 
@@ -155,18 +149,18 @@ def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
     """The parameters to pair, in the order of the space."""
     known = tuple(contrast.name for contrast in contrasts)
     if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
-        raise QueryError(f"params={params!r} must be a list of two names or more; None pairs all")
+        raise QueryError(Arg("params", params), " must be a list of two names or more; None pairs all")
     wanted = known if params is None else tuple(params)
     for name in wanted:
         if name not in known:
             raise UnknownParameterError(unknown_name(name, known))
     chosen = [contrast for contrast in contrasts if contrast.name in wanted]
     if len(chosen) < 2:
-        raise QueryError(f"params={list(wanted)} names {len(chosen)} parameters; a pair needs two")
+        raise QueryError(Arg("params", shown=f"{list(wanted)}"), f" names {len(chosen)} parameters; a pair needs two")
     pairs = len(chosen) * (len(chosen) - 1) // 2
     if pairs > MOST_PAIRS:
         raise QueryError(
-            f"{len(chosen)} parameters make {pairs:,} pairs, more than {MOST_PAIRS:,}; name some in params="
+            f"{len(chosen)} parameters make {pairs:,} pairs, more than {MOST_PAIRS:,}; name some in ", Arg("params")
         )
     return chosen
 
@@ -183,9 +177,7 @@ def measure_pairs(
     parts = shares_of(design, tally.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
     columns = [*parts, p, holm(p, tested(tally.region))]
-    rows = [
-        Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)
-    ]
+    rows = [Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 
@@ -218,11 +210,12 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray(both[0] & both[1])
 
 
-def pair_notes(rows: Sequence[Interaction], cells: int) -> list[str]:
+def pair_notes(rows: Sequence[Interaction], cells: int) -> list[Note]:
     many = f"{len(rows):,} pairs" if len(rows) > 1 else "1 pair"
-    notes = [f"{many}, at most {cells} × {cells} cells each, not counting rows without a value"]
+    notes = [Note("answer", f"{many}, at most {cells} × {cells} cells each, not counting rows without a value")]
     if not any(row.significant for row in rows):
-        notes.append("no pair explains clearly more than its two parameters added up")
+        notes.append(Note("answer", "no pair explains clearly more than its two parameters added up"))
     if any(row.redundancy > 0.05 for row in rows):
-        notes.append("some parameters depend on each other in this region: what they explain overlaps")
+        words = "some parameters depend on each other in this region: what they explain overlaps"
+        notes.append(Note("answer", words))
     return notes

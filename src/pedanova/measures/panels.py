@@ -53,18 +53,14 @@ class Panel:
             low, high = show(span[0]), show(span[-1])
         else:
             first, last = float(self.edges[cells.start]), float(self.edges[cells.start + len(span)])
-            low, high = (
-                (f"{math.ceil(first)}", f"{math.floor(last)}") if self.whole else (rough(first), rough(last))
-            )
+            low, high = (f"{math.ceil(first)}", f"{math.floor(last)}") if self.whole else (rough(first), rough(last))
         return low if low == high else f"{low} … {high}"
 
     def good(self) -> list[Good]:
         """Where the target is clearly denser than the region, in the order of the cells."""
         return [
             Good(self.start + first, self.start + last, self.span_of(slice(first, last)), target, region)
-            for first, last, target, region in good_ranges(
-                self.target, self.region, ordered=self.scale != "names"
-            )
+            for first, last, target, region in good_ranges(self.target, self.region, ordered=self.scale != "names")
         ]
 
     def place(self, value: float) -> float:
@@ -97,9 +93,7 @@ def good_ranges(target: Reals, base: Reals, *, ordered: bool) -> list[tuple[int,
     return [one for one in parts if one[2] - one[3] >= WORTH_A_RANGE]
 
 
-def panels_of(
-    name: str, parameter: Parameter, cells: Sequence[Label], target: Reals, region: Reals
-) -> list[Panel]:
+def panels_of(name: str, parameter: Parameter, cells: Sequence[Label], target: Reals, region: Reals) -> list[Panel]:
     """One panel, or one for each domain of a parameter that has several."""
     if not isinstance(parameter, Switch):
         return [_panel(name, "", parameter, cells, target, region)]
@@ -115,13 +109,7 @@ def panels_of(
 
 
 def _panel(
-    name: str,
-    domain: str,
-    parameter: Parameter,
-    cells: Sequence[Label],
-    target: Reals,
-    region: Reals,
-    start: int = 0,
+    name: str, domain: str, parameter: Parameter, cells: Sequence[Label], target: Reals, region: Reals, start: int = 0
 ) -> Panel:
     edges, scale, whole = grid_of(parameter).edges, scale_of(parameter), isinstance(parameter, Int)
     if isinstance(parameter, Moving):

@@ -58,12 +58,7 @@ def pair_density(tally: PairTally, first: Contrast, second: Contrast) -> PairDen
     names = [group_names(c.grid, tally.groups[c.name]) for c in (first, second)]
     rows, columns = (slice(0, len(name)) for name in names)
     return PairDensity(
-        first.name,
-        second.name,
-        tuple(names[0]),
-        tuple(names[1]),
-        target[rows, columns],
-        region[rows, columns],
+        first.name, second.name, tuple(names[0]), tuple(names[1]), target[rows, columns], region[rows, columns]
     )
 
 

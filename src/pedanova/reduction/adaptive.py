@@ -68,11 +68,7 @@ def leading(
 
 
 def cloud_of(
-    observed: Observations,
-    cells: CellsByName,
-    axes: Mapping[str, Axis],
-    deciding: Rows,
-    rng: np.random.Generator,
+    observed: Observations, cells: CellsByName, axes: Mapping[str, Axis], deciding: Rows, rng: np.random.Generator
 ) -> Cloud:
     """The rows that decide, held against the space."""
     places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}

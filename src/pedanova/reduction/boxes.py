@@ -83,13 +83,9 @@ class Cloud:
     places: Mapping[str, Groups]  # (points,) by parameter
     mass: Reals  # (points, opinions) each opinion adds to one
     unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
-    active: Mapping[str, float] | None = (
-        None  # parts of the space where each has a value; None: by the points
-    )
+    active: Mapping[str, float] | None = None  # parts of the space where each has a value; None: by the points
     whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
-    wider: Reals | None = (
-        None  # (points,) the same for a wider target, which must not be dense where a cut is
-    )
+    wider: Reals | None = None  # (points,) the same for a wider target, which must not be dense where a cut is
 
     @property
     def pooled(self) -> Reals:
@@ -127,9 +123,7 @@ class Cloud:
         """(slices, opinions) What each slice of a parameter's groups adds to the target."""
         active = places >= 0
         count = int(slices.max()) + 1
-        sums = [
-            np.bincount(slices[places[active]], weights=one[active], minlength=count) for one in self.mass.T
-        ]
+        sums = [np.bincount(slices[places[active]], weights=one[active], minlength=count) for one in self.mass.T]
         return np.stack(sums, axis=1).astype(np.float64)
 
 

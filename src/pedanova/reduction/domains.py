@@ -70,10 +70,7 @@ def _whole(domain: Int, low: float, high: float) -> Domain:
 
 def _rounded(domain: Float, low: float, high: float) -> tuple[float, float]:
     """Bounds as a person would write them: rounded outwards, inside the domain."""
-    return (
-        max(domain.low, _round(low, domain, math.floor)),
-        min(domain.high, _round(high, domain, math.ceil)),
-    )
+    return (max(domain.low, _round(low, domain, math.floor)), min(domain.high, _round(high, domain, math.ceil)))
 
 
 def _round(value: float, domain: Float, towards: object) -> float:
@@ -126,9 +123,7 @@ def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bou
     bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):
         inwards = mean if low_side else mean[::-1]
-        reach = (
-            int(np.argmax(inwards < inwards[0] / 2.0)) if (inwards < inwards[0] / 2.0).any() else len(mean)
-        )
+        reach = int(np.argmax(inwards < inwards[0] / 2.0)) if (inwards < inwards[0] / 2.0).any() else len(mean)
         part = min(LARGEST_STEP, max(LEAST_STEP, reach / len(mean)))
         bounds.append(_moved(domain, part, low_side=low_side) if wanted else None)
     return bounds[0], bounds[1]
@@ -150,9 +145,7 @@ def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
         moved = low - steps * domain.step if low_side else high + steps * domain.step
         if abs(moved) > LARGEST_INT or (domain.log and moved < 1):
             return None
-    usable = (
-        math.isfinite(moved) and (moved < low if low_side else moved > high) and (moved > 0 or not domain.log)
-    )
+    usable = math.isfinite(moved) and (moved < low if low_side else moved > high) and (moved > 0 or not domain.log)
     return moved if usable else None
 
 

@@ -16,9 +16,7 @@ from pedanova.reduction.scenes import Scene
 from pedanova.reduction.search import Search, best_part
 
 
-def evidence_of(
-    search: Search, scene: Scene, box: Box, keep: float, surely: Sequence[str], folds: int
-) -> Evidence:
+def evidence_of(search: Search, scene: Scene, box: Box, keep: float, surely: Sequence[str], folds: int) -> Evidence:
     """The rows in so many folds, each judged by the bounds that the others choose."""
     rows = np.flatnonzero(search.counted)
     cells = search.cells()

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.data.regions import Region, as_region
-from pedanova.errors import PedanovaError, QueryError
+from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
 from pedanova.reduction.evidence import evidence_of
 from pedanova.reduction.result import ReducedSpace
@@ -54,27 +55,25 @@ def reduce_space(
         judge = Judge(space, scene, box, importances, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
     remarks = [*notes, *importances.notes]
-    remarks += [] if scene.even else [ADAPTIVE]
+    remarks += [] if scene.even else [Note("answer", ADAPTIVE)]
     parted = [row.name for row in verdicts if row.pieces]
-    remarks += [IN_PIECES.format(", ".join(parted))] if parted else []
+    remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []
     return ReducedSpace(verdicts, evidence, words[0], kept, tuple(remarks))
 
 
 def check_keep(keep: object) -> float:
     if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
-        raise QueryError(f"keep={keep!r} must be above 0 and at most 1, such as 0.95")
+        raise QueryError(Arg("keep", keep), " must be above 0 and at most 1, such as 0.95")
     return float(keep)
 
 
 def check_folds(folds: object) -> int:
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
-        raise QueryError(f"folds={folds!r} must be a whole number from 2 up, or 0 for no evidence")
+        raise QueryError(Arg("folds", folds), " must be a whole number from 2 up, or 0 for no evidence")
     return folds
 
 
-def local_p_values(
-    a: Asks, search: Search, options: dict[str, Any], *, by_model: bool
-) -> Mapping[str, float] | None:
+def local_p_values(a: Asks, search: Search, options: dict[str, Any], *, by_model: bool) -> Mapping[str, float] | None:
     """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.html import HtmlTable
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.reduction.domains import Bounds
 from pedanova.space import exports
@@ -52,9 +53,7 @@ class Verdict:
         (now, values), before = ((in_words(d), len(values_of(d))) for d in (self.after, self.before))
         left = " | ".join(map(in_words, self.pieces)) or ("" if (now, values) == before else now)
         ends = zip(("down", "up"), ("low", "high"), self.beyond, strict=True)
-        moved = [
-            (way, to) for way, end, to in ends if to is not None and getattr(self.after, end, None) != to
-        ]
+        moved = [(way, to) for way, end, to in ends if to is not None and getattr(self.after, end, None) != to]
         tries = [f"{way} to {to:g}" for way, to in moved]
         return ", ".join(part for part in (left, f"try {' and '.join(tries)}" if tries else "") if part)
 
@@ -107,7 +106,7 @@ class ReducedSpace(NamedTable[Verdict]):
     evidence: Evidence | None  # None where nothing was changed, or no row was held back
     target: str  # in words
     keep: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def space(self) -> Space:
@@ -144,9 +143,7 @@ class ReducedSpace(NamedTable[Verdict]):
         e = self.evidence
         likelier = ""
         if e.enrichment is not None:
-            likelier = (
-                f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
-            )
+            likelier = f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
         digits = 0 if e.volume >= 0.1 else 1 if e.volume >= 0.01 else 2
         volume = f"{e.volume:.{digits}%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
         return (
@@ -164,9 +161,7 @@ class ReducedSpace(NamedTable[Verdict]):
 
     def to_text(self, width: int = 100) -> str:
         table = NamedTable.to_text(self)
-        reasons = [
-            textwrap.fill(f"{row.name}: {row.reason}", width, subsequent_indent="  ") for row in self.rows
-        ]
+        reasons = [textwrap.fill(f"{row.name}: {row.reason}", width, subsequent_indent="  ") for row in self.rows]
         return "\n".join([table, "", textwrap.fill(self.summary(), width), "", *reasons])
 
     def to_optuna(self) -> dict[str, Any]:

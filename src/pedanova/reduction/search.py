@@ -68,9 +68,7 @@ class Search:
         if int(model.holds(target, direction).sum()) < LEAST_TARGET:
             return None
         rows, names = np.flatnonzero(model.holds(region, direction)), list(self.observed.space)
-        return dict(
-            zip(names, residual_p_values(model, rows, names, draws=DRAWS, seed=self.seed), strict=True)
-        )
+        return dict(zip(names, residual_p_values(model, rows, names, draws=DRAWS, seed=self.seed), strict=True))
 
     def is_even(self, rows: Rows) -> bool:
         """Whether the rows look like a uniform draw from the space, as far as they vary at all."""

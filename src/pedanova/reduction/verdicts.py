@@ -15,17 +15,7 @@ from pedanova.reduction.domains import beyond, constant, crowd, is_constant, mid
 from pedanova.reduction.result import Advice, Verdict
 from pedanova.reduction.scenes import Scene
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import (
-    Categorical,
-    Domain,
-    Float,
-    Int,
-    Ordinal,
-    Parameter,
-    Space,
-    Switch,
-    parents_of,
-)
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch, parents_of
 from pedanova.space.words import in_words
 
 LITTLE = 0.02  # a share below which a parameter that looks like noise may be fixed
@@ -179,9 +169,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             if now is not after[verdict.name]:
                 gone = now is None
                 reason = "it exists only under values that are cut off" if gone else verdict.reason
-                settled[i] = replace(
-                    verdict, after=now, reason=reason, advice="drop" if gone else verdict.advice
-                )
+                settled[i] = replace(verdict, after=now, reason=reason, advice="drop" if gone else verdict.advice)
                 after[verdict.name] = now
     return tuple(settled)
 

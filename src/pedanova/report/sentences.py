@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pedanova.base.terminal_text import shorten
 from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance
@@ -45,17 +45,6 @@ def joined(parts: Sequence[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def gathered(notes: Sequence[str], names: Iterable[str]) -> list[str]:
-    """Notes that say the same of several parameters as one note."""
-    known = set(names)
-    subjects: dict[str, list[str]] = {}
-    for note in notes:
-        name, colon, text = note.partition(": ")
-        about = [name] if colon and name in known else []
-        subjects.setdefault(text if about else note, []).extend(about)
-    return [f"{', '.join(about)}: {text}" if about else text for text, about in subjects.items()]
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:

@@ -1,14 +1,7 @@
 """How far a scan has come, in a file: the parts that are counted need not be read again.
 
-Layout, all numbers little-endian::
-
-    8 bytes   magic
-    uint32    length of the header
-    header    JSON (UTF-8): what was asked, which parts are counted, what the first look told
-    counts    of those parts, as `store` writes them
-    uint32    CRC-32 of everything before
-
-The file is replaced as a whole, so that a crash leaves the last one.
+The header tells what was asked, which parts are counted, and what the first look told; the body holds the
+counts of those parts, as `store` writes them. The file is replaced as a whole, so that a crash leaves the last one.
 """
 
 from __future__ import annotations
@@ -16,8 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
-import struct
 import time
 import zlib
 from collections.abc import Mapping, Sequence
@@ -27,15 +18,19 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.framing import framed, unframed, write_whole
+from pedanova.base.notes import Note
 from pedanova.counting import store
+from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Tally
-from pedanova.errors import DataError, FormatError, QueryError
-from pedanova.scale.parts import Counts, Look, Plan
+from pedanova.errors import Arg, DataError, FormatError, QueryError
+from pedanova.scale.parts import FirstLook, Plan
 from pedanova.sources.scans.scan import Part
 from pedanova.space.parameters import Space
 
-MAGIC = b"\x89PEDC2\r\n\x1a"
+MAGIC = b"\x89PEDC\r\n\x1a"
+VERSION = 3
 LEISURE = 20.0  # saving takes at most one part in so many of the time
 WORDS = {
     "files": "the files are others, or were changed",
@@ -50,11 +45,11 @@ class Progress:
 
     levels: Levels
     space: Space
-    look: Look
+    look: FirstLook
     counts: Counts = field(default_factory=Counts)
     done: set[int] = field(default_factory=set)  # places of the parts that are counted
     lost: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)  # on the space
+    notes: list[Note] = field(default_factory=list)  # on the space
 
 
 @dataclass(slots=True)
@@ -76,9 +71,9 @@ class Checkpoint:
         except OSError as error:
             raise DataError(f"checkpoint {self.path} cannot be read: {error.strerror or error}") from None
         try:
-            header, rest = split(content)
+            header, rest = unframed(content, MAGIC, [VERSION], "checkpoint")
             self._check(header["asked"])
-            return decode(header, store.from_bytes(rest))
+            return decode(header, store.from_bytes(bytes(rest)))
         except (FormatError, KeyError, TypeError, ValueError, zlib.error) as error:
             if isinstance(error, QueryError):
                 raise
@@ -99,14 +94,7 @@ class Checkpoint:
         start = time.monotonic()
         if not now and start - self._begun < LEISURE * self._spent:
             return
-        content = encode(self.asked, self.objective, progress)
-        partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
-        try:
-            partial.write_bytes(content)
-            partial.replace(self.path)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise DataError(f"checkpoint {self.path} cannot be written: {error.strerror or error}") from None
+        write_whole(self.path, encode(self.asked, self.objective, progress))
         self._begun = time.monotonic()
         self._spent = self._begun - start
 
@@ -124,35 +112,15 @@ def encode(asked: Mapping[str, Any], objective: str, progress: Progress) -> byte
         "asked": dict(asked),
         "done": sorted(progress.done),
         "lost": progress.lost,
-        "space": progress.notes,
+        "space": [note.to_dict() for note in progress.notes],
         "look": [look.rows, look.kept, look.single],
-        "look_notes": look.notes,
+        "look_notes": [note.to_dict() for note in look.notes],
         "slots": [list(look.window), base64.b85encode(slots).decode()],
         "rows": counts.rows,
+        "idle": sorted(counts.idle),
     }
-    stored = store.Stored(
-        objective, counts.rows - counts.counted, levels, tallies, tuple(counts.notes), counts.moments
-    )
-    text = json.dumps(header, ensure_ascii=False).encode()
-    body = MAGIC + struct.pack("<I", len(text)) + text + store.to_bytes(stored)
-    return body + struct.pack("<I", zlib.crc32(body))
-
-
-def split(content: bytes) -> tuple[dict[str, Any], bytes]:
-    """Header and counts, after every check that needs no understanding of them."""
-    start = len(MAGIC) + 4
-    if content[: len(MAGIC)] != MAGIC:
-        raise FormatError("is no checkpoint of pedanova")
-    if len(content) < start + 4:
-        raise FormatError("is cut short")
-    (checksum,) = struct.unpack_from("<I", content, len(content) - 4)
-    if zlib.crc32(memoryview(content)[:-4]) != checksum:
-        raise FormatError("is damaged or cut short (its checksum does not fit)")
-    (length,) = struct.unpack_from("<I", content, len(MAGIC))
-    header = json.loads(content[start : start + length])
-    if not isinstance(header, dict):
-        raise FormatError("has a header that is no JSON object")
-    return header, content[start + length : -4]
+    stored = store.Stored(objective, counts.rows - counts.counted, levels, tallies, tuple(counts.notes), counts.moments)
+    return framed(MAGIC, VERSION, header, store.to_bytes(stored))
 
 
 def decode(header: Mapping[str, Any], stored: store.Stored) -> Progress:
@@ -161,20 +129,23 @@ def decode(header: Mapping[str, Any], stored: store.Stored) -> Progress:
     if len(counted) != slots + 1:
         raise FormatError(f"has {len(counted)} counts for {slots} slots")
     rows, kept, single = header["look"]
-    look = Look(rows, kept, bool(single), (first, shift, slots), counted, list(header["look_notes"]))
+    look = FirstLook(
+        rows, kept, bool(single), (first, shift, slots), counted, [*map(Note.from_dict, header["look_notes"])]
+    )
     rows = int(header["rows"])
     tables = {name: [np.array(tally.counts), np.array(tally.sums)] for name, tally in stored.tallies.items()}
-    counts = Counts(rows, rows - stored.dropped, tables, stored.moments, list(stored.notes))
+    counts = Counts(rows, rows - stored.dropped, tables, stored.moments, list(stored.notes), frozenset(header["idle"]))
     space = Space({name: tally.parameter for name, tally in stored.tallies.items()})
     done, lost = {int(place) for place in header["done"]}, dict(header["lost"])
-    return Progress(stored.levels, space, look, counts, done, lost, list(header["space"]))
+    notes = [*map(Note.from_dict, header["space"])]
+    return Progress(stored.levels, space, look, counts, done, lost, notes)
 
 
 def question_of(
     plan: Plan, parts: Sequence[Part], *, space: Space | None, levels: object, columns: Sequence[object]
 ) -> dict[str, Any]:
     """All that the counts hang on, as plain values."""
-    policies = plan.policies
+    request, policies = plan.request, plan.request.policies
     cuts: Any = levels
     if isinstance(levels, Levels):
         cuts = [levels.direction, *levels.thresholds.tolist()]
@@ -183,9 +154,9 @@ def question_of(
         "objective": plan.objective,
         "direction": plan.direction,
         "space": None if space is None else space.to_dict(),
-        "where": None if plan.where is None else repr(plan.where),
-        "feasible": None if plan.feasible is None else repr(plan.feasible),
-        "state": plan.state,
+        "where": None if request.where is None else repr(request.where),
+        "feasible": None if request.feasible is None else repr(request.feasible),
+        "state": request.state,
         "nan": policies.nan,
         "failed": policies.failed,
         "pruned": policies.pruned,
@@ -201,5 +172,5 @@ def fingerprint(parts: Sequence[Part]) -> str:
     """Of the paths, sizes and times of change of all files."""
     marks = [getattr(part, "mark", None) for part in parts]
     if None in marks:
-        raise QueryError("checkpoint= is for files: other tables may change between two readings")
+        raise QueryError(Arg("checkpoint"), " is for files: other tables may change between two readings")
     return hashlib.sha256(repr(marks).encode()).hexdigest()

@@ -48,7 +48,7 @@ class Kept:
 
 
 @dataclass(slots=True)
-class Tree:
+class SumTree:
     """Kept results, added as they come. A sum is asked for early, so that workers soon forget what is in it."""
 
     executor: Any

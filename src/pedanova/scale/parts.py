@@ -8,9 +8,8 @@ threads, processes and other machines may each take some.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -31,68 +30,84 @@ from pedanova.base.kernel.selection import (
     sample_of,
     slots_of,
 )
+from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
 from pedanova.counting.arrays import count_codes, kept_codes, sum_moments
-from pedanova.counting.cut import Tallies
+from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments
-from pedanova.counting.tally import Tally
-from pedanova.data import regions
 from pedanova.data.column import Column
-from pedanova.data.conditions import place_columns
-from pedanova.data.objectives import read_goals
+from pedanova.data.expressions import columns_in
+from pedanova.data.objectives import as_direction
 from pedanova.data.observations import Observations
-from pedanova.data.outcomes import Policies, decide_fates
+from pedanova.data.outcomes import NanPolicy
+from pedanova.data.prepare import choose_rows, place
 from pedanova.data.records import Records
-from pedanova.data.regions import Direction, Region
-from pedanova.data.rowsets import as_rows
-from pedanova.errors import DataError, PartError, QueryError
+from pedanova.data.regions import Direction, Region, sign_of
+from pedanova.data.request import Request
+from pedanova.errors import Arg, DataError, PartError, QueryError
 from pedanova.sources.scans.scan import FilePart, Part
 from pedanova.space.parameters import Space
-
-COUNTED = re.compile(r"^(?P<name>.*?: )?(?P<part>[\d,]+) of (?P<whole>[\d,]+) (?P<rest>rows .*)$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a part must know to be counted, wherever that happens."""
 
-    objective: str
-    direction: Direction
+    request: Request
     space: Space
     needs: tuple[str, ...]  # columns to read
-    where: Any = None
-    feasible: Any = None
-    state: str | None = None
-    policies: Policies = field(default_factory=Policies)
 
     @property
-    def nan(self) -> Any:
-        return "worst" if self.policies.may_be_worst else "drop"
+    def objective(self) -> str:
+        return str(self.request.objective)
+
+    @property
+    def direction(self) -> Direction:
+        return as_direction(self.request.direction)
+
+    @property
+    def sign(self) -> float:
+        return sign_of(self.direction)
+
+    @property
+    def nan(self) -> NanPolicy:
+        return "worst" if self.request.policies.may_be_worst else "drop"
+
+
+def light(plan: Plan) -> Plan:
+    """The same rows, their settings left unread."""
+    return replace(plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan)))
+
+
+def spoken_for(plan: Plan) -> set[str]:
+    """Columns that tell the objective, and which rows count."""
+    request = plan.request
+    choices = (request.objective, request.where, request.feasible, request.state)
+    return {name for choice in choices for name in named_in(choice, plan.needs)}
+
+
+def named_in(choice: object, columns: Sequence[str]) -> list[str]:
+    """The columns that a choice speaks of."""
+    if choice is None:
+        return []
+    if isinstance(choice, dict):
+        return [name for name in choice if name in columns]
+    if isinstance(choice, list | tuple | set):
+        return [name for one in choice for name in named_in(one, columns)]
+    if isinstance(choice, str):
+        return [choice] if choice in columns else list(columns_in(choice, dict.fromkeys(columns)))  # type: ignore[arg-type]
+    return []
 
 
 def observe(records: Records, plan: Plan) -> Observations:
-    """One batch, prepared as a whole table would be; every choice is about single rows."""
-    columns = {
-        name: _numbers(column) if name == plan.objective else column
-        for name, column in records.columns.items()
-    }
-    goals = read_goals(columns, records.rows, plan.objective, plan.direction)
-    fates = decide_fates(goals, columns, plan.policies, state=plan.state, feasible=plan.feasible)
-    keep, notes = fates.keep, list(fates.notes)
-    if plan.where is not None:
-        rows = as_rows(plan.where, "where", columns, records.rows)
-        if isinstance(rows, Region):
-            raise QueryError(
-                f"where={rows} needs all rows at once; write a condition on the objective instead"
-            )
-        keep = keep & rows.mask
-        notes.append(f"{int(keep.sum()):,} of {len(keep):,} rows are used: {rows.words}")
-    placed, more = place_columns(plan.space, {name: columns[name] for name in plan.space}, columns)
-    order = fates.ordered(goals[0].values) if fates.worst.any() else None
-    return Observations(
-        placed, goals, plan.space, columns, (*notes, *more), order, None if keep.all() else keep
-    )
+    """One batch, prepared as a whole table would be."""
+    columns = {name: _numbers(column) if name == plan.objective else column for name, column in records.columns.items()}
+    rows = choose_rows(columns, records.rows, plan.request)
+    if isinstance(rows.where, Region):
+        raise QueryError(
+            Arg("where", shown=f"{rows.where}"), " needs all rows at once; write a condition on the objective instead"
+        )
+    return place(rows, plan.space, columns)
 
 
 def _numbers(column: Column) -> Column:
@@ -108,68 +123,27 @@ def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Generator[
             try:
                 yield observe(records, plan)
             except DataError as error:
-                raise type(error)(f"{one.name}: {error}") from None
+                raise error.behind(f"{one.name}: ") from None
             if meter is not None:
                 meter.add(records.rows)
 
 
-@dataclass(slots=True)
-class Counts:
-    """What one part, or several, hold."""
-
-    rows: int = 0
-    counted: int = 0
-    tables: dict[str, list[NDArray[Any]]] = field(default_factory=dict)  # counts, sums
-    moments: Moments | None = None
-    notes: list[str] = field(default_factory=list)
-
-    def add(self, other: Counts) -> Counts:
-        """Take in what another holds, which stays as it is: it may be asked for again."""
-        self.rows += other.rows
-        self.counted += other.counted
-        for name, tables in other.tables.items():
-            if name in self.tables:
-                for own, more in zip(self.tables[name], tables, strict=True):
-                    own += more
-            else:
-                self.tables[name] = [table.copy() for table in tables]
-        if self.moments is None or other.moments is None:
-            self.moments = self.moments or other.moments
-        else:
-            self.moments = self.moments + other.moments
-        self.notes = merged([*self.notes, *other.notes])
-        return self
-
-    @classmethod
-    def sum(cls, found: Iterable[Counts]) -> Counts:
-        total = cls()
-        for counts in found:
-            total.add(counts)
-        return total
-
-    def tallies(self, plan: Plan, levels: Levels) -> Tallies:
-        return {name: Tally(name, plan.space[name], levels, *self.tables[name]) for name in plan.space}
-
-
-def count_part(
-    part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None
-) -> Counts:
+def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None) -> Counts:
     """Rows of a part by level and cell."""
-    found = Counts()
+    total = Counts()
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
         tables = {
-            name: list(tables)
-            for name, tables in count_codes(observed, codes, levels.count, threads=threads).items()
+            name: list(tables) for name, tables in count_codes(observed, codes, levels.count, threads=threads).items()
         }
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())
-        found.add(Counts(len(observed), rows, tables, moments, list(observed.notes)))
-    return found
+        total.add(Counts(len(observed), rows, tables, moments, list(observed.notes), observed.idle))
+    return total
 
 
 @dataclass(slots=True)
-class Look:
+class FirstLook:
     """What a first reading of the objective tells."""
 
     rows: int = 0
@@ -177,25 +151,25 @@ class Look:
     single: bool = True  # the objective is kept in single precision
     window: Window = LEADING_BITS
     counts: Any = 0  # (slots + 1,) rows in each slot of the window, and NaN
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     @property
     def numbers(self) -> int:
         """Rows that count and are no NaN."""
         return self.kept - int(np.asarray(self.counts).ravel()[-1])
 
-    def add(self, other: Look) -> Look:
-        return Look(
+    def add(self, other: FirstLook) -> FirstLook:
+        return FirstLook(
             self.rows + other.rows,
             self.kept + other.kept,
             self.single and other.single,
             other.window,
             self.counts + other.counts,
-            merged([*self.notes, *other.notes]),
+            added([*self.notes, *other.notes]),
         )
 
     @classmethod
-    def sum(cls, found: Iterable[Look]) -> Look:
+    def sum(cls, found: Iterable[FirstLook]) -> FirstLook:
         return reduce(cls.add, found, cls())
 
 
@@ -206,28 +180,24 @@ def kept_values(observed: Observations) -> NDArray[Any]:
     return values if observed.keep is None else values[observed.keep]
 
 
-def sign_of(plan: Plan) -> float:
-    return regions.sign_of(plan.direction)
-
-
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
     """Some signed objectives of its first rows: where to look closely at all of them."""
     batches = batches_of(part, plan, meter)
     try:
-        return next((sample_of(kept_values(observed), sign_of(plan)) for observed in batches), np.empty(0))
+        return next((sample_of(kept_values(observed), plan.sign) for observed in batches), np.empty(0))
     finally:
         batches.close()
 
 
-def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None) -> Look:
+def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None) -> FirstLook:
     """Rows, and the slots of a window that the objective falls into."""
-    look = Look(window=window)
+    look = FirstLook(window=window)
     for observed in batches_of(part, plan, meter):
         values = kept_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
-        counts = count_slots(values, sign_of(plan), window, slots)
+        counts = count_slots(values, plan.sign, window, slots)
         single = observed.ranked.dtype == np.float32
-        look = look.add(Look(len(observed), len(values), single, window, counts, list(observed.notes)))
+        look = look.add(FirstLook(len(observed), len(values), single, window, counts, list(observed.notes)))
     return look
 
 
@@ -262,8 +232,8 @@ def marked_of_part(part: Part, plan: Plan, marks: Marks, meter: Meter | None = N
     for observed in asked_batches(part, plan, marks, meter):
         values = kept_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
-        count_slots(values, sign_of(plan), marks.window, slots)
-        found.append(gather_slots(values, sign_of(plan), slots, table, marks.few, marks.large))
+        count_slots(values, plan.sign, marks.window, slots)
+        found.append(gather_slots(values, plan.sign, slots, table, marks.few, marks.large))
     return joined(found)
 
 
@@ -271,7 +241,7 @@ def asked_batches(part: Part, plan: Plan, marks: Marks, meter: Meter | None) -> 
     """The rows of those parts, or row groups of them, that may hold a marked slot; errors name the part."""
 
     def may_hold(low: float, high: float) -> bool:
-        ends = np.sort(slots_of(sign_of(plan) * np.array([low, high]), marks.window))
+        ends = np.sort(slots_of(plan.sign * np.array([low, high]), marks.window))
         return bool(np.any((marks.places >= ends[0]) & (marks.places <= ends[1])))
 
     for one in getattr(part, "parts", (part,)):
@@ -279,7 +249,7 @@ def asked_batches(part: Part, plan: Plan, marks: Marks, meter: Meter | None) -> 
         try:
             yield from () if asked is None else batches_of(asked, plan, meter)
         except PartError as error:
-            raise PartError(str(error), one.name) from None
+            raise PartError(*error.words, part=one.name) from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -298,8 +268,8 @@ class Prefixes:
 
     def tables(self) -> list[NDArray[np.int32]]:
         made = [np.full(size, -1, dtype=np.int32) for size in self.sizes]
-        for table, place, value in zip(made, self.places, self.values, strict=True):
-            table[place] = value
+        for table, where, value in zip(made, self.places, self.values, strict=True):
+            table[where] = value
         return made
 
 
@@ -307,7 +277,7 @@ def digits_of_part(
     part: Part, plan: Plan, prefixes: Prefixes, nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
     """(prefixes, digits) Rows below each wanted prefix by their next bits."""
-    tables, sign = prefixes.tables(), sign_of(plan)
+    tables, sign = prefixes.tables(), plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):
         counts += count_digits(kept_values(observed), sign, tables, nodes, bits)
@@ -323,28 +293,11 @@ def wanted_of_part(
     part: Part, plan: Plan, prefixes: Prefixes, most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
     """The signed objectives below the wanted prefixes."""
-    tables, sign = prefixes.tables(), sign_of(plan)
-    found = [
-        gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)
-    ]
+    tables, sign = prefixes.tables(), plan.sign
+    found = [gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)]
     return np.concatenate(found) if found else np.empty(0)
 
 
 def strung(found: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Rows of several parts, one after the other."""
     return np.concatenate(list(found))
-
-
-def merged(notes: Iterable[str]) -> list[str]:
-    """Notes of parts as notes of the whole: what they count is added."""
-    sums: dict[tuple[str, str], list[int]] = {}
-    plain: dict[str, None] = {}
-    for note in notes:
-        match = COUNTED.match(note)
-        if match is None:
-            plain[note] = None
-            continue
-        both = sums.setdefault((match["name"] or "", match["rest"]), [0, 0])
-        both[0] += int(match["part"].replace(",", ""))
-        both[1] += int(match["whole"].replace(",", ""))
-    return [*(f"{name}{part:,} of {whole:,} {rest}" for (name, rest), (part, whole) in sums.items()), *plain]

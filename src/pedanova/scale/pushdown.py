@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Count, Note
+from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels
-from pedanova.errors import QueryError
-from pedanova.scale.parts import Counts, Look, Plan, sign_of
+from pedanova.errors import Arg, QueryError, Word
+from pedanova.scale.parts import FirstLook, Plan
 from pedanova.scale.pushdown_counts import count_in_engine, is_single, moments_in_engine
 from pedanova.scale.pushdown_ranks import Extent, extent_of, ranks_in_engine
 from pedanova.sources.scans.batches import is_ibis
@@ -26,50 +28,56 @@ def engine_of(scan: Scan, plan: Plan, *, pushdown: bool | None) -> Any:
         return None
     if frame is None:
         raise QueryError(
-            "pushdown=True is for relations of DuckDB, lazy frames of Polars, tables of ibis and data frames of Spark"
+            Arg("pushdown", True),
+            " is for relations of DuckDB, lazy frames of Polars, tables of ibis and data frames of ",
+            "Spark",
         )
     reason = why_not(plan)
     if reason is not None:
-        raise QueryError(f"pushdown=True cannot count {reason}; leave it out, or filter the table yourself")
+        raise QueryError(
+            Arg("pushdown", True), " cannot count ", *reason, "; leave it out, or filter the table yourself"
+        )
     return frame
 
 
-def why_not(plan: Plan) -> str | None:
+def why_not(plan: Plan) -> tuple[Word, ...] | None:
     """What keeps a plan from being run by another engine."""
     if plan.objective not in plan.needs:
-        return "an objective that is a condition"
+        return ("an objective that is a condition",)
     for name in ("where", "feasible", "state"):
-        if getattr(plan, name) is not None:
-            return f"rows chosen by {name}="
-    odd = [name for name, p in plan.space.items() if p.when or isinstance(p, Moving | Switch)]
-    return f"the conditional parameter {odd[0]!r}" if odd else None
+        if getattr(plan.request, name) is not None:
+            return ("rows chosen by ", Arg(name))
+    # A condition that was guessed is told by the gaps themselves, which any engine counts.
+    given = plan.request.space is not None
+    odd = [name for name, p in plan.space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
+    return (f"the conditional parameter {odd[0]!r}",) if odd else None
 
 
-def look_by_engine(frame: Any, plan: Plan) -> tuple[Look, Extent]:
+def look_by_engine(frame: Any, plan: Plan) -> tuple[FirstLook, Extent]:
     """What a first reading tells, by the engine that holds the table."""
-    extent = extent_of(frame, plan.objective, sign_of(plan))
+    extent = extent_of(frame, plan.objective, plan.sign)
     absent = extent.rows - extent.numbers
     kept = extent.rows if plan.nan == "worst" else extent.numbers
     notes = []
     if absent:
-        fate = "dropped" if plan.policies.nan == "drop" else "counted as the worst"
-        notes = [f"{absent:,} of {extent.rows:,} rows have no number as objective; {fate}"]
+        fate = "dropped" if plan.request.policies.nan == "drop" else "counted as the worst"
+        words = f" rows have no number as objective; {fate}"
+        notes = [Note("rows", Count(absent), " of ", Count(extent.rows), words)]
     single = is_single(frame, plan.objective)
     counts = np.array([extent.numbers, kept - extent.numbers])
-    return Look(extent.rows, kept, single, (0, 63, 1), counts, notes), extent
+    return FirstLook(extent.rows, kept, single, (0, 63, 1), counts, notes), extent
 
 
 def ranks_pushed(frame: Any, plan: Plan, wanted: NDArray[np.int64], extent: Extent) -> NDArray[np.float64]:
-    return ranks_in_engine(frame, plan.objective, sign_of(plan), wanted, extent)
+    return ranks_in_engine(frame, plan.objective, plan.sign, wanted, extent)
 
 
-def count_pushed(frame: Any, plan: Plan, levels: Levels) -> Counts:
+def count_pushed(frame: Any, plan: Plan, levels: Levels, notes: list[Note]) -> Counts:
     """Counts by the engine that holds the table; the last level has the rows that do not count."""
     tables = {
-        name: count_in_engine(frame, plan.objective, name, parameter, levels)
-        for name, parameter in plan.space.items()
+        name: count_in_engine(frame, plan.objective, name, parameter, levels) for name, parameter in plan.space.items()
     }
     counts = next(iter(tables.values()))[0]
     moments = moments_in_engine(frame, plan.objective, levels)
     inner = {name: [table[:-1] for table in both] for name, both in tables.items()}
-    return Counts(int(counts.sum()), int(counts[:-1].sum()), inner, moments)
+    return Counts(int(counts.sum()), int(counts[:-1].sum()), inner, moments, notes)

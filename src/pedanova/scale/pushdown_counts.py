@@ -26,11 +26,7 @@ Table = list[NDArray[Any]]  # counts and sums, both (levels, cells + 2)
 LEVEL, VALUE, ROWS = "pedanova_level", "pedanova_value", "pedanova_rows"
 SUM, SQUARE = "pedanova_sum", "pedanova_square"
 BEHIND, CELL, CENTRE = "pedanova_behind", "pedanova_cell", "pedanova_centre"
-ODD = {
-    "pedanova_plus": np.inf,
-    "pedanova_minus": -np.inf,
-    "pedanova_nan": np.nan,
-}  # objectives, counted apart
+ODD = {"pedanova_plus": np.inf, "pedanova_minus": -np.inf, "pedanova_nan": np.nan}  # objectives, counted apart
 
 
 Literal = Callable[[float], Any]  # a double as an expression
@@ -74,10 +70,7 @@ def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
     number, centres = nw.col(objective).cast(nw.Float64), centres_of(levels)
     frame, centre = steps(frame, CENTRE, objective, levels.sign, levels.boundaries, centres.tolist())
     frame, inside = level_steps(frame, objective, levels)
-    columns = [
-        level_of(number, inside, levels).alias(LEVEL),
-        finite(number, number - centre).alias(SUM),
-    ]
+    columns = [level_of(number, inside, levels).alias(LEVEL), finite(number, number - centre).alias(SUM)]
     columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
     lazy: Any = nw.from_native(frame).lazy()
     squared = lazy.select(*columns).with_columns((nw.col(SUM) * nw.col(SUM)).alias(SQUARE))
@@ -145,12 +138,7 @@ def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
 
 
 def steps(
-    frame: Any,
-    alias: str,
-    name: str,
-    sign: float,
-    boundaries: NDArray[np.float64],
-    leaves: Sequence[int | float],
+    frame: Any, alias: str, name: str, sign: float, boundaries: NDArray[np.float64], leaves: Sequence[int | float]
 ) -> tuple[Any, Any]:
     """The leaf behind as many boundaries as are at most sign * column: the frame to ask, and the expression."""
     ends = boundaries.tolist()

@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.errors import DataError
+from pedanova.errors import Arg, DataError
 from pedanova.scale.pushdown_counts import ROWS, VALUE, Literal, absent, literal_of
 from pedanova.sources.tables.frames import read_frame
 
@@ -43,7 +43,7 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class RankSpan:
     """Some rows, one behind the other in order: those from `low` to `high`."""
 
     low: float
@@ -87,7 +87,7 @@ def ranks_in_engine(
     values = np.where(wanted <= extent.first, -np.inf, np.inf)
     open_ranks = wanted[(wanted > extent.first) & (wanted <= extent.first + extent.finite)]
     found: dict[int, float] = {}
-    todo = [Span(extent.low, extent.high, extent.first, extent.finite, whole=True)]
+    todo = [RankSpan(extent.low, extent.high, extent.first, extent.finite, whole=True)]
     cuts = 0
     while len(open_ranks) > len(found):
         spans = [s for span in todo for s in narrowed(span, [r for r in open_ranks if r not in found], found)]
@@ -97,14 +97,14 @@ def ranks_in_engine(
         cuts += len(spans)
         if cuts > MOST_CUTS:
             raise DataError(
-                f"{objective}: its quantiles cannot be found by groupings; leave pushdown=True out"
+                f"{objective}: its quantiles cannot be found by groupings; leave ", Arg("pushdown", True), " out"
             )
         todo = [slot for span in spans for slot in slots_of(frame, objective, sign, span)]
     inside = np.array([found.get(int(rank), math.nan) for rank in wanted])
     return np.where(np.isin(wanted, open_ranks), inside, values)
 
 
-def narrowed(span: Span, ranks: list[int], found: dict[int, float]) -> list[Span]:
+def narrowed(span: RankSpan, ranks: list[int], found: dict[int, float]) -> list[RankSpan]:
     """The span if a rank lies in it that is still open; one value only settles its ranks."""
     own = [rank for rank in ranks if span.before < rank <= span.before + span.rows]
     if own and span.low == span.high:
@@ -117,7 +117,7 @@ def signed(objective: str, sign: float) -> Any:
     return nw.col(objective).cast(nw.Float64) * sign
 
 
-def rows_within(frame: Any, objective: str, sign: float, spans: list[Span]) -> Any:
+def rows_within(frame: Any, objective: str, sign: float, spans: list[RankSpan]) -> Any:
     """The signed objectives from `low` to `high` of any of the spans, as a lazy frame."""
     literal = literal_of(frame)
     number = nw.col(VALUE)
@@ -126,7 +126,7 @@ def rows_within(frame: Any, objective: str, sign: float, spans: list[Span]) -> A
     return lazy.filter(~absent(number)).filter(nw.any_horizontal(*within, ignore_nulls=True))
 
 
-def slots_of(frame: Any, objective: str, sign: float, span: Span) -> list[Span]:
+def slots_of(frame: Any, objective: str, sign: float, span: RankSpan) -> list[RankSpan]:
     """The rows of a span by slots, in order."""
     rows = rows_within(frame, objective, sign, [span])
     groups = (
@@ -135,21 +135,19 @@ def slots_of(frame: Any, objective: str, sign: float, span: Span) -> list[Span]:
         .agg(nw.len().alias(ROWS), nw.col(VALUE).min().alias(LOW), nw.col(VALUE).max().alias(HIGH))
     )
     columns = read_frame(groups.collect("pyarrow").to_native()).columns
-    found: list[Span] = []
-    for low, high, count in sorted(
-        zip(*(columns[key].values.tolist() for key in (LOW, HIGH, ROWS)), strict=True)
-    ):
+    found: list[RankSpan] = []
+    for low, high, count in sorted(zip(*(columns[key].values.tolist() for key in (LOW, HIGH, ROWS)), strict=True)):
         if found and low <= found[-1].high:
             last = found.pop()
             joint = max(high, last.high), last.before, last.rows + count
-            found.append(Span(last.low, *joint))
+            found.append(RankSpan(last.low, *joint))
         else:
             before = found[-1].before + found[-1].rows if found else span.before
-            found.append(Span(low + 0.0, high + 0.0, before, count))
+            found.append(RankSpan(low + 0.0, high + 0.0, before, count))
     return found
 
 
-def slot_within(span: Span, literal: Literal) -> Any:
+def slot_within(span: RankSpan, literal: Literal) -> Any:
     """An expression that rises with the number, and tells the ends of the span apart."""
     number, width = nw.col(VALUE), span.high - span.low
     if span.low < 0.0 < span.high and not span.whole:
@@ -169,12 +167,7 @@ def slot_within(span: Span, literal: Literal) -> Any:
 
 
 def collect_ranks(
-    frame: Any,
-    objective: str,
-    sign: float,
-    spans: list[Span],
-    ranks: NDArray[np.int64],
-    found: dict[int, float],
+    frame: Any, objective: str, sign: float, spans: list[RankSpan], ranks: NDArray[np.int64], found: dict[int, float]
 ) -> None:
     """The rows of a few small spans, sorted here."""
     if not spans:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from pedanova.base.progress import Meter
 from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
-from pedanova.scale.dask_sums import GROUP, Kept, Tree, client_of, submit_kept
+from pedanova.scale.dask_sums import GROUP, Kept, SumTree, client_of, submit_kept
 from pedanova.sources.scans.scan import Part
 
 Result = TypeVar("Result")
@@ -78,9 +78,7 @@ class Crew:
     lost: dict[str, str] = field(default_factory=dict)  # their names, and why
     readings: int = 0  # of all parts, finished
 
-    def each(
-        self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str
-    ) -> Iterator[Result]:
+    def each(self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str) -> Iterator[Result]:
         """``function(part, plan, …)`` of every part, in their order."""
         for _, result in self.each_but((), function, plan, *arguments, what=what):
             yield result
@@ -105,7 +103,7 @@ class Crew:
         """``function(part, plan, …)`` of every part, added up; by the workers themselves if they can."""
         if client_of(self.executor) is None:
             return add(self.each(function, plan, *arguments, what=what))
-        tree = Tree(self.executor, add)
+        tree = SumTree(self.executor, add)
         try:
             with Meter(what, len(self.parts), "parts") as meter:
                 width = 4 * workers_of(self.executor) + GROUP  # only word of them comes here
@@ -123,7 +121,7 @@ class Crew:
     def _submit_kept(self, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Kept:
         return Kept(submit_kept(self.executor, function, bundle, *given))
 
-    def _fetch(self, tree: Tree) -> Any:
+    def _fetch(self, tree: SumTree) -> Any:
         try:
             return named(f"the sum of {len(self.parts)} parts", tree.total)
         except PartError as error:  # lost with its worker, read again, and unreadable by now
@@ -134,9 +132,7 @@ class Crew:
         self.readings = 0
 
     def _bundles(self, done: set[int]) -> list[Bundle]:
-        left = [
-            (i, part) for i, part in enumerate(self.parts) if i not in done and part.name not in self.lost
-        ]
+        left = [(i, part) for i, part in enumerate(self.parts) if i not in done and part.name not in self.lost]
         most = max(MOST_TASKS, 4 * workers_of(self.executor))
         size = 1 if self.executor is None else -(-len(left) // most)
         pieces = [left[start : start + size] for start in range(0, len(left), max(1, size))]
@@ -155,10 +151,7 @@ class Crew:
                 return
             with ThreadPoolExecutor(self.threads) as pool:
                 try:
-                    yield (
-                        lambda function, *given: pool.submit(function, *given, meter=meter),
-                        2 * self.threads,
-                    )
+                    yield (lambda function, *given: pool.submit(function, *given, meter=meter), 2 * self.threads)
                 except BaseException:
                     meter.stopped = True  # threads end at their next batch
                     raise
@@ -194,15 +187,13 @@ class Crew:
         if not self.skip:
             raise error
         if len(self.lost) + 1 == len(self.parts):
-            raise PartError(f"no part can be read; the last one: {error}", error.part) from None
+            raise error.behind("no part can be read; the last one: ") from None
         self.lost[error.part] = str(error)
 
 
 def submit_to(executor: Any, meter: Meter, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Any:
     meter.add(len(bundle.parts))
-    own = (
-        {} if client_of(executor) is None else {"pure": False}
-    )  # never an earlier call's, nor cancelled with it
+    own = {} if client_of(executor) is None else {"pure": False}  # never an earlier call's, nor cancelled with it
     return executor.submit(function, bundle, *given, **own)
 
 

@@ -11,20 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import LEADING_BITS, Gathered, joined, pick_ranks, radix_select
-from pedanova.counting.cut import Tallies
-from pedanova.counting.levels import Levels, as_ladder, assemble, sought
-from pedanova.data.expressions import columns_in
-from pedanova.data.regions import Cut, Quantile, Threshold, rank_of
-from pedanova.errors import DataError, LevelsError
+from pedanova.counting.countable import Recount, recut
+from pedanova.counting.counts import Counts
+from pedanova.counting.levels import SMALL, Levels, assemble, sought
+from pedanova.data.outcomes import NanPolicy
+from pedanova.data.regions import Cut, Direction, rank_of
+from pedanova.errors import DataError
 from pedanova.scale.checkpoint import Checkpoint, Progress
 from pedanova.scale.parts import (
-    Counts,
-    Look,
+    FirstLook,
     Marks,
     Plan,
     Prefixes,
     count_part,
     digits_of_part,
+    light,
     marked_of_part,
     strung,
     summed,
@@ -32,8 +33,8 @@ from pedanova.scale.parts import (
 )
 from pedanova.scale.pushdown import count_pushed, ranks_pushed
 from pedanova.scale.readers import Crew, StartOverError
-from pedanova.scale.spark import SparkCrew
-from pedanova.space.parameters import Space
+from pedanova.scale.spark_crew import SparkCrew
+from pedanova.space.parameters import Parameter, Space
 
 SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
 
@@ -44,9 +45,29 @@ class Rescan:
 
     crew: Crew | SparkCrew
     plan: Plan
-    look: Look
+    look: FirstLook
     engine: Any = None  # the table itself, where whoever holds it counts,
     extent: Any = None  # and what it said of the objective
+
+    @property
+    def objective(self) -> str:
+        return self.plan.objective
+
+    @property
+    def direction(self) -> Direction:
+        return self.plan.direction
+
+    @property
+    def nan(self) -> NanPolicy:
+        return self.plan.nan
+
+    @property
+    def several(self) -> bool:
+        return False
+
+    @property
+    def space(self) -> Space:
+        return self.plan.space
 
     @property
     def single(self) -> bool:
@@ -54,15 +75,13 @@ class Rescan:
 
     def count(self, levels: Levels) -> Counts:
         if self.engine is not None:
-            return count_pushed(self.engine, self.plan, levels)
+            return count_pushed(self.engine, self.plan, levels, self.look.notes)
         return self.crew.total(count_part, Counts.sum, self.plan, levels, what="rows to count")
 
     def go_on(self, progress: Progress, checkpoint: Checkpoint) -> Counts:
         """Count the parts that are not counted yet, and keep what is."""
         checkpoint.save(progress, now=True)
-        left = self.crew.each_but(
-            sorted(progress.done), count_part, self.plan, progress.levels, what="rows to count"
-        )
+        left = self.crew.each_but(sorted(progress.done), count_part, self.plan, progress.levels, what="rows to count")
         try:
             for places, counts in left:
                 progress.counts.add(counts)
@@ -72,35 +91,29 @@ class Rescan:
             checkpoint.save(progress, now=True)
         return progress.counts
 
-    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> tuple[Levels, Tallies]:
+    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
         """Levels and counts for a later question; it must be about the very rows of the first."""
         known = set(self.crew.lost)
         try:
-            return self._recut(levels, list(cuts))
+            return recut(self, levels, cuts)
         except StartOverError:
             lost = {name: self.crew.lost.pop(name) for name in set(self.crew.lost) - known}
             why = next(iter(lost.values()))  # forgotten again: no question is answered without these rows
             raise DataError(f"{why}; it was counted before: bring it back, or analyze the rest") from None
 
-    def _recut(self, levels: Levels, cuts: Sequence[Cut]) -> tuple[Levels, Tallies]:
-        parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
-        finer = levels
-        if not parts <= set(levels.quantiles):
-            if not levels.own:
-                raise LevelsError("the levels are those of other data; ask for one of their quantiles")
-            finer = self.cut(as_ladder(parts | set(levels.quantiles)))
-        finer = finer.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
-        return finer, self.count(finer).tallies(self.plan, finer)
-
-    def cut(self, quantiles: Sequence[Fraction]) -> Levels:
+    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
         """Exact thresholds: one more reading of the objective where the first knew where to look, else two or three."""
         look, plan = self.look, self.plan
         if not look.numbers:
-            raise DataError(f"objective {plan.objective!r} holds no number in {look.rows:,} rows")
+            raise DataError(f"the objective holds no number in {look.rows:,} rows; every value is NaN")
         rows = look.kept if plan.nan == "worst" else look.numbers
         ranks = [rank_of(part, rows) for part in quantiles]
-        found = self.values_at(sought(quantiles, ranks, look.numbers))
-        return assemble(found, ranks, quantiles, direction=plan.direction, nan=plan.nan)
+        complete = every and look.numbers <= SMALL
+        wanted = range(1, look.numbers + 1) if complete else sought(quantiles, ranks, look.numbers)
+        values = self.values_at(wanted)
+        own = list(values.values()) if complete else []
+        levels = assemble(values, ranks, quantiles, direction=plan.direction, nan=plan.nan, values=own)
+        return replace(levels, complete=complete)
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
         """The signed objective at each of these ranks (1 = smallest)."""
@@ -116,11 +129,15 @@ class Rescan:
             values = pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
-    def varies(self) -> bool:
-        """Whether the objective differs anywhere; a row that counts as the worst differs from every number."""
+    def constant(self) -> float | None:
+        """The objective of all rows, where it is the same; a row that counts as the worst differs from every number."""
         if self.look.kept > self.look.numbers and self.plan.nan == "worst":
-            return True
-        return len(set(self.values_at([1, self.look.numbers]).values())) > 1
+            return None
+        values = set(self.values_at([1, self.look.numbers]).values())
+        return self.plan.sign * values.pop() if len(values) == 1 else None
+
+    def describe_outside(self, _: str, parameter: Parameter) -> str:
+        return f"rows lie outside {parameter}"
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         asked = Marks.of(self.look.window, marks, few, large)
@@ -140,29 +157,3 @@ class Rescan:
             return self.crew.total(wanted_of_part, strung, plan, *asked, what="rows for thresholds")
 
         return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
-
-
-def light(plan: Plan) -> Plan:
-    """The same rows, their settings left unread."""
-    return replace(
-        plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan))
-    )
-
-
-def spoken_for(plan: Plan) -> set[str]:
-    """Columns that tell the objective, and which rows count."""
-    choices = (plan.objective, plan.where, plan.feasible, plan.state)
-    return {name for choice in choices for name in named_in(choice, plan.needs)}
-
-
-def named_in(choice: object, columns: Sequence[str]) -> list[str]:
-    """The columns that a choice speaks of."""
-    if choice is None:
-        return []
-    if isinstance(choice, dict):
-        return [name for name in choice if name in columns]
-    if isinstance(choice, list | tuple | set):
-        return [name for one in choice for name in named_in(one, columns)]
-    if isinstance(choice, str):
-        return [choice] if choice in columns else list(columns_in(choice, dict.fromkeys(columns)))  # type: ignore[arg-type]
-    return []

@@ -7,18 +7,18 @@ the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.progress import Meter
 from pedanova.data.column import Column, take
-from pedanova.data.records import Records
+from pedanova.data.presence import Presence
 from pedanova.errors import DataError
-from pedanova.scale.parts import Plan, batches_of
+from pedanova.scale.parts import Plan, batches_of, spoken_for
 from pedanova.sources.scans.scan import Part
 from pedanova.space.grid import MAX_CELLS
 from pedanova.space.values import Label
@@ -162,31 +162,38 @@ class Sketch:
         return np.concatenate([pieces[0], pieces[1], values, pieces[2]])
 
 
-def survey_part(
-    part: Part, plan: Plan, names: Sequence[str], every: bool, meter: Meter | None = None
-) -> list[Sketch]:
-    """Sketches of some columns, from `every` row or only from those that count."""
+def survey_part(part: Part, plan: Plan, names: Sequence[str], meter: Meter | None = None) -> list[Sketch]:
+    """Sketches of some columns, from the rows that count."""
     sketches = [Sketch(name) for name in names]
-    for columns in _read(part, plan, every, meter):
+    for columns in _read(part, plan, meter):
         for sketch in sketches:
             sketch.add(columns[sketch.name])
     return sketches
 
 
-def joined_sketches(found: Iterable[list[Sketch]]) -> list[Sketch]:
+def joined_sketches(parts: Iterable[list[Sketch]]) -> list[Sketch]:
     """Sketches of several parts, in their order, as sketches of all."""
     total: list[Sketch] = []
-    for sketches in found:
+    for sketches in parts:
         total = total or [Sketch(sketch.name) for sketch in sketches]  # those found stay as they are
         for sketch, more in zip(total, sketches, strict=True):
             sketch.join(more)
     return total
 
 
-def _read(part: Part, plan: Plan, every: bool, meter: Meter | None) -> Any:
-    if every:
+def presence_part(
+    part: Part, plan: Plan, children: Sequence[str], parents: Sequence[str], meter: Meter | None = None
+) -> Presence:
+    """Who has a value where, from the rows that count."""
+    return Presence.sum(Presence.of(columns, children, parents) for columns in _read(part, plan, meter))
+
+
+def _read(part: Part, plan: Plan, meter: Meter | None) -> Iterator[Mapping[str, Column]]:
+    if plan.request.is_plain:
         for records in part.batches(plan.needs):
-            yield from _counted(records, meter)
+            yield records.columns
+            if meter is not None:
+                meter.add(records.rows)
         return
     for observed in batches_of(part, plan, meter):
         if observed.keep is None or observed.keep.any():
@@ -194,8 +201,32 @@ def _read(part: Part, plan: Plan, every: bool, meter: Meter | None) -> Any:
             yield observed.table if kept is None else take(observed.table, np.flatnonzero(kept))
 
 
-def _counted(records: Records, meter: Meter | None) -> Any:
-    columns: Mapping[str, Column] = records.columns
-    yield columns
-    if meter is not None:
-        meter.add(records.rows)
+class PartReader(Protocol):
+    """Whoever reads the parts of a scan and adds up what they hold."""
+
+    def total(self, function: Any, add: Any, plan: Any, *arguments: Any, what: str) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SurveyedColumns:
+    """Columns of a table in parts, each as a small one that stands for all rows that count."""
+
+    crew: PartReader
+    plan: Plan
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        what = "rows to find the space"
+        plan = self._reading(names)
+        sketches = self.crew.total(survey_part, joined_sketches, plan, list(names), what=what)
+        return {sketch.name: sketch.column() for sketch in sketches or map(Sketch, names)}
+
+    def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
+        plan = self._reading([*children, *parents])
+        asked = list(children), list(parents)
+        presence: Presence = self.crew.total(presence_part, Presence.sum, plan, *asked, what="rows to find conditions")
+        return presence
+
+    def _reading(self, names: Sequence[str]) -> Plan:
+        """These columns, and those that tell which rows count."""
+        chosen = [] if self.plan.request.is_plain else sorted(spoken_for(self.plan))
+        return replace(self.plan, needs=tuple(dict.fromkeys([*names, *chosen])))

@@ -9,7 +9,7 @@ import numpy as np
 
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records
-from pedanova.errors import DataError
+from pedanova.errors import Arg, DataError
 from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, read_url
 from pedanova.sources.scans.scan import is_small_file, scan_of
 from pedanova.sources.tables import arrays, frames
@@ -23,7 +23,7 @@ def read_records(data: object, *, names: Sequence[str] | None = None, study: str
     if isinstance(data, np.ndarray):
         return arrays.read_array(data, names)
     if names is not None:
-        raise DataError(f"names={names!r} is for 2-D NumPy arrays; this source names its own columns")
+        raise DataError(Arg("names", names), " is for 2-D NumPy arrays; this source names its own columns")
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         return read_url(place, study) if is_url(place) else read_place(place, study)
@@ -36,9 +36,10 @@ def read_records(data: object, *, names: Sequence[str] | None = None, study: str
     if frames.is_frame(data):
         return frames.read_frame(data)
     raise DataError(
-        f"a {type(data).__module__}.{type(data).__name__} cannot be read; give a path, a study, a pandas, "
-        "Polars or pyarrow table, a dict of arrays, or a NumPy array with names=; "
-        "`pedanova formats` lists everything"
+        f"a {type(data).__module__}.{type(data).__name__} cannot be read; give a path, a study, ",
+        "a pandas, Polars or pyarrow table, a dict of arrays, or a NumPy array with ",
+        Arg("names"),
+        "; `pedanova formats` lists everything",
     )
 
 
@@ -51,9 +52,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False) -> obje
     scan = scan_of(data, skip=skip)
     if scan is None:
         if stream:
-            raise DataError(
-                f"a {type(data).__name__} cannot be read in parts; give files, a lazy frame or a relation"
-            )
+            raise DataError(f"a {type(data).__name__} cannot be read in parts; give files, a lazy frame or a relation")
         return data
     if stream or (stream is None and scan.is_large):
         return scan

@@ -20,10 +20,7 @@ from pedanova.errors import DataError, FormatError, MissingLibraryError
 PATIENCE = 10  # seconds to wait for a server, or for a lock
 FAMILIES = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql",
             "mysql": "mysql", "mariadb": "mysql"}  # fmt: skip
-DRIVERS = {
-    "postgresql": ("psycopg", "psycopg2", "pg8000.dbapi"),
-    "mysql": ("pymysql", "MySQLdb", "mysql.connector"),
-}
+DRIVERS = {"postgresql": ("psycopg", "psycopg2", "pg8000.dbapi"), "mysql": ("pymysql", "MySQLdb", "mysql.connector")}
 EXTRAS = {"postgresql": "psycopg", "mysql": "PyMySQL"}
 
 
@@ -143,9 +140,7 @@ def sqlite_path(url: str) -> Path:
 
 def _open_sqlite(path: Path, shown: str) -> Any:
     if not path.is_file():
-        raise DataError(
-            f"{shown}: {'is a folder, not a file' if path.is_dir() else 'no such file'}; check the path"
-        )
+        raise DataError(f"{shown}: {'is a folder, not a file' if path.is_dir() else 'no such file'}; check the path")
     with path.open("rb") as start:
         if start.read(16) not in (b"SQLite format 3\x00", b""):
             raise FormatError(f"{shown} is no SQLite database; check the path")
@@ -162,9 +157,7 @@ def _parts(url: str, shown: str) -> SplitResult:
         _ = parts.port
     except ValueError as error:
         reason = "its port is no number" if "cast" in str(error) else error  # which would show it
-        raise DataError(
-            f"{shown} is no URL: {reason}; write scheme://user:password@host:port/database"
-        ) from None
+        raise DataError(f"{shown} is no URL: {reason}; write scheme://user:password@host:port/database") from None
     if not parts.path.strip("/"):
         raise DataError(f"{shown} names no database; write scheme://user:password@host:port/database")
     return parts
@@ -244,13 +237,9 @@ def complaints(shown: str, family: str) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         raise _sqlite_error(shown, error) from None
     except UnicodeDecodeError:
-        raise FormatError(
-            f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup"
-        ) from None
+        raise FormatError(f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup") from None
     except OSError as error:
-        raise DataError(
-            f"{shown}: {error.strerror or error}; is the server up and the address right?"
-        ) from None
+        raise DataError(f"{shown}: {error.strerror or error}; is the server up and the address right?") from None
     except Exception as error:
         if not type(error).__module__.startswith(("psycopg", "pg8000", "pymysql", "MySQLdb", "mysql")):
             raise

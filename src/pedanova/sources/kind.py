@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError
@@ -34,7 +35,7 @@ def read_json(file: Path) -> Any:
         raise FormatError(f"{file} is no JSON: {reason}; was it cut off?") from None
 
 
-def read_json_rows(file: Path) -> tuple[list[Any], list[str]]:
+def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:
     """One JSON value a line. A last line that is still being written is left out, with a note."""
     rows: list[Any] = []
     lines = read_text(file).splitlines(keepends=True)
@@ -45,7 +46,7 @@ def read_json_rows(file: Path) -> tuple[list[Any], list[str]]:
             rows.append(json.loads(line))
         except (ValueError, RecursionError):
             if number == len(lines):
-                return rows, [f"the last line of {file.name} is incomplete; left out"]
+                return rows, [Note("unused", f"the last line of {file.name} is incomplete; left out")]
             raise FormatError(f"{file}: line {number}, {shorten(line.strip())}, is no JSON") from None
     return rows, []
 

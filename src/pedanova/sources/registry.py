@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pedanova.data.records import Records
-from pedanova.errors import DataError
+from pedanova.errors import Arg, DataError
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs import (
     amltk,
@@ -67,11 +67,9 @@ def read_place(path: str, study: str | None) -> Records:
         if kind is not None:
             return read_as(kind, place, study)
         if place.is_dir():
-            raise DataError(
-                f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it"
-            )
+            raise DataError(f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it")
     if study is not None:
-        raise DataError(f"study={study!r} is for stores of several studies; {path} is a table")
+        raise DataError(Arg("study", study), f" is for stores of several studies; {path} is a table")
     return files.read_file(path)
 
 

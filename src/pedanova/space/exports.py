@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.errors import MissingLibraryError, SpaceError, listed
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, parents_first
 from pedanova.space.values import Label
@@ -43,12 +44,13 @@ def export(space: Space, form: str) -> str:
             raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(FORMS)}")
 
 
-def left_out(space: Space, form: str) -> list[str]:
+def left_out(space: Space, form: str) -> list[Note]:
     """What a form cannot say, in words."""
     names = [name for name, parameter in space.items() if parameter.when]
     if form in CONDITIONAL or not names:
         return []
-    return [f"{form} has no conditions: {listed(names)} will always be drawn; use code, configspace or json"]
+    words = f"{form} has no conditions: {listed(names)} will always be drawn; use code, configspace or json"
+    return [Note("doubt", words)]
 
 
 def plain_domains(space: Space, form: str) -> dict[str, Domain]:
@@ -159,21 +161,12 @@ def _item(name: str, domain: Domain) -> dict[str, Any]:
     if len(values) == 1:
         return {"type": "constant", **common, "value": values[0]}
     if isinstance(domain, Categorical):
-        return {
-            "type": "categorical",
-            **common,
-            "choices": values,
-            "weights": None,
-            "default_value": values[0],
-        }
+        return {"type": "categorical", **common, "choices": values, "weights": None, "default_value": values[0]}
     return {"type": "ordinal", **common, "sequence": values, "default_value": values[0]}
 
 
 def _condition(name: str, domain: Domain) -> dict[str, Any]:
-    parts = [
-        {"type": "IN", "child": name, "parent": parent, "values": list(values)}
-        for parent, values in domain.when
-    ]
+    parts = [{"type": "IN", "child": name, "parent": parent, "values": list(values)} for parent, values in domain.when]
     return parts[0] if len(parts) == 1 else {"type": "AND", "child": name, "conditions": parts}
 
 

@@ -113,9 +113,7 @@ class Grid:
         exact = {(type(label).__name__, label): cell for cell, label in enumerate(self.labels)}
         equal = {label: cell for cell, label in enumerate(self.labels)}
         text = {str(label): cell for cell, label in enumerate(self.labels)}
-        found = [
-            exact.get((type(x).__name__, x), equal.get(x, text.get(str(x), self.outside))) for x in labels
-        ]
+        found = [exact.get((type(x).__name__, x), equal.get(x, text.get(str(x), self.outside))) for x in labels]
         cells = np.array(found, dtype=np.int32)
         if self.inner is not None:  # text such as "0.10" for the number 0.1
             unknown = np.flatnonzero(cells == self.outside)
@@ -186,9 +184,7 @@ def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
     return edges.astype(np.float64)
 
 
-def _range_grid(
-    parameter: Float | Int, edges: Reals, *, prior: Reals, low: float, high: float, even: bool
-) -> Grid:
+def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: float, high: float, even: bool) -> Grid:
     """Cells that touch each other: only the two outermost can refuse a value."""
     cells = len(prior)
     accept_low, accept_high = np.full(cells, -np.inf), np.full(cells, np.inf)
@@ -240,14 +236,7 @@ def _log_int_grid(parameter: Int) -> Grid:
     first = np.ceil(edges[:-1])  # smallest whole number in the cell
     last = np.ceil(edges[1:]) - 1
     mass = np.where(last >= first, np.log((last + 0.5) / (first - 0.5)), 0.0)
-    return _range_grid(
-        parameter,
-        edges,
-        prior=mass / mass.sum(),
-        low=parameter.low,
-        high=parameter.high,
-        even=False,
-    )
+    return _range_grid(parameter, edges, prior=mass / mass.sum(), low=parameter.low, high=parameter.high, even=False)
 
 
 def _label_grid(parameter: Parameter, labels: tuple[Label, ...], *, ordered: bool) -> Grid:
@@ -257,12 +246,7 @@ def _label_grid(parameter: Parameter, labels: tuple[Label, ...], *, ordered: boo
 
 
 def _point_grid(
-    parameter: Parameter,
-    labels: tuple[Label, ...],
-    prior: Reals,
-    *,
-    ordered: bool,
-    edges: Reals | None = None,
+    parameter: Parameter, labels: tuple[Label, ...], prior: Reals, *, ordered: bool, edges: Reals | None = None
 ) -> Grid:
     """Single values: a number must hit one of them, up to the rounding of float32."""
     numeric = all(isinstance(label, int | float) for label in labels)

@@ -87,9 +87,7 @@ class Int(Shown):
         if self.log and self.step != 1:
             raise SpaceError(f"step={self.step} and log=True exclude each other; use step=1 or Ordinal")
         if max(abs(self.low), abs(self.high)) > LARGEST_INT:
-            raise SpaceError(
-                f"bounds {shown(self.low)} and {shown(self.high)} exceed ±2^53; rescale the parameter"
-            )
+            raise SpaceError(f"bounds {shown(self.low)} and {shown(self.high)} exceed ±2^53; rescale the parameter")
         # The last value on the lattice is the true upper bound.
         object.__setattr__(self, "high", self.low + (self.high - self.low) // self.step * self.step)
 
@@ -153,9 +151,7 @@ class Moving(Shown):
                 object.__setattr__(self, name, as_number(getattr(self, name), name))
         object.__setattr__(self, "when", as_conditions(self.when))
         if not isinstance(self.low, str) and not isinstance(self.high, str):
-            raise SpaceError(
-                f"bounds {self.low!r} and {self.high!r} name no column; use Float for fixed bounds"
-            )
+            raise SpaceError(f"bounds {self.low!r} and {self.high!r} name no column; use Float for fixed bounds")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -175,9 +171,7 @@ class Switch(Shown):
         given = self.domains
         pairs = tuple(given.items()) if isinstance(given, Mapping) else tuple(given)
         if not isinstance(self.by, str) or not pairs:
-            raise SpaceError(
-                f"Switch needs the name of a column and a domain by value, not {self.by!r}, {given!r}"
-            )
+            raise SpaceError(f"Switch needs the name of a column and a domain by value, not {self.by!r}, {given!r}")
         for value, domain in pairs:
             if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
                 raise SpaceError(f"Switch: the domain of {value!r} must be a plain parameter, not {domain!r}")
@@ -226,9 +220,7 @@ class Space(Mapping[str, Parameter]):
             if not isinstance(name, str) or not name:
                 raise SpaceError(f"{name!r} is no name for a parameter; use a non-empty string")
             if not isinstance(parameter, Float | Int | Ordinal | Categorical | Moving | Switch):
-                raise SpaceError(
-                    f"{name}: {parameter!r} is no parameter; use Float, Int, Ordinal or Categorical"
-                )
+                raise SpaceError(f"{name}: {parameter!r} is no parameter; use Float, Int, Ordinal or Categorical")
         self._parameters = dict(parameters)
         for name in parameters:
             check_conditions(name, self._parameters)
@@ -282,24 +274,16 @@ def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
     for parent, values in parameters[name].when:
         known = parameters.get(parent)
         choices = (
-            known.choices
-            if isinstance(known, Categorical)
-            else known.values
-            if isinstance(known, Ordinal)
-            else None
+            known.choices if isinstance(known, Categorical) else known.values if isinstance(known, Ordinal) else None
         )
         stray = [value for value in values if choices is not None and value not in choices]
         if stray:
-            raise SpaceError(
-                f"{name}: when {parent} is {stray[0]!r} can never be; {parent} is one of {choices}"
-            )
+            raise SpaceError(f"{name}: when {parent} is {stray[0]!r} can never be; {parent} is one of {choices}")
     ancestors, line = {name}, [name]
     while line:
         for parent, _ in parameters[line.pop()].when if line[-1] in parameters else ():
             if parent == name:
-                raise SpaceError(
-                    f"{name}: its condition depends on itself through {parent!r}; break the circle"
-                )
+                raise SpaceError(f"{name}: its condition depends on itself through {parent!r}; break the circle")
             if parent not in ancestors and parent in parameters:
                 ancestors.add(parent)
                 line.append(parent)
@@ -346,11 +330,7 @@ def parameters_from_dict(plain: Mapping[str, Mapping[str, Any]]) -> dict[str, Pa
 
 
 def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
-    if (
-        not isinstance(fields, Mapping)
-        or not isinstance(fields.get("type"), str)
-        or fields["type"] not in KINDS
-    ):
+    if not isinstance(fields, Mapping) or not isinstance(fields.get("type"), str) or fields["type"] not in KINDS:
         raise SpaceError(f"{name}: {fields!r} needs a 'type' out of {', '.join(KINDS)}")
     arguments = {key: value for key, value in fields.items() if key != "type"}
     known = KINDS[fields["type"]].__match_args__  # the names of its fields

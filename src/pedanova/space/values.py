@@ -59,9 +59,7 @@ def check_bounds(low: float, high: float, *, log: bool) -> None:
     if not isinstance(log, bool):
         raise SpaceError(f"log={log!r} must be True or False")
     if not low < high:
-        raise SpaceError(
-            f"low={shown(low)} must be below high={shown(high)}; a constant is Ordinal([{shown(low)}])"
-        )
+        raise SpaceError(f"low={shown(low)} must be below high={shown(high)}; a constant is Ordinal([{shown(low)}])")
     if log and low <= 0:
         raise SpaceError(f"low={shown(low)} must be above 0 on a log scale; pass log=False or raise low")
 
@@ -88,3 +86,11 @@ def as_label(value: object, what: str) -> Label:
     if isinstance(plain, str | int | float | bool):
         return plain
     return "None" if plain is None else str(plain)
+
+
+def as_real(value: float) -> float:
+    """The nearest float, infinite if the value is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -74,10 +74,7 @@ class TestRanks:
     @pytest.mark.parametrize("objectives", [2, 3, 5])
     def test_the_kernel_and_python_agree(self, objectives: int, monkeypatch: pytest.MonkeyPatch) -> None:
         random = np.random.default_rng(objectives)
-        samples = [
-            random.normal(size=(600, objectives)),
-            random.integers(0, 6, (600, objectives)).astype(float),
-        ]
+        samples = [random.normal(size=(600, objectives)), random.integers(0, 6, (600, objectives)).astype(float)]
         fast = [(ranks_of(sample), order_rows(sample)) for sample in samples]
         monkeypatch.setattr("pedanova.base.kernel.library.available", lambda: False)
         for sample, (ranks, order) in zip(samples, fast, strict=True):
@@ -110,9 +107,7 @@ class TestOrder:
         order, ranks = order_rows(losses), ranks_of(losses)
         shuffled = random.permutation(len(losses))
         np.testing.assert_array_equal(order_rows(losses[shuffled]), order[shuffled])
-        bent = np.stack(
-            [[np.arctan, np.cbrt, lambda x: 3 * x + 1][k % 3](c) for k, c in enumerate(losses.T)], axis=1
-        )
+        bent = np.stack([[np.arctan, np.cbrt, lambda x: 3 * x + 1][k % 3](c) for k, c in enumerate(losses.T)], axis=1)
         np.testing.assert_array_equal(order_rows(bent), order)
         for columns in permutations(range(losses.shape[1])):
             np.testing.assert_array_equal(ranks_of(losses[:, list(columns)]), ranks)

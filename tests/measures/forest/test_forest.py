@@ -207,9 +207,7 @@ def test_conditional_parameters() -> None:
     assert len(np.unique(encoded.matrix[idle, 2])) == 1
     assert (encoded.matrix[idle, 5] == 1).all()
     nesterov = encoded.axes[2]
-    assert sorted(np.diff(nesterov.reached)) == pytest.approx(
-        sorted([idle.mean(), *[(~idle).mean() / 2] * 2])
-    )
+    assert sorted(np.diff(nesterov.reached)) == pytest.approx(sorted([idle.mean(), *[(~idle).mean() / 2] * 2]))
     assert encoded.matrix[:, 4].min() >= 0 <= encoded.matrix[:, 4].max() <= 1
     found = a.forest(trees=16)
     assert next(iter(found)) == "momentum"

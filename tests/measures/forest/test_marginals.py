@@ -73,8 +73,7 @@ def cells_along(axis: Axis, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def enumerated(trees: Sequence[TreeArrays], axes: Sequence[Axis]) -> tuple[np.ndarray, list[np.ndarray]]:
     """The mean of the trees on the full product of all cells, and the weights along each axis."""
     cuts = [
-        np.unique(np.concatenate([tree.threshold[tree.feature == dim] for tree in trees]))
-        for dim in range(len(axes))
+        np.unique(np.concatenate([tree.threshold[tree.feature == dim] for tree in trees])) for dim in range(len(axes))
     ]
     points, weights = zip(*map(cells_along, axes, cuts), strict=True)
     values = np.mean([predict(tree, np.array(list(product(*points)))) for tree in trees], axis=0)
@@ -197,9 +196,7 @@ def optuna_study(rows: int) -> object:
             "two": str(random.choice(["a", "b"])),
             "three": str(random.choice(["x", "y", "z"])),
         }
-        value = (
-            row["plain"] ** 2 + row["whole"] * (row["two"] == "a") + 3 * (row["three"] == "z") + row["log"]
-        )
+        value = row["plain"] ** 2 + row["whole"] * (row["two"] == "a") + 3 * (row["three"] == "z") + row["log"]
         study.add_trial(optuna.trial.create_trial(params=row, distributions=space, value=value))
     return study
 
@@ -264,11 +261,7 @@ def test_a_forest_over_labels_equals_enumeration() -> None:
     """Lattices as `encode` makes them: every whole number and category is one point."""
     random = np.random.default_rng(1)
     names = ["layers", "batch", "optimizer"]
-    columns = (
-        random.integers(1, 6, 60),
-        random.choice([16, 32, 64], 60),
-        random.choice(["a", "b", "c", "d"], 60),
-    )
+    columns = (random.integers(1, 6, 60), random.choice([16, 32, 64], 60), random.choice(["a", "b", "c", "d"], 60))
     space = {
         "layers": pa.Int(1, 7, log=True),
         "batch": pa.Ordinal([16, 32, 64]),

@@ -130,12 +130,7 @@ class TestChoice:
     def test_too_few_and_too_many_rows_are_counted(self, rows: int, words: str) -> None:
         a = pa.analyze(uniform(rows), "loss", space=SPACE)
         assert a.importance(0.2, draws=0).estimator == "counts"
-        refuse(
-            QueryError,
-            words,
-            "use estimator='counts'",
-            of=lambda: a.importance(0.2, estimator="surrogate"),
-        )
+        refuse(QueryError, words, "use estimator='counts'", of=lambda: a.importance(0.2, estimator="surrogate"))
 
     def test_forty_rows_are_enough(self) -> None:
         a = pa.analyze(uniform(40), "loss", space=SPACE)
@@ -167,9 +162,7 @@ class TestChoice:
         refuse(QueryError, "a mask, a box or a condition", of=lambda: a.importance(estimator="surrogate"))
 
     @pytest.mark.parametrize("smoothing", ["none", 3.0])
-    def test_smoothing_of_ones_own_is_a_matter_of_counts(
-        self, smooth: pa.Analysis, smoothing: object
-    ) -> None:
+    def test_smoothing_of_ones_own_is_a_matter_of_counts(self, smooth: pa.Analysis, smoothing: object) -> None:
         assert smooth.importance(smoothing=smoothing, draws=0).estimator == "counts"
         refuse(
             QueryError,
@@ -181,20 +174,12 @@ class TestChoice:
         smooth.save(tmp_path / "kept.pedanova")
         kept = pa.load(tmp_path / "kept.pedanova")
         assert kept.importance(draws=0).estimator == "counts"
-        refuse(
-            QueryError,
-            "the rows are no longer at hand",
-            of=lambda: kept.importance(estimator="surrogate"),
-        )
+        refuse(QueryError, "the rows are no longer at hand", of=lambda: kept.importance(estimator="surrogate"))
 
     def test_a_complete_lattice_is_counted(self) -> None:
         a = pa.analyze(lattice(), "loss")
         assert a.importance(0.2, draws=0).estimator == "counts"
-        refuse(
-            QueryError,
-            "the table holds every configuration",
-            of=lambda: a.importance(0.2, estimator="surrogate"),
-        )
+        refuse(QueryError, "the table holds every configuration", of=lambda: a.importance(0.2, estimator="surrogate"))
 
     def test_a_lattice_with_as_many_rows_but_not_every_configuration_is_not_complete(self) -> None:
         """60 rows of 20 configurations, of which the last is not among them."""
@@ -206,11 +191,7 @@ class TestChoice:
         """The best tenth of the first rows is no tenth of these."""
         b = pa.analyze(uniform(100, seed=1), "loss", space=SPACE, levels=smooth.levels)
         assert b.importance(0.2, draws=0).estimator == "counts"
-        refuse(
-            QueryError,
-            "the quantiles are those of other rows",
-            of=lambda: b.importance(0.2, estimator="surrogate"),
-        )
+        refuse(QueryError, "the quantiles are those of other rows", of=lambda: b.importance(0.2, estimator="surrogate"))
 
     def test_without_scipy_counts_answer_and_the_extra_is_named(
         self, smooth: pa.Analysis, monkeypatch: pytest.MonkeyPatch
@@ -365,7 +346,7 @@ class TestNear:
     @pytest.mark.parametrize("by_value", [False, True])
     def test_the_surroundings_of_a_region_have_a_model_too(self, large: pa.Analysis, by_value: bool) -> None:
         """Three times the region's rows, asked about the region's own."""
-        losses = np.sort(large._source().ranked)
+        losses = np.sort(large._observed().ranked)
         cuts = [pa.at_most(losses[9]), pa.at_most(losses[49])] if by_value else [0.02, 0.1]
         beliefs, _ = self.beliefs(large, *cuts)
         assert [len(belief.model.rows) for belief in beliefs] == [500, 150, 50]
@@ -397,11 +378,9 @@ class TestNear:
         sure = Told([], np.r_[np.full(100, 99.0), np.full(100, 1.0)])
         assert sure.ends(values) == (0.0, 0.0)
 
-    def test_a_quantile_inside_a_region_of_values_is_left_to_the_model_of_all_rows(
-        self, wide: pa.Analysis
-    ) -> None:
+    def test_a_quantile_inside_a_region_of_values_is_left_to_the_model_of_all_rows(self, wide: pa.Analysis) -> None:
         """A tenth of all rows is a fifth of this region: a model of it alone would not know."""
-        middle = float(np.median(wide._source().ranked))
+        middle = float(np.median(wide._observed().ranked))
         assert len(self.beliefs(wide, 0.1, pa.at_most(middle))[0]) == 1
         assert len(self.beliefs(wide, pa.at_most(middle / 2), pa.at_most(middle))[0]) == 2
 
@@ -444,12 +423,7 @@ def test_a_parameter_that_decides_everything_explains_at_most_everything(smooth:
 def test_rows_of_an_adaptive_sampler_have_no_say_against_the_model() -> None:
     """Unevenness is near 0 for uniform rows of every kind, and large where a sampler had its likes."""
     random = np.random.default_rng(3)
-    for parameter in (
-        pa.Float(0, 1),
-        pa.Int(1, 7),
-        pa.Categorical(["a", "b", "c"]),
-        pa.Ordinal([1, 2, 4, 8]),
-    ):
+    for parameter in (pa.Float(0, 1), pa.Int(1, 7), pa.Categorical(["a", "b", "c"]), pa.Ordinal([1, 2, 4, 8])):
         grid = grid_of(parameter)
         even = random.choice(grid.cells, 400, p=grid.prior)
         assert abs(unevenness(even, grid)) < 0.1

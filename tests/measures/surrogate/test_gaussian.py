@@ -60,14 +60,8 @@ def process(sample: tuple[Features, np.ndarray, np.ndarray]) -> Process:
 
 
 @settings(max_examples=100)
-@given(
-    st.lists(st.sampled_from([0, 1, 2, 5]), min_size=1, max_size=5),
-    st.integers(0, 2**32),
-    st.floats(1e-4, 150.0),
-)
-def test_the_distance_of_embedded_rows_is_the_weighted_sum(
-    sizes: list[int], seed: int, largest: float
-) -> None:
+@given(st.lists(st.sampled_from([0, 1, 2, 5]), min_size=1, max_size=5), st.integers(0, 2**32), st.floats(1e-4, 150.0))
+def test_the_distance_of_embedded_rows_is_the_weighted_sum(sizes: list[int], seed: int, largest: float) -> None:
     features = mixed(6, seed, tuple(sizes))
     weights = random(seed + 1).random(len(sizes)) * largest
     points = features.embed(weights)
@@ -117,9 +111,7 @@ def test_leaving_one_out_is_fitting_without_it(sample, process: Process) -> None
     expected, spread = process.leave_one_out()
     for row in range(len(scores)):
         others = np.delete(np.arange(len(scores)), row)
-        mean, variance = condition(features.take(others), scores[others], place).predict(
-            features.take(np.array([row]))
-        )
+        mean, variance = condition(features.take(others), scores[others], place).predict(features.take(np.array([row])))
         assert expected[row] == pytest.approx(mean[0], abs=1e-8)
         # A row of the covariance carries the jitter too, a point elsewhere does not.
         assert spread[row] == pytest.approx(variance[0] + JITTER, abs=1e-8)

@@ -219,18 +219,7 @@ def known(signed: list[float], *, spread: float = 0.01) -> Surrogate:
     features = features_of(Space({"x": pa.Int(0, 1)}), {"x": rows.astype(np.int32)}, {"x": np.zeros(1, "i4")})
     drawn = scores[:, None] + np.array([0.0, 10.0])
     return Surrogate(
-        rows,
-        {},
-        {},
-        drawn,
-        objective,
-        scores,
-        scores,
-        some,
-        features,
-        process,
-        rows,
-        process.settings[None, :],
+        rows, {}, {}, drawn, objective, scores, scores, some, features, process, rows, process.settings[None, :]
     )
 
 

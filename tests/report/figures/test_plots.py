@@ -123,9 +123,7 @@ def test_every_target_is_marked_on_the_objective(a: pa.Analysis, tmp_path: Path)
     """On the ladder of levels or beside it; where it cannot be known, that is said."""
     error = np.sort(a.observations.ranked)
     for target, rows in ((0.1, 100), (0.123, 123), (pa.between(0.05, 0.777), 777)):
-        marks = [
-            line for line in a.plot.objective(target).lines if str(line.get_label()).startswith("target")
-        ]
+        marks = [line for line in a.plot.objective(target).lines if str(line.get_label()).startswith("target")]
         assert [float(line.get_xdata()[0]) for line in marks] == [error[rows - 1]]
     a.save(tmp_path / "run.pedanova")
     loaded = pa.load(tmp_path / "run.pedanova")
@@ -142,9 +140,7 @@ def test_given_axes_are_used(a: pa.Analysis) -> None:
 
 def test_many_parameters_odd_names_and_styles() -> None:
     rng = np.random.default_rng(0)
-    data: dict[str, object] = {
-        f"${i}^_$ a very long name of a parameter {'x' * i}": rng.random(300) for i in range(40)
-    }
+    data: dict[str, object] = {f"${i}^_$ a very long name of a parameter {'x' * i}": rng.random(300) for i in range(40)}
     data["cat"] = rng.choice([f"category {i}" for i in range(20)], 300)
     a = pa.analyze(data, rng.random(300), params=list(data))
     with plt.style.context("dark_background"):
@@ -205,9 +201,7 @@ def test_the_reduced_space_is_drawn_over_the_densities() -> None:
 
 def test_a_reduction_of_many_parameters_is_drawn() -> None:
     rng = np.random.default_rng(0)
-    data: dict[str, object] = {
-        f"a very long name of a parameter, number {i}": rng.random(200) for i in range(39)
-    }
+    data: dict[str, object] = {f"a very long name of a parameter, number {i}": rng.random(200) for i in range(39)}
     data["cat"] = rng.choice([f"category {i}" for i in range(20)], 200)
     a = pa.analyze(data, rng.random(200), params=list(data))
     axes = a.plot.reduction(estimator="counts")

@@ -17,7 +17,7 @@ from pedanova.base.terminal_text import bar, shorten
 from pedanova.errors import DataError
 from pedanova.reduction.result import ReducedSpace, Verdict
 from pedanova.report.page.html import asset, space_card
-from pedanova.report.sentences import contrast, gathered, joined, summarize
+from pedanova.report.sentences import contrast, joined, summarize
 
 HOSTILE = "</script><script>alert('1')</script>\"'><img src=x onerror=alert(1)>"
 
@@ -175,13 +175,3 @@ def test_bars(part: float, full: int) -> None:
 def test_long_names_are_cut_in_the_middle() -> None:
     assert shorten("x" * 100) == "x" * 19 + "…" + "x" * 19
     assert shorten("a\x1b[0m\n") == "a�[0m�"
-
-
-def test_notes_that_say_the_same_are_gathered() -> None:
-    notes = ["a: 3 categories", "10 rows dropped", "b: boolean", "c: 3 categories", "x: y: z"]
-    assert gathered(notes, ["a", "b", "c"]) == [
-        "a, c: 3 categories",
-        "10 rows dropped",
-        "b: boolean",
-        "x: y: z",
-    ]

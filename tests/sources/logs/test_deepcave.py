@@ -29,9 +29,7 @@ ACCURACY = ERROR | {"name": "accuracy", "optimize": "upper"}
 TIME = ERROR | {"name": "time"}
 
 
-def trial(
-    number: int, costs: list[Any], status: Any = 1, *, budget: float = 0.0, seed: Any = -1
-) -> list[Any]:
+def trial(number: int, costs: list[Any], status: Any = 1, *, budget: float = 0.0, seed: Any = -1) -> list[Any]:
     return [number, budget, seed, costs, 1.0, 3.5, status, {}]
 
 
@@ -43,9 +41,7 @@ def write(
     history: str = "history.jsonl",
     count: int = 30,
 ) -> Path:
-    (folder / "meta.json").write_text(
-        json.dumps({"objectives": goals or (ERROR,), "budgets": [0.0]}, indent=4)
-    )
+    (folder / "meta.json").write_text(json.dumps({"objectives": goals or (ERROR,), "budgets": [0.0]}, indent=4))
     configs = {str(number): {"x": number / count, "k": 1 + number % 3} for number in range(count)}
     (folder / "configs.json").write_text(json.dumps(configs, indent=4))
     (folder / "origins.json").write_text(json.dumps(dict.fromkeys(configs)))
@@ -61,7 +57,7 @@ def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
     rows = [trial(number, [number / 30]) for number in range(30)]
     rows = rows if seeds else [[*row[:2], *row[3:]] for row in rows]  # as written before version 1.3
     records = read_records(write(tmp_path, rows, history=history))
-    told = records.told
+    told = records.account
     assert (told.params, told.objectives, told.directions) == (("x", "k"), ("error",), ("minimize",))
     assert told.space == Space({"x": Float(0, 1), "k": Int(1, 3)})
     assert (told.where, told.repeats) == (None, "all")
@@ -75,12 +71,12 @@ def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
 def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:
     rows = [trial(number, [number / 30, 1.0, float(number)]) for number in range(30)]
     write(tmp_path, rows, ACCURACY, ERROR, TIME)
-    told = read_records(tmp_path).told
+    told = read_records(tmp_path).account
     assert (told.objectives, told.directions) == (("accuracy", "error"), ("maximize", "minimize"))
     assert any("the time" in note for note in read_records(tmp_path).notes)
     assert pedanova.analyze(tmp_path, "time", threads=1).rows == 30
     write(tmp_path, [trial(number, [float(number)]) for number in range(30)], TIME)
-    assert read_records(tmp_path).told.objectives == ("time",)
+    assert read_records(tmp_path).account.objectives == ("time",)
 
 
 def test_budgets_seeds_and_states(tmp_path: Path) -> None:
@@ -88,7 +84,7 @@ def test_budgets_seeds_and_states(tmp_path: Path) -> None:
     rows += [trial(number, [float(number)], budget=5.0, seed=seed) for number in range(12) for seed in (3, 4)]
     rows += [trial(20, [None], status, budget=5.0, seed=3) for status in (2, 3, 4, 5, 6, 9)]
     write(tmp_path, rows)
-    told = read_records(tmp_path).told
+    told = read_records(tmp_path).account
     assert (told.where, told.repeats) == ("budget == 5.0", "mean")
     a = pedanova.analyze(tmp_path, threads=1)
     assert a.rows == 12
@@ -100,7 +96,7 @@ def test_an_infinite_budget_is_the_highest(tmp_path: Path) -> None:
     rows = [trial(number, [float(number)], budget=1.0) for number in range(30)]
     rows += [trial(number, [float(number)], budget=float("inf")) for number in range(12)]
     write(tmp_path, rows)
-    assert read_records(tmp_path).told.where == "budget > 1.0"
+    assert read_records(tmp_path).account.where == "budget > 1.0"
     assert pedanova.analyze(tmp_path, threads=1).rows == 12
 
 
@@ -114,7 +110,7 @@ def test_without_space_or_configuration(tmp_path: Path) -> None:
     write(tmp_path, [trial(number, [float(number)]) for number in range(32)], space=None)
     records = read_records(tmp_path)
     assert records.rows == 30
-    assert records.told.space is None
+    assert records.account.space is None
     assert any("2 trials have no configuration" in note for note in records.notes)
 
 
@@ -174,9 +170,7 @@ TRIALS = (
 
 
 def write_tables(folder: Path, *, space: list[str] | None = None, head: str = TRIALS, rows: int = 30) -> Path:
-    (folder / "configspace.csv").write_text(
-        "\n".join([HEAD, *(SPACE_ROWS if space is None else space)]) + "\n"
-    )
+    (folder / "configspace.csv").write_text("\n".join([HEAD, *(SPACE_ROWS if space is None else space)]) + "\n")
     lines = [
         f"{i},{1e-4 * 1.3**i},{1 + i % 4},{('sgd', 'adam')[i % 2]},{'sml'[i % 3]},{i / 30},"
         f"{'crashed' if i == 3 else 'success'},{i},{i + 1},1,-1,"
@@ -188,7 +182,7 @@ def write_tables(folder: Path, *, space: list[str] | None = None, head: str = TR
 
 def test_tables(tmp_path: Path) -> None:
     records = read_records(write_tables(tmp_path))
-    told = records.told
+    told = records.account
     assert told.source == f"DeepCAVE table {tmp_path.name!r}"
     assert told.space == Space(
         {
@@ -207,11 +201,9 @@ def test_tables(tmp_path: Path) -> None:
 def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
     write_tables(tmp_path)
     head, *lines = (tmp_path / "trials.csv").read_text().splitlines()
-    more = [
-        line.replace(",1,-1,", f",{budget},{seed},") for line in lines for budget in (1, 3) for seed in (5, 6)
-    ]
+    more = [line.replace(",1,-1,", f",{budget},{seed},") for line in lines for budget in (1, 3) for seed in (5, 6)]
     (tmp_path / "trials.csv").write_text("\n".join([head, *more]) + "\n")
-    told = read_records(tmp_path).told
+    told = read_records(tmp_path).account
     assert (told.where, told.repeats) == ("budget == 3.0", "mean")
     assert pedanova.analyze(tmp_path, threads=1).rows == 29
 
@@ -236,11 +228,7 @@ def test_tables_cut_short(tmp_path: Path, name: str) -> None:
         tame(lambda: pedanova.analyze(tmp_path, threads=1))
 
 
-@given(
-    st.text(alphabet='x1,."\n-', max_size=12),
-    st.sampled_from(["configspace.csv", "trials.csv"]),
-    st.floats(0, 1),
-)
+@given(st.text(alphabet='x1,."\n-', max_size=12), st.sampled_from(["configspace.csv", "trials.csv"]), st.floats(0, 1))
 def test_odd_tables(tmp_path_factory: pytest.TempPathFactory, text: str, name: str, part: float) -> None:
     folder = write_tables(tmp_path_factory.mktemp("tables"))
     content = (folder / name).read_text()

@@ -27,13 +27,7 @@ def trial(n: int, *, status: str = "ok", state: int = 2, **vals: list[Any]) -> d
         "tid": n,
         "spec": None,
         "result": {"loss": float(n), "status": status, "acc": 0.1 * n, "history": [1, 2], "note": "text"},
-        "misc": {
-            "tid": n,
-            "cmd": ("domain_attachment", "x"),
-            "workdir": None,
-            "idxs": {},
-            "vals": own | vals,
-        },
+        "misc": {"tid": n, "cmd": ("domain_attachment", "x"), "workdir": None, "idxs": {}, "vals": own | vals},
         "exp_key": "first" if n < 5 else "second",
         "owner": None,
         "version": 0,
@@ -62,10 +56,10 @@ def test_every_form(tmp_path: Path, form: str) -> None:
     path = write(tmp_path / "t.json", content)
     data = {"object": Trials(TRIALS), "list": TRIALS}.get(form)
     records = read_untouched(path) if data is None else read_records(data)
-    assert records.told.params == ("lr", "c", "x; 'ü'")
-    assert records.told.objectives == ("loss",)
-    assert records.told.directions == ("minimize",)
-    assert records.told.metrics == ("loss", "acc")
+    assert records.account.params == ("lr", "c", "x; 'ü'")
+    assert records.account.objectives == ("loss",)
+    assert records.account.directions == ("minimize",)
+    assert records.account.metrics == ("loss", "acc")
     assert cells(records, "c") == [0, 1] * 5
     assert cells(records, "x; 'ü'")[:2] == [None, 0.5]
     assert any("hp.choice as the index" in note for note in records.notes)
@@ -101,9 +95,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     text = json.dumps(TRIALS, default=plain)
     refuse(FormatError, "t.json", "no JSON", of=lambda: read_records(write(tmp_path / "t.json", text[:-40])))
     marks = {"tid": 1, "misc": {"vals": {}}}
-    refuse(
-        FormatError, "t.json", "list of trials", of=lambda: read_records(write(tmp_path / "t.json", marks))
-    )
+    refuse(FormatError, "t.json", "list of trials", of=lambda: read_records(write(tmp_path / "t.json", marks)))
     refuse(DataError, "a.json", ".json", of=lambda: read_records(write(tmp_path / "a.json", {"x": 1})))
     refuse(DataError, "pickle", of=lambda: read_records(write(tmp_path / "trials.pkl", "x")))
 

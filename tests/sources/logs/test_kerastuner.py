@@ -44,20 +44,11 @@ SPACE = [
 def entry(n: int, values: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     """One trial.json: two epochs of two executions, the second the better."""
     branch = {"C; 'ü'": 0.5 + n / 10} if n % 2 else {"depth": 1 + n % 9}
-    own = {
-        "model": "svm" if n % 2 else "tree",
-        "units": 8,
-        "lr": 0.001 * (n + 1),
-        "width": 16,
-        "flag": n % 3 == 0,
-    }
+    own = {"model": "svm" if n % 2 else "tree", "units": 8, "lr": 0.001 * (n + 1), "width": 16, "flag": n % 3 == 0}
     steps = [{"value": [0.0, 0.0], "step": 0}, {"value": [float(n), n + 1.0], "step": 1}]
     return {
         "trial_id": f"{n:02d}",
-        "hyperparameters": {
-            "space": SPACE,
-            "values": (own | branch | {"fix": 3}) if values is None else values,
-        },
+        "hyperparameters": {"space": SPACE, "values": (own | branch | {"fix": 3}) if values is None else values},
         "metrics": {
             "metrics": {
                 "loss": {"direction": "min", "observations": [{"value": [1.0], "step": 0}]},
@@ -82,11 +73,11 @@ def project(folder: Path, entries: list[Any], space: Any = SPACE) -> Path:
 def test_a_project(tmp_path: Path) -> None:
     folder = project(tmp_path / "p; 'ü'", [entry(n) for n in range(12)])
     records = read_untouched(folder)
-    assert records.told.source == "Keras Tuner project \"p; 'ü'\""
-    assert records.told.objectives == ("val_acc",)
-    assert records.told.directions == ("maximize",)
-    assert records.told.conditions
-    assert records.told.space == Space(
+    assert records.account.source == "Keras Tuner project \"p; 'ü'\""
+    assert records.account.objectives == ("val_acc",)
+    assert records.account.directions == ("maximize",)
+    assert records.account.conditions
+    assert records.account.space == Space(
         {
             "model": Categorical(("svm", "tree")),
             "units": Ordinal((8, 16, 32)),
@@ -115,11 +106,9 @@ def test_states(tmp_path: Path) -> None:
 
 def test_a_score_that_is_no_metric(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", [entry(n, score=100.0 + n) for n in range(6)])
-    told = read_records(folder).told
+    told = read_records(folder).account
     assert (told.objectives, told.directions) == (("score",), ())
-    assert any(
-        "whether score is to be minimised" in note for note in pedanova.analyze(folder, threads=1).notes
-    )
+    assert any("whether score is to be minimised" in note for note in pedanova.analyze(folder, threads=1).notes)
 
 
 def test_hyperband(tmp_path: Path) -> None:
@@ -129,7 +118,7 @@ def test_hyperband(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", entries)
     records = read_records(folder)
     assert any("6 of 8" in note for note in pedanova.analyze(folder, threads=1).notes)
-    assert records.told.where == "`tuner/epochs` == 2"
+    assert records.account.where == "`tuner/epochs` == 2"
     assert "tuner/bracket" not in records.columns
 
 
@@ -150,7 +139,7 @@ def test_hyperband(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_domains(tmp_path: Path, space: Any, expected: Any) -> None:
     folder = project(tmp_path / "p", [entry(n, {"a": 1, "m": 1}) for n in range(3)], space)
-    found = read_records(folder).told.space
+    found = read_records(folder).account.space
     assert found is not None
     assert found["a"] == expected
 
@@ -170,9 +159,9 @@ def test_domains(tmp_path: Path, space: Any, expected: Any) -> None:
 )  # fmt: skip
 def test_a_space_that_makes_no_sense(tmp_path: Path, space: Any) -> None:
     records = read_records(project(tmp_path / "p", [entry(n) for n in range(4)], space))
-    assert records.told.space is None
+    assert records.account.space is None
     assert any("not understood" in note for note in records.notes)
-    assert "lr" in records.told.params
+    assert "lr" in records.account.params
 
 
 def test_damaged_files(tmp_path: Path) -> None:
@@ -183,10 +172,8 @@ def test_damaged_files(tmp_path: Path) -> None:
     write(folder / "trial_04" / "trial.json", [])
     records = read_untouched(folder)
     assert records.rows == 4
-    assert records.told.space is not None
-    assert any(
-        "2 trials cannot be read and are left out: trial_03, trial_04" in note for note in records.notes
-    )
+    assert records.account.space is not None
+    assert any("2 trials cannot be read and are left out: trial_03, trial_04" in note for note in records.notes)
     assert any("oracle.json cannot be read" in note for note in records.notes)
     for place in folder.glob("trial_*/trial.json"):
         write(place, "{")

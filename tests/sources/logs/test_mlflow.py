@@ -78,25 +78,14 @@ def write_database(root: Path, experiments: dict[str, list[dict[str, Any]]], sta
                 store.execute("INSERT INTO params VALUES (?, ?, ?)", (key, str(value), one["key"]))
             for key, value in one["metrics"].items():
                 is_nan = value != value
-                number_kept = (
-                    0.0 if is_nan else max(min(value, 1.7976931348623157e308), -1.7976931348623157e308)
-                )
+                number_kept = 0.0 if is_nan else max(min(value, 1.7976931348623157e308), -1.7976931348623157e308)
                 latest = (key, number_kept, 1769, 2, is_nan, one["key"])
                 store.execute("INSERT INTO latest_metrics VALUES (?, ?, ?, ?, ?, ?)", latest)
                 for step in (2, 0, 1):
-                    row = (
-                        key,
-                        number_kept if step == 2 else 0.5,
-                        1767 + step,
-                        one["key"],
-                        step,
-                        is_nan and step == 2,
-                    )
+                    row = (key, number_kept if step == 2 else 0.5, 1767 + step, one["key"], step, is_nan and step == 2)
                     store.execute("INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)", row)
             if "parent" in one:
-                store.execute(
-                    "INSERT INTO tags VALUES ('mlflow.parentRunId', ?, ?)", (one["parent"], one["key"])
-                )
+                store.execute("INSERT INTO tags VALUES ('mlflow.parentRunId', ?, ?)", (one["parent"], one["key"]))
     store.commit()
     store.close()
     return path
@@ -110,9 +99,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 RUNS = [
     run(
-        f"r{n}",
-        {"lr": n / 10, "opt": "adam" if n % 2 else "sgd", "net/depth": n % 3, "fixed": "x"},
-        {"loss": float(n)},
+        f"r{n}", {"lr": n / 10, "opt": "adam" if n % 2 else "sgd", "net/depth": n % 3, "fixed": "x"}, {"loss": float(n)}
     )
     for n in range(6)
 ]
@@ -120,9 +107,9 @@ RUNS = [
 
 def test_one_experiment(store: Store) -> None:
     records = read_untouched(store({"it's; ü": RUNS, "Default": []}))
-    assert records.told.source == 'MLflow experiment "it\'s; ü"'
-    assert set(records.told.params) == {"lr", "opt", "net/depth"}
-    assert records.told.objectives == records.told.metrics == ("loss",)
+    assert records.account.source == 'MLflow experiment "it\'s; ü"'
+    assert set(records.account.params) == {"lr", "opt", "net/depth"}
+    assert records.account.objectives == records.account.metrics == ("loss",)
     assert records.columns["lr"].values.dtype.kind == "f"  # text in the store, numbers all the same
     assert records.columns["net/depth"].values.dtype.kind == "i"
     assert cells(records, "loss") == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
@@ -154,14 +141,7 @@ def test_states_and_deleted_runs(store: Store) -> None:
 def test_several_experiments(store: Store) -> None:
     other = [one | {"key": f"s{one['key']}"} for one in RUNS[:4]]
     path = store({"one": RUNS, "two; 'x'": other, "empty": []})
-    refuse(
-        DataError,
-        "2 experiments",
-        "study=",
-        "one (6 runs)",
-        "two; 'x' (4 runs)",
-        of=lambda: read_records(path),
-    )
+    refuse(DataError, "2 experiments", "study=", "one (6 runs)", "two; 'x' (4 runs)", of=lambda: read_records(path))
     assert read_records(path, study="two; 'x'").rows == 4
     assert read_records(path, study="2").rows == 4
     refuse(DataError, "'three'", "one (6 runs)", of=lambda: read_records(path, study="three"))
@@ -180,12 +160,10 @@ def test_parents_and_bare_runs(store: Store) -> None:
 
 def test_odd_metrics(store: Store) -> None:
     values = [float("nan"), float("inf"), float("-inf"), 1.0, 2.0, 3.0]
-    runs = [
-        one | {"metrics": {"loss": value, "system/cpu": 1.0}} for one, value in zip(RUNS, values, strict=True)
-    ]
+    runs = [one | {"metrics": {"loss": value, "system/cpu": 1.0}} for one, value in zip(RUNS, values, strict=True)]
     records = read_records(store({"e": runs}))
     assert cells(records, "loss") == [None, float("inf"), float("-inf"), 1.0, 2.0, 3.0]
-    assert records.told.metrics == ("loss",)
+    assert records.account.metrics == ("loss",)
 
 
 def test_several_metrics_must_be_chosen_from(store: Store) -> None:
@@ -214,7 +192,7 @@ def test_places_around_the_store(tmp_path: Path) -> None:
     assert read_records(f"file://{store}").rows == 6
     refuse(DataError, "single MLflow run", str(store / "1"), of=lambda: read_records(store / "1" / "r0"))
     (store / "1" / "meta.yaml").unlink()
-    assert read_records(store).told.source == "MLflow experiment '1'"
+    assert read_records(store).account.source == "MLflow experiment '1'"
     assert read_records(store, study="1").rows == 6
 
 
@@ -251,10 +229,7 @@ def test_meta_yaml() -> None:
 
 
 @settings(max_examples=30)
-@given(
-    part=st.sampled_from(["meta.yaml", "params/lr", "metrics/loss"]),
-    content=st.text(max_size=30) | st.binary(),
-)
+@given(part=st.sampled_from(["meta.yaml", "params/lr", "metrics/loss"]), content=st.text(max_size=30) | st.binary())
 def test_any_file(tmp_path_factory: pytest.TempPathFactory, part: str, content: str | bytes) -> None:
     root = tmp_path_factory.mktemp("odd")
     place = write_files(root, {"one": RUNS}) / "1" / "r0" / part

@@ -33,11 +33,7 @@ def trial(folder: Path, number: int, params: Any = None, lines: list[Any] | None
     """One trial's folder; its name."""
     name = f"train_b92c8_{number:05d}_{number}_lr=0.1,act='a;b'_2025-05-22"
     config = {"lr": number / 10, "net": {"depth": number % 3}, "seed": 1} if params is None else params
-    rows = (
-        [result(str(number), 1, loss=9.0), result(str(number), 2, loss=float(number))]
-        if lines is None
-        else lines
-    )
+    rows = [result(str(number), 1, loss=9.0), result(str(number), 2, loss=float(number))] if lines is None else lines
     write(folder / name / "params.json", config)
     write(folder / name / "result.json", "".join(json.dumps(row) + "\n" for row in rows))
     return name
@@ -46,16 +42,12 @@ def trial(folder: Path, number: int, params: Any = None, lines: list[Any] | None
 def entry(name: str, status: str, **more: Any) -> list[str]:
     """A trial in experiment_state, as Ray 2.7 and later write it."""
     return [
-        json.dumps(
-            {"trial_id": name, "relative_logdir": name, "status": status, "config": {"fn": PICKLED}} | more
-        ),
+        json.dumps({"trial_id": name, "relative_logdir": name, "status": status, "config": {"fn": PICKLED}} | more),
         json.dumps({"last_result": {}, "error_filename": None}),
     ]
 
 
-def state(
-    folder: Path, entries: list[Any], *, key: str = "trial_data", metric: Any = None, **runner: Any
-) -> Path:
+def state(folder: Path, entries: list[Any], *, key: str = "trial_data", metric: Any = None, **runner: Any) -> Path:
     content = {key: entries, "runner_data": {"_metric": metric, **runner}, "stats": {"start_time": 1.0}}
     return write(folder / "experiment_state-2025-05-22_16-04-48.json", content)
 
@@ -72,11 +64,11 @@ def experiment(tmp_path: Path) -> Path:
 
 def test_an_experiment(experiment: Path) -> None:
     records = read_untouched(experiment)
-    assert records.told.source == "Ray Tune experiment \"exp; 'ü'\""
-    assert records.told.params == ("lr", "net.depth")
-    assert records.told.objectives == ("loss",)
-    assert records.told.directions == ()
-    assert records.told.metrics == ("loss",)
+    assert records.account.source == "Ray Tune experiment \"exp; 'ü'\""
+    assert records.account.params == ("lr", "net.depth")
+    assert records.account.objectives == ("loss",)
+    assert records.account.directions == ()
+    assert records.account.metrics == ("loss",)
     assert cells(records, "loss") == [float(number) for number in range(8)]
     assert cells(records, "training_iteration") == [2] * 8
     assert "the same in every trial and left out: seed" in records.notes
@@ -84,9 +76,7 @@ def test_an_experiment(experiment: Path) -> None:
 
 def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
     a = pedanova.analyze(experiment, threads=1)
-    assert any(
-        "whether loss is to be minimised; it is: pass direction='maximize'" in note for note in a.notes
-    )
+    assert any("whether loss is to be minimised; it is: pass direction='maximize'" in note for note in a.notes)
     b = pedanova.analyze(experiment, direction="maximize", threads=1)
     assert not any("minimised" in note for note in b.notes)
 
@@ -95,7 +85,7 @@ def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
 def test_a_mode_where_it_is_told(experiment: Path, mode: str, direction: str) -> None:
     names = [place.name for place in experiment.iterdir() if place.is_dir()]
     state(experiment, [entry(name, "TERMINATED") for name in names], metric="loss", _mode=mode)
-    assert read_records(experiment).told.directions == (direction,)
+    assert read_records(experiment).account.directions == (direction,)
     notes = pedanova.analyze(experiment, threads=1).notes
     assert not any("minimised" in note for note in notes)
 
@@ -118,15 +108,13 @@ def test_without_a_state_file(tmp_path: Path) -> None:
     write(tmp_path / names[2] / "result.json", "")
     records = read_untouched(tmp_path)
     assert cells(records, "state") == ["COMPLETE", "FAIL", "RUNNING", "COMPLETE"]
-    assert records.told.objectives == ("loss",)  # the only number that came out
+    assert records.account.objectives == ("loss",)  # the only number that came out
 
 
 @pytest.mark.parametrize("as_text", [True, False], ids=["text", "objects"])
 def test_older_state_files(tmp_path: Path, as_text: bool) -> None:
     names = [trial(tmp_path, number) for number in range(3)]
-    olds = [
-        {"logdir": f"/home/me/ray_results/x/{name}", "status": "ERROR", "trial_id": "1"} for name in names
-    ]
+    olds = [{"logdir": f"/home/me/ray_results/x/{name}", "status": "ERROR", "trial_id": "1"} for name in names]
     state(tmp_path, [json.dumps(old) if as_text else old for old in olds], key="checkpoints")
     assert cells(read_records(tmp_path), "state") == ["FAIL"] * 3
 
@@ -134,7 +122,7 @@ def test_older_state_files(tmp_path: Path, as_text: bool) -> None:
 def test_the_newest_readable_state_file_counts(experiment: Path) -> None:
     write(experiment / "experiment_state-2026-01-01_00-00-00.json", '{"trial_data": [')
     records = read_records(experiment)
-    assert records.told.objectives == ("loss",)
+    assert records.account.objectives == ("loss",)
     assert "experiment_state-2026-01-01_00-00-00.json cannot be read; left out" in records.notes
 
 
@@ -148,7 +136,7 @@ def test_odd_settings(tmp_path: Path) -> None:
     records = read_records(tmp_path)
     assert cells(records, "fn") == ["<function f>"] * 4
     assert cells(records, "layers")[2] == "[1, 2]"
-    assert records.told.params == ("layers", "a;'b\n")
+    assert records.account.params == ("layers", "a;'b\n")
 
 
 def test_settings_from_elsewhere(tmp_path: Path) -> None:
@@ -174,7 +162,7 @@ def test_results(tmp_path: Path) -> None:
     header, row = "eval/acc,loss,training_iteration,date,config/lr", "0.5,,7,2025-05-22,0.1"
     write(tmp_path / names[1] / "progress.csv", f"{header}\n{row}\n0.9,1")
     records = read_records(tmp_path)
-    assert records.told.metrics == ("eval/acc", "loss")
+    assert records.account.metrics == ("eval/acc", "loss")
     assert cells(records, "eval/acc") == [0.1, 0.5, 0.3]
     assert cells(records, "training_iteration") == [1, 7, 3]
     assert any("ran for 1 to 7 iterations" in note for note in records.notes)
@@ -220,16 +208,12 @@ ODD = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-KEYS = st.sampled_from(
-    ["trial_data", "checkpoints", "runner_data", "_metric", "status", "config", "last_result"]
-)
+KEYS = st.sampled_from(["trial_data", "checkpoints", "runner_data", "_metric", "status", "config", "last_result"])
 
 
 @settings(max_examples=40)
 @given(content=st.dictionaries(KEYS, ODD), params=ODD, line=ODD, cut=st.integers(0, 60))
-def test_any_content(
-    tmp_path_factory: pytest.TempPathFactory, content: Any, params: Any, line: Any, cut: int
-) -> None:
+def test_any_content(tmp_path_factory: pytest.TempPathFactory, content: Any, params: Any, line: Any, cut: int) -> None:
     folder = tmp_path_factory.mktemp("odd")
     name = trial(folder, 1, params, [line])
     trial(folder, 2)

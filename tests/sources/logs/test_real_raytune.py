@@ -22,17 +22,11 @@ def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if config["lr"] > 0.75:
             raise ValueError("diverged")
         for step in range(2):
-            tune.report(
-                {"loss": config["lr"] + config["net"]["depth"] + 1 - step, "deep": {"acc": config["lr"]}}
-            )
+            tune.report({"loss": config["lr"] + config["net"]["depth"] + 1 - step, "deep": {"acc": config["lr"]}})
 
     ray.init(num_cpus=1, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     try:
-        space = {
-            "lr": tune.grid_search([0.1, 0.4, 0.7, 0.8]),
-            "net": {"depth": tune.randint(1, 5)},
-            "fn": len,
-        }
+        space = {"lr": tune.grid_search([0.1, 0.4, 0.7, 0.8]), "net": {"depth": tune.randint(1, 5)}, "fn": len}
         # Without a seed four equal depths turn up once in 64 runs, and what never varied is no parameter.
         searcher = need("ray.tune.search.basic_variant").BasicVariantGenerator(random_state=1)
         found = tune.Tuner(
@@ -44,10 +38,10 @@ def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         ray.shutdown()
     records = read_untouched(tmp_path)
-    assert records.told.source == "Ray Tune experiment 'exp'"
-    assert records.told.params == ("lr", "net.depth")
-    assert records.told.objectives == ("loss",)
-    assert records.told.metrics == ("loss", "deep/acc")
+    assert records.account.source == "Ray Tune experiment 'exp'"
+    assert records.account.params == ("lr", "net.depth")
+    assert records.account.objectives == ("loss",)
+    assert records.account.metrics == ("loss", "deep/acc")
     columns = [cells(records, name) for name in ("lr", "loss", "net.depth", "state")]
     rows = {lr: tuple(rest) for lr, *rest in zip(*columns, strict=True)}
     assert len(rows) == 4

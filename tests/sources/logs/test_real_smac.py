@@ -42,9 +42,7 @@ def cost_of(config: Any) -> float:
     return abs(math.log10(config["lr"]) + 2) + 0.1 * config["layers"]
 
 
-def run(
-    facade: str, target: Any, folder: Path, *, intensifier: Any = None, **options: Any
-) -> tuple[Any, Path]:
+def run(facade: str, target: Any, folder: Path, *, intensifier: Any = None, **options: Any) -> tuple[Any, Path]:
     """A finished optimisation, and its folder."""
     smac = need("smac")
     with warnings.catch_warnings():
@@ -84,7 +82,7 @@ def test_random_search_with_crashes(tmp_path: Path) -> None:
     history, folder = run("RandomFacade", target, tmp_path, n_trials=60, deterministic=True)
     records = read_records(folder)
     check_rows(records, history, ["cost"])
-    assert set(records.told.params) == {"lr", "layers", "solver", "momentum", "size"}
+    assert set(records.account.params) == {"lr", "layers", "solver", "momentum", "size"}
     crashed = sum(value.status.name == "CRASHED" for value in history.values())
     assert crashed > 0
     a = pedanova.analyze(folder, threads=1)
@@ -103,7 +101,7 @@ def test_several_seeds(tmp_path: Path) -> None:
     )  # fmt: skip
     records = read_records(folder)
     check_rows(records, history, ["cost"])
-    assert records.told.repeats == "mean"
+    assert records.account.repeats == "mean"
     a = pedanova.analyze(folder, threads=1)
     assert a.rows == len(history.get_configs())
     means = sorted(history.average_cost(config) for config in history.get_configs())
@@ -118,7 +116,7 @@ def test_two_objectives(tmp_path: Path) -> None:
         "RandomFacade", target, tmp_path, n_trials=40, deterministic=True, objectives=["error", "size"]
     )
     records = read_records(folder)
-    assert records.told.objectives == ("error", "size_")  # a setting has the name
+    assert records.account.objectives == ("error", "size_")  # a setting has the name
     check_rows(records, history, ["error", "size_"])
     assert pedanova.analyze(folder, threads=1).rows == 40
 
@@ -137,7 +135,7 @@ def test_budgets(tmp_path: Path, name: str) -> None:
     check_rows(records, history, ["cost"])
     rows_of = Counter(key.budget for key in history)
     highest = max(budget for budget, rows in rows_of.items() if rows >= 10)
-    assert records.told.where == f"budget == {highest!r}"
+    assert records.account.where == f"budget == {highest!r}"
     assert pedanova.analyze(folder, threads=1).rows == rows_of[highest]
 
 
@@ -151,7 +149,7 @@ def test_instances(tmp_path: Path) -> None:
     )  # fmt: skip
     records = read_records(folder)
     check_rows(records, history, ["cost"])
-    assert records.told.repeats == "mean"
+    assert records.account.repeats == "mean"
     assert any("2 instances" in note for note in records.notes)
 
 
@@ -183,31 +181,9 @@ def test_objects_files_and_parameter_files_agree(tmp_path: Path) -> None:
 def test_old_documents_are_read_as_configspace_reads_them() -> None:
     old = {
         "hyperparameters": [
-            {
-                "name": "a",
-                "type": "uniform_float",
-                "log": True,
-                "lower": 0.1,
-                "upper": 1.0,
-                "default": 0.5,
-                "q": None,
-            },
-            {
-                "name": "b",
-                "type": "uniform_int",
-                "log": False,
-                "lower": 1,
-                "upper": 9,
-                "default": 2,
-                "q": None,
-            },
-            {
-                "name": "c",
-                "type": "categorical",
-                "choices": ["x", "y"],
-                "default": "x",
-                "probabilities": [0.5, 0.5],
-            },
+            {"name": "a", "type": "uniform_float", "log": True, "lower": 0.1, "upper": 1.0, "default": 0.5, "q": None},
+            {"name": "b", "type": "uniform_int", "log": False, "lower": 1, "upper": 9, "default": 2, "q": None},
+            {"name": "c", "type": "categorical", "choices": ["x", "y"], "default": "x", "probabilities": [0.5, 0.5]},
             {"name": "d", "type": "ordinal", "sequence": ["s", "m"], "default": "s"},
         ],
         "conditions": [

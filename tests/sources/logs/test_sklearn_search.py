@@ -29,11 +29,7 @@ from pedanova.sources import read_records
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3))
 Y = X[:, 0] + RANDOM.normal(size=60) / 10
-GRID = {
-    "max_depth": [None, 1, 3],
-    "min_samples_leaf": [5, 1],
-    "criterion": ["squared_error", "absolute_error"],
-}
+GRID = {"max_depth": [None, 1, 3], "min_samples_leaf": [5, 1], "criterion": ["squared_error", "absolute_error"]}
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +39,10 @@ def grid() -> Any:
 
 def test_a_grid(grid: Any) -> None:
     records = read_records(grid)
-    assert records.told.source == "scikit-learn GridSearchCV"
-    assert records.told.objectives == ("mean_test_score",)
-    assert records.told.directions == ("maximize",)
-    assert records.told.space == Space(
+    assert records.account.source == "scikit-learn GridSearchCV"
+    assert records.account.objectives == ("mean_test_score",)
+    assert records.account.directions == ("maximize",)
+    assert records.account.space == Space(
         {
             "max_depth": Categorical(("None", 1, 3)),
             "min_samples_leaf": Ordinal((1, 5)),
@@ -57,9 +53,7 @@ def test_a_grid(grid: Any) -> None:
     a = pedanova.analyze(grid, threads=1)
     assert not any("outside" in note or "minimised" in note for note in a.notes)
     assert set(a.tallies) == set(GRID)
-    assert all(
-        tally.counts[..., -2:].sum() == 0 for tally in a.tallies.values()
-    )  # none missing, none outside
+    assert all(tally.counts[..., -2:].sum() == 0 for tally in a.tallies.values())  # none missing, none outside
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -68,18 +62,16 @@ def test_results_in_any_form(grid: Any, tmp_path: Path, library: Any) -> None:
     frame = pd.DataFrame(results)
     frame.to_csv(tmp_path / "cv.csv")
     plain = (
-        frame
-        if library is pd
-        else pl.DataFrame({name: list(values) for name, values in results.items()}, strict=False)
+        frame if library is pd else pl.DataFrame({name: list(values) for name, values in results.items()}, strict=False)
     )
     for data in (results, plain, tmp_path / "cv.csv"):
         records = read_records(data)
-        assert set(records.told.params) == set(GRID)
-        assert records.told.directions == ("maximize",)
+        assert set(records.account.params) == set(GRID)
+        assert records.account.directions == ("maximize",)
         assert cells(records, "mean_test_score") == pytest.approx(results["mean_test_score"].tolist())
         assert cells(records, "max_depth").count("None") == 4
     without = frame.drop(columns="params")
-    assert set(read_records(without).told.params) == set(GRID)
+    assert set(read_records(without).account.params) == set(GRID)
 
 
 def test_drawn_settings() -> None:
@@ -91,7 +83,7 @@ def test_drawn_settings() -> None:
         "solver": ["auto"],
     }
     search = RandomizedSearchCV(Ridge(), laws, n_iter=12, cv=2, random_state=0).fit(X, Y)
-    space = read_records(search).told.space
+    space = read_records(search).account.space
     assert space == Space(
         {
             "alpha": Float(1e-4, 1e2, log=True),
@@ -104,16 +96,16 @@ def test_drawn_settings() -> None:
     assert "alpha" in pedanova.analyze(search, threads=1).tallies
     laws["alpha"] = stats.expon()  # without an upper bound: nothing is said of the space
     other = RandomizedSearchCV(Ridge(), laws, n_iter=4, cv=2, random_state=0).fit(X, Y)
-    assert read_records(other).told.space is None
+    assert read_records(other).account.space is None
 
 
 def test_several_scores_and_refit() -> None:
     scoring = {"r2": "r2", "mse": "neg_mean_squared_error"}
     grid = {"max_depth": [1, 2, 3, 4]}
     free = GridSearchCV(DecisionTreeRegressor(), grid, cv=2, scoring=scoring, refit=False).fit(X, Y)
-    assert read_records(free).told.objectives == ("mean_test_r2", "mean_test_mse")
+    assert read_records(free).account.objectives == ("mean_test_r2", "mean_test_mse")
     one = GridSearchCV(DecisionTreeRegressor(), grid, cv=2, scoring=scoring, refit="mse").fit(X, Y)
-    told = read_records(one).told
+    told = read_records(one).account
     assert told.objectives == ("mean_test_mse",)
     assert told.metrics == ("mean_test_r2", "mean_test_mse")
     a = pedanova.analyze(one, "mean_test_r2", threads=1)  # not the one it was fitted for, yet a score
@@ -136,20 +128,16 @@ def test_halving() -> None:
     grid = {"max_depth": stats.randint(1, 6), "min_samples_leaf": stats.randint(1, 6)}
     search = HalvingRandomSearchCV(DecisionTreeRegressor(), grid, random_state=0, min_resources=10).fit(X, Y)
     records = read_records(search)
-    assert records.told.where == "iter == 0"  # where most candidates were compared
+    assert records.account.where == "iter == 0"  # where most candidates were compared
     assert cells(records, "n_resources")[0] == 10
     a = pedanova.analyze(search, threads=1)
     assert any("only rows with iter == 0 are used" in note for note in a.notes)
 
 
 def test_a_setting_called_iter() -> None:
-    results = {
-        "params": [{"iter": n} for n in range(6)],
-        "mean_test_score": [0.1] * 6,
-        "iter": [0, 0, 0, 0, 1, 1],
-    }
+    results = {"params": [{"iter": n} for n in range(6)], "mean_test_score": [0.1] * 6, "iter": [0, 0, 0, 0, 1, 1]}
     records = read_records(results)
-    assert records.told.where == "iter_ == 0"
+    assert records.account.where == "iter_ == 0"
     assert cells(records, "iter_") == [0, 0, 0, 0, 1, 1]
 
 
@@ -159,24 +147,24 @@ def test_estimators_as_values() -> None:
     records = read_records(GridSearchCV(pipe, grids, cv=2).fit(X, Y))
     assert cells(records, "model") == ["Ridge", "KNeighborsRegressor", "Ridge", "Ridge"]
     assert cells(records, "model__alpha") == [None, None, 1.0, 2.0]
-    assert records.told.space is None  # two grids are no one space
+    assert records.account.space is None  # two grids are no one space
 
 
 def test_odd_grids() -> None:
     results = {"mean_test_score": [0.1, 0.2, 0.3], "params": [{"a": np.int64(1), "b": (1, 2), "c": len}] * 3}
-    assert read_records(results).told.params == ("a", "b", "c")
+    assert read_records(results).account.params == ("a", "b", "c")
 
     class Search:
         estimator, cv_results_, refit = None, results, True
         param_grid: Any = None
 
     Search.param_grid = {"a": np.array([1, 2]), "b": [(1, 2)], "c": [len]}
-    assert read_records(Search()).told.space == Space(
+    assert read_records(Search()).account.space == Space(
         {"a": Ordinal((1, 2)), "b": Categorical(("(1, 2)",)), "c": Categorical(("len",))}
     )
     for odd in ({"a": "text"}, {"a": []}, {"a": [1]}, [], None, {"a": [float("nan")], "b": [1], "c": [1]}):
         Search.param_grid = odd
-        assert read_records(Search()).told.space is None
+        assert read_records(Search()).account.space is None
 
 
 def test_what_cannot_be_read(grid: Any) -> None:
@@ -189,22 +177,10 @@ def test_what_cannot_be_read(grid: Any) -> None:
     refuse(DataError, "no trials", of=lambda: read_records({"mean_test_score": [], "params": []}))
 
 
-ODD = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=4)
-    | st.just({"a": 1})
-    | st.just(())
-)
+ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.just({"a": 1}) | st.just(())
 
 
 @settings(max_examples=60)
-@given(
-    st.dictionaries(
-        st.sampled_from(["mean_test_score", "mean_test_x", "params", "param_a", "iter"]), st.lists(ODD)
-    )
-)
+@given(st.dictionaries(st.sampled_from(["mean_test_score", "mean_test_x", "params", "param_a", "iter"]), st.lists(ODD)))
 def test_any_results(results: dict[str, list[Any]]) -> None:
     tolerate(lambda: pedanova.analyze({"params": [], "mean_test_score": []} | results, threads=1))

@@ -22,14 +22,7 @@ from pedanova.space.parameters import Categorical, Float
 SPACE: dict[str, Any] = {
     "name": None,
     "hyperparameters": [
-        {
-            "type": "uniform_float",
-            "name": "lr",
-            "lower": 0.001,
-            "upper": 1.0,
-            "default_value": 0.1,
-            "log": True,
-        },
+        {"type": "uniform_float", "name": "lr", "lower": 0.001, "upper": 1.0, "default_value": 0.1, "log": True},
         {"type": "categorical", "name": "solver", "choices": ["sgd", "adam"], "weights": None},
         {"type": "uniform_float", "name": "momentum", "lower": 0.0, "upper": 1.0, "log": False},
         {"type": "constant", "name": "device", "value": "cpu"},
@@ -71,9 +64,7 @@ def named_row(number: int, cost: Any, status: int = 1, **more: Any) -> dict[str,
     return row | {"cpu_time": 0.4, "additional_info": {"size": 3, "text": "a", "deep": {}}} | more
 
 
-def write(
-    folder: Path, rows: list[Any], *, count: int = 30, space: Any = SPACE, objectives: Any = "cost"
-) -> Path:
+def write(folder: Path, rows: list[Any], *, count: int = 30, space: Any = SPACE, objectives: Any = "cost") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     origins = {str(number): "Initial Design: Sobol" for number in range(1, count + 1)}
     history = {
@@ -86,9 +77,7 @@ def write(
     if space is not None:
         (folder / "configspace.json").write_text(json.dumps(space))
     if objectives is not None:
-        (folder / "scenario.json").write_text(
-            json.dumps({"name": "x", "objectives": objectives, "crash_cost": 1e9})
-        )
+        (folder / "scenario.json").write_text(json.dumps({"name": "x", "objectives": objectives, "crash_cost": 1e9}))
     return folder
 
 
@@ -100,7 +89,7 @@ def values(records: Records, name: str) -> list[Any]:
 @pytest.mark.parametrize("row", [old_row, new_row, named_row])
 def test_every_version(tmp_path: Path, row: Any) -> None:
     records = read_records(write(tmp_path / "run", [row(number, float(number)) for number in range(1, 31)]))
-    told = records.told
+    told = records.account
     assert told.source == "SMAC3 run 'run'"
     assert told.params == ("lr", "solver", "momentum")
     assert told.space is not None
@@ -121,8 +110,7 @@ def test_every_version(tmp_path: Path, row: Any) -> None:
 
 def test_the_earliest_rows_without_budget_and_times(tmp_path: Path) -> None:
     rows = [
-        [[number, "inst", 0], [float(number), 0.5, {"__enum__": "StatusType.SUCCESS"}, {}]]
-        for number in range(1, 6)
+        [[number, "inst", 0], [float(number), 0.5, {"__enum__": "StatusType.SUCCESS"}, {}]] for number in range(1, 6)
     ]
     records = read_records(write(tmp_path, rows, objectives=None))
     assert values(records, "cost") == [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -154,18 +142,7 @@ def test_numbers_and_names_of_states() -> None:
 
 
 def test_failures_are_dropped_or_the_worst(tmp_path: Path) -> None:
-    words = [
-        "SUCCESS",
-        "CRASHED",
-        "TIMEOUT",
-        "MEMOUT",
-        "ABORT",
-        "CAPPED",
-        "RUNNING",
-        "STOP",
-        "DONOTADVANCE",
-        "LATER",
-    ]
+    words = ["SUCCESS", "CRASHED", "TIMEOUT", "MEMOUT", "ABORT", "CAPPED", "RUNNING", "STOP", "DONOTADVANCE", "LATER"]
     rows = [old_row(number, float(number), words[number % 10]) for number in range(1, 31)]
     write(tmp_path, rows, objectives=None)
     a = pedanova.analyze(tmp_path, threads=1)
@@ -196,7 +173,7 @@ def test_the_highest_budget_unless_asked_otherwise(tmp_path: Path) -> None:
     rows += [new_row(number, number / 2, budget=25.0) for number in range(1, 13)]
     rows += [new_row(30, None, 0, budget=75.0)]  # still running
     write(tmp_path, rows)
-    assert read_records(tmp_path).told.where == "budget == 25.0"
+    assert read_records(tmp_path).account.where == "budget == 25.0"
     a = pedanova.analyze(tmp_path, threads=1)
     assert a.rows == 12
     assert any("only rows with budget == 25.0 are used, 12 of 43" in note for note in a.notes)
@@ -206,11 +183,9 @@ def test_the_highest_budget_unless_asked_otherwise(tmp_path: Path) -> None:
 def test_a_setting_called_budget(tmp_path: Path) -> None:
     write(tmp_path, [new_row(n, float(n), budget=b) for b in (1.0, 3.0) for n in range(1, 13)], space=None)
     history = json.loads((tmp_path / "runhistory.json").read_text())
-    history["configs"] = {
-        name: plain | {"budget": int(name), "cost": 1} for name, plain in history["configs"].items()
-    }
+    history["configs"] = {name: plain | {"budget": int(name), "cost": 1} for name, plain in history["configs"].items()}
     (tmp_path / "runhistory.json").write_text(json.dumps(history))
-    told = read_records(tmp_path).told
+    told = read_records(tmp_path).account
     assert told.where == "budget_ == 3.0"
     assert told.objectives == ("cost_",)
     assert pedanova.analyze(tmp_path, threads=1).rows == 12
@@ -228,7 +203,7 @@ def test_a_setting_without_value_at_the_highest_budget(tmp_path: Path) -> None:
 def test_seeds_and_instances_are_averaged(tmp_path: Path) -> None:
     rows = [new_row(n, n + shift, seed=seed) for n in range(1, 31) for seed, shift in ((1, 0.0), (2, 1.0))]
     write(tmp_path, rows)
-    assert read_records(tmp_path).told.repeats == "mean"
+    assert read_records(tmp_path).account.repeats == "mean"
     a = pedanova.analyze(tmp_path, threads=1)
     assert a.rows == 30
     assert pedanova.analyze(tmp_path, repeats="all", threads=1).rows == 60
@@ -244,32 +219,23 @@ def test_several_objectives(tmp_path: Path) -> None:
     rows[4] = new_row(5, 1e9, 2)  # a crash tells one cost only
     write(tmp_path, rows, objectives=["1 - accuracy", "size"])
     records = read_records(tmp_path)
-    assert records.told.objectives == ("1 - accuracy", "size")
-    assert records.told.directions == ("minimize", "minimize")
+    assert records.account.objectives == ("1 - accuracy", "size")
+    assert records.account.directions == ("minimize", "minimize")
     assert values(records, "size")[4] is None
     assert pedanova.analyze(tmp_path, threads=1).rows == 29
     assert pedanova.analyze(tmp_path, "size", threads=1).rows == 29
     write(tmp_path, rows, objectives=["one"])
-    assert read_records(tmp_path).told.objectives == ("cost_1", "cost_2")
+    assert read_records(tmp_path).account.objectives == ("cost_1", "cost_2")
 
 
 def test_objectives_of_version_1(tmp_path: Path) -> None:
     write(tmp_path, [old_row(number, [1.0, float(number)]) for number in range(1, 9)], objectives=None)
-    assert read_records(tmp_path).told.objectives == ("cost_1", "cost_2")
-    (tmp_path / "scenario.txt").write_text(
-        "run_obj = quality\nmulti_objectives = error,time\nalgo_runs = 3\n"
-    )
-    assert read_records(tmp_path).told.objectives == ("error", "time")
-    assert list(read_records(tmp_path).columns)[-6:] == [
-        "time",
-        "config_id",
-        "seed",
-        "budget",
-        "time_",
-        "state",
-    ]
+    assert read_records(tmp_path).account.objectives == ("cost_1", "cost_2")
+    (tmp_path / "scenario.txt").write_text("run_obj = quality\nmulti_objectives = error,time\nalgo_runs = 3\n")
+    assert read_records(tmp_path).account.objectives == ("error", "time")
+    assert list(read_records(tmp_path).columns)[-6:] == ["time", "config_id", "seed", "budget", "time_", "state"]
     (tmp_path / "scenario.txt").write_text("run_obj = quality\n")
-    assert read_records(tmp_path).told.objectives == ("cost_1", "cost_2")
+    assert read_records(tmp_path).account.objectives == ("cost_1", "cost_2")
 
 
 def test_numbers_from_the_additional_info(tmp_path: Path) -> None:
@@ -279,9 +245,7 @@ def test_numbers_from_the_additional_info(tmp_path: Path) -> None:
 
 
 def test_the_file_itself_and_folders_above(tmp_path: Path) -> None:
-    folder = write(
-        tmp_path / "out" / "name" / "0", [new_row(number, float(number)) for number in range(1, 9)]
-    )
+    folder = write(tmp_path / "out" / "name" / "0", [new_row(number, float(number)) for number in range(1, 9)])
     assert read_records(folder / "runhistory.json").rows == 8
     assert read_records(tmp_path / "out" / "name").rows == 8
     assert read_records(tmp_path / "out").rows == 8
@@ -298,7 +262,7 @@ def test_pcs_beside_the_history(tmp_path: Path) -> None:
         "lr [0.001,1] [0.1]l\nsolver {sgd,adam} [sgd]\nmomentum [0,1] [0]\ndevice {cpu} [cpu]\n"
         "momentum | solver in {sgd}"
     )
-    told = read_records(tmp_path).told
+    told = read_records(tmp_path).account
     assert told.space is not None
     assert told.space["momentum"] == Float(0, 1, when={"solver": ["sgd"]})
     assert list(told.space) == ["lr", "solver", "momentum"]
@@ -307,8 +271,8 @@ def test_pcs_beside_the_history(tmp_path: Path) -> None:
 def test_without_any_space(tmp_path: Path) -> None:
     write(tmp_path, [new_row(number, float(number)) for number in range(1, 31)], space=None)
     records = read_records(tmp_path)
-    assert records.told.space is None
-    assert records.told.params == ("lr", "solver", "momentum")
+    assert records.account.space is None
+    assert records.account.params == ("lr", "solver", "momentum")
     assert any("no configuration space" in note for note in records.notes)
     assert pedanova.analyze(tmp_path, threads=1).rows == 30
 
@@ -382,18 +346,12 @@ def test_files_cut_short(tmp_path: Path, name: str) -> None:
     assert pedanova.analyze(tmp_path, threads=1).rows == 30
 
 
-ROWS = [
-    *(new_row(n, float(n)) for n in range(1, 9)),
-    *(named_row(n, float(n)) for n in range(9, 12)),
-    old_row(12, 3.0),
-]
+ROWS = [*(new_row(n, float(n)) for n in range(1, 9)), *(named_row(n, float(n)) for n in range(9, 12)), old_row(12, 3.0)]
 HISTORY = {"data": ROWS, "configs": configs(12)}
 
 
 @given(place=st.sampled_from(places_in(HISTORY)), value=odd_values)
-def test_odd_values_in_the_history(
-    tmp_path_factory: pytest.TempPathFactory, place: Any, value: object
-) -> None:
+def test_odd_values_in_the_history(tmp_path_factory: pytest.TempPathFactory, place: Any, value: object) -> None:
     folder = tmp_path_factory.mktemp("smac")
     write(folder, [])
     (folder / "runhistory.json").write_text(json.dumps(replaced(HISTORY, place, value)))

@@ -18,7 +18,7 @@ from helpers.common import refuse
 from helpers.logs import cells, read_untouched, tolerate, write
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError, QueryError
 from pedanova.sources import read_records
-from pedanova.sources.spaces.yaml_text import read_yaml
+from pedanova.sources.yaml_text import read_yaml
 
 WORDS = ["finished", "crashed", "failed", "killed", "running", "finished"]
 
@@ -49,9 +49,9 @@ SUMMARIES: list[dict[str, Any]] = [
 def test_marked_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "export.csv", export("config."))
     records = read_untouched(path)
-    assert records.told.params == ("config.lr", "config.opt")
-    assert records.told.objectives == ("val_loss",)
-    assert records.told.state == "State"
+    assert records.account.params == ("config.lr", "config.opt")
+    assert records.account.objectives == ("val_loss",)
+    assert records.account.state == "State"
     assert set(records.columns) == {"State", "config.lr", "config.opt", "val_loss"}
     a = pedanova.analyze(path, threads=1)
     assert any("3 of 6 rows failed" in note for note in a.notes)
@@ -69,13 +69,13 @@ def test_plain_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("library", [pd, pl])
 def test_a_frame_of_the_export(tmp_path: Path, library: Any) -> None:
     frame = library.read_csv(write(tmp_path / "export.csv", export("config.")))
-    assert read_records(frame).told.params == ("config.lr", "config.opt")
+    assert read_records(frame).account.params == ("config.lr", "config.opt")
     refuse(DataError, "'x'", "leave it out", of=lambda: read_records(frame, study="x"))
 
 
 def test_states_that_are_no_words(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "Name,State,Runtime,config.a,config.b,loss\nx,,1,1,1,1\ny,,2,2,5,2\n")
-    assert read_records(path).told.objectives == ("loss",)
+    assert read_records(path).account.objectives == ("loss",)
     tolerate(lambda: pedanova.analyze(path, threads=1))
 
 
@@ -86,8 +86,8 @@ def test_states_that_nobody_knows(tmp_path: Path) -> None:
 
 def test_other_tables_are_left_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "Name,lr,loss\na,1,2\nb,2,3\n")
-    assert read_records(path).told.source == ""
-    assert read_records(pd.read_csv(path)).told.source == ""
+    assert read_records(path).account.source == ""
+    assert read_records(pd.read_csv(path)).account.source == ""
 
 
 # ── dicts in cells ──────────────────────────────────────────────────────────────────────────────
@@ -101,8 +101,8 @@ def runs_frame() -> pd.DataFrame:
 
 def check_runs(data: object) -> None:
     records = read_records(data)
-    assert records.told.params == ("lr", "opt.name")
-    assert records.told.metrics == ("loss", "acc.max")
+    assert records.account.params == ("lr", "opt.name")
+    assert records.account.metrics == ("loss", "acc.max")
     assert cells(records, "lr") == [n / 10 for n in range(6)]
     assert cells(records, "loss") == [n / 2 for n in range(6)]
     assert cells(records, "state") == WORDS
@@ -114,23 +114,19 @@ def test_runs_in_any_form(tmp_path: Path) -> None:
     check_runs(pl.DataFrame(frame.to_dict("list")))
     frame.to_csv(tmp_path / "project.csv")  # dicts as Python prints them
     check_runs(tmp_path / "project.csv")
-    frame.assign(summary=frame.summary.map(json.dumps), config=frame.config.map(json.dumps)).to_csv(
-        tmp_path / "j.csv"
-    )
+    frame.assign(summary=frame.summary.map(json.dumps), config=frame.config.map(json.dumps)).to_csv(tmp_path / "j.csv")
     check_runs(tmp_path / "j.csv")
 
 
 def test_wrapped_values_and_words_for_numbers() -> None:
     frame = pd.DataFrame(
         {
-            "config": [
-                {"lr": {"value": n / 10, "desc": None}, "x": {"value": 1, "more": n}} for n in range(3)
-            ],
+            "config": [{"lr": {"value": n / 10, "desc": None}, "x": {"value": 1, "more": n}} for n in range(3)],
             "summary": ['{"loss": "NaN"}', '{"loss": "Infinity"}', "{'loss': -inf, 'a': [nan, 1]}"],
         }
     )
     records = read_records(frame)
-    assert records.told.params == ("lr", "x.more")
+    assert records.account.params == ("lr", "x.more")
     assert cells(records, "loss") == [None, float("inf"), float("-inf")]
     assert cells(records, "state") == ["finished"] * 3
 
@@ -147,9 +143,7 @@ def test_cells_that_are_no_dicts() -> None:
 @settings(max_examples=60)
 @given(cell=st.text(max_size=20) | st.builds("{{{}".format, st.text(max_size=20)))
 def test_any_cell(cell: str) -> None:
-    frame = pd.DataFrame(
-        {"config": ['{"lr": 1}', cell, '{"lr": 3}'], "summary": ['{"l": 1}', '{"l": 2}', cell]}
-    )
+    frame = pd.DataFrame({"config": ['{"lr": 1}', cell, '{"lr": 3}'], "summary": ['{"l": 1}', '{"l": 2}', cell]})
     tolerate(lambda: pedanova.analyze(frame, "l", threads=1))
 
 
@@ -162,9 +156,7 @@ def folder(tmp_path: Path) -> Path:
         online = "offline-" if n % 2 else ""
         files = tmp_path / "wandb" / f"{online}run-20240101_12000{n}-ab{n}" / "files"
         depth = "  value: 3\n" if n else "  value: 1e-3\n"
-        write(
-            files / "config.yaml", f"_wandb:\n  value: {{}}\nlr:\n  desc: null\n  value: 0.{n}\nmix:\n{depth}"
-        )
+        write(files / "config.yaml", f"_wandb:\n  value: {{}}\nlr:\n  desc: null\n  value: 0.{n}\nmix:\n{depth}")
         write(files / "wandb-summary.json", {"loss": n / 2, "_runtime": 3.5, "_wandb": {"runtime": 3}})
         write(files / "wandb-metadata.json", {"os": "Linux"})
     (tmp_path / "wandb" / "latest-run").symlink_to(tmp_path / "wandb" / "run-20240101_120000-ab0")
@@ -177,8 +169,8 @@ def test_a_local_folder(folder: Path) -> None:
     for place in (folder, folder.parent):
         records = read_untouched(place)
         assert records.rows == 5
-        assert records.told.params == ("lr", "mix")
-        assert records.told.objectives == ("loss",)
+        assert records.account.params == ("lr", "mix")
+        assert records.account.objectives == ("loss",)
         assert cells(records, "state").count("running") == 1
         assert sorted(set(cells(records, "mix"))) == [0.001, 3]
     refuse(DataError, "single W&B run", str(folder), of=lambda: read_records(runs[0]))
@@ -212,10 +204,7 @@ def test_without_pyyaml(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @settings(max_examples=60)
-@given(
-    text=st.text(max_size=40)
-    | st.sampled_from(["!!python/object:os.system x", "&a [*a]", "? [1]", "2024-13-45"])
-)
+@given(text=st.text(max_size=40) | st.sampled_from(["!!python/object:os.system x", "&a [*a]", "? [1]", "2024-13-45"]))
 def test_any_yaml(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     file = tmp_path_factory.mktemp("yaml") / "a.yaml"
     file.write_bytes(text.encode(errors="replace"))

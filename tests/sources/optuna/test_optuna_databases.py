@@ -39,7 +39,7 @@ def same(one: Records, other: Records) -> None:
         else:
             np.testing.assert_array_equal(column.values, twin.values, err_msg=name)
         np.testing.assert_array_equal(column.absent(), twin.absent(), err_msg=name)
-    assert one.told == other.told
+    assert one.account == other.account
 
 
 def same_answers(one: object, other: object, **options: object) -> None:
@@ -72,10 +72,7 @@ def fresh(url: str) -> Iterator[str]:
 class TestServers:
     def test_a_server_tells_what_the_study_tells(self, fresh: str) -> None:
         storage = optuna.storages.RDBStorage(for_optuna(fresh))
-        names = {
-            ODD_NAME: make(storage, ODD_NAME),
-            "constrained": make(storage, "constrained", constrain=True),
-        }
+        names = {ODD_NAME: make(storage, ODD_NAME), "constrained": make(storage, "constrained", constrain=True)}
         names["moving"], names["changed"] = with_moving_bounds(storage), with_changed_range(storage)
         for name, study in names.items():
             same(read_records(study), read_records(fresh, study=name))
@@ -110,9 +107,7 @@ class TestServers:
         make(optuna.storages.RDBStorage(for_optuna(fresh)), "safe")
         with open_database(fresh) as database:
             refuse(
-                DataError,
-                "transaction",
-                of=lambda: database.rows("DELETE FROM trial_params WHERE param_id > ?", (0,)),
+                DataError, "transaction", of=lambda: database.rows("DELETE FROM trial_params WHERE param_id > ?", (0,))
             )
         assert read_records(fresh).rows == 150
 
@@ -191,13 +186,11 @@ class TestSQLite:
         writer.execute("UPDATE studies SET study_name = 'other'")
         writer.commit()
         before = digest(copy)
-        assert read_records(copy).told.source == "Optuna study 'other'"  # what is in the log counts
+        assert read_records(copy).account.source == "Optuna study 'other'"  # what is in the log counts
         assert digest(copy) == before
         writer.close()
 
-    def test_a_file_locked_by_another(
-        self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_file_locked_by_another(self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from pedanova.sources import databases
 
         copy = tmp_path / "busy.db"
@@ -263,9 +256,7 @@ class TestSQLite:
         copy.write_bytes(path.read_bytes())
         with sqlite3.connect(copy) as connection:
             connection.execute("INSERT INTO studies VALUES (99, 'huge')")
-            connection.execute(
-                "INSERT INTO trials (trial_id, number, study_id, state) VALUES (9999, 0, 99, 'FAIL')"
-            )
+            connection.execute("INSERT INTO trials (trial_id, number, study_id, state) VALUES (9999, 0, 99, 'FAIL')")
             blob = json.dumps("x" * 1_000_000)
             connection.executemany(
                 "INSERT INTO trial_user_attributes (trial_id, key, value_json) VALUES (?, ?, ?)",

@@ -61,24 +61,8 @@ def test_every_type() -> None:
             whole("layers"),
             choice("optimizer", "adam", "sgd"),
             {"name": "size", "type": "ordinal", "sequence": [16, 32, 64], "default_value": 32},
-            {
-                "name": "noise",
-                "type": "normal_float",
-                "mu": 0,
-                "sigma": 1,
-                "lower": -3,
-                "upper": 3,
-                "log": False,
-            },
-            {
-                "name": "count",
-                "type": "beta_int",
-                "alpha": 2,
-                "beta": 2,
-                "lower": 1,
-                "upper": 9,
-                "log": False,
-            },
+            {"name": "noise", "type": "normal_float", "mu": 0, "sigma": 1, "lower": -3, "upper": 3, "log": False},
+            {"name": "count", "type": "beta_int", "alpha": 2, "beta": 2, "lower": 1, "upper": 9, "log": False},
             constant("device", "cpu"),
             forbiddens=[{"type": "EQUALS", "name": "layers", "value": 3}],
         )
@@ -100,22 +84,8 @@ def test_every_type() -> None:
 def test_the_words_of_older_versions() -> None:
     old = {
         "hyperparameters": [
-            {
-                "name": "a",
-                "type": "uniform_float",
-                "log": False,
-                "lower": 0,
-                "upper": 1,
-                "default": 0.5,
-                "q": None,
-            },
-            {
-                "name": "b",
-                "type": "categorical",
-                "choices": ["x", "y"],
-                "default": "x",
-                "probabilities": [0.9, 0.1],
-            },
+            {"name": "a", "type": "uniform_float", "log": False, "lower": 0, "upper": 1, "default": 0.5, "q": None},
+            {"name": "b", "type": "categorical", "choices": ["x", "y"], "default": "x", "probabilities": [0.9, 0.1]},
             {"name": "c", "type": "unparametrized", "value": "one"},
         ],
         "conditions": [{"child": "a", "parent": "b", "type": "EQ", "value": "y"}],
@@ -128,9 +98,7 @@ def test_the_words_of_older_versions() -> None:
 
 
 def test_hyperparameters_by_name() -> None:
-    space, _ = space_from_configspace(
-        {"hyperparameters": {"x": {"type": "uniform_int", "lower": 1, "upper": 3}}}
-    )
+    space, _ = space_from_configspace({"hyperparameters": {"x": {"type": "uniform_int", "lower": 1, "upper": 3}}})
     assert dict(space) == {"x": Int(1, 3)}
 
 
@@ -151,9 +119,7 @@ def test_hyperparameters_by_name() -> None:
         ("EQ", real("p"), 0.5, (0.5,)),
     ],
 )
-def test_conditions_on_one_parent(
-    kind: str, parent: dict[str, Any], value: Any, values: tuple[Any, ...]
-) -> None:
+def test_conditions_on_one_parent(kind: str, parent: dict[str, Any], value: Any, values: tuple[Any, ...]) -> None:
     described = describe(document(parent, real("x"), conditions=[when("x", "p", kind, value)]))
     assert described.domains["x"].when == (("p", values),)
     assert described.conditions
@@ -173,12 +139,7 @@ def test_conditions_on_one_parent(
 def test_conditions_that_cannot_be_said_are_told_in_words(condition: dict[str, Any], words: str) -> None:
     described = describe(
         document(
-            real("f"),
-            whole("big", 1, 10_000),
-            choice("p", "a", "b"),
-            whole("q"),
-            real("x"),
-            conditions=[condition],
+            real("f"), whole("big", 1, 10_000), choice("p", "a", "b"), whole("q"), real("x"), conditions=[condition]
         )
     )
     assert described.domains["x"].when == ()
@@ -189,10 +150,7 @@ def test_conditions_that_cannot_be_said_are_told_in_words(condition: dict[str, A
 def test_conjunctions() -> None:
     p, q = choice("p", "a", "b", "c"), choice("q", 1, 2)
     both = joined("AND", when("x", "p", "NEQ", "a"), when("x", "q", "EQ", 1))
-    assert describe(document(p, q, real("x"), conditions=[both])).domains["x"].when == (
-        ("p", ("b", "c")),
-        ("q", (1,)),
-    )
+    assert describe(document(p, q, real("x"), conditions=[both])).domains["x"].when == (("p", ("b", "c")), ("q", (1,)))
     same = joined("OR", when("x", "p", "EQ", "a"), when("x", "p", "EQ", "c"), child=None)
     assert describe(document(p, q, real("x"), conditions=[same])).domains["x"].when == (("p", ("a", "c")),)
     twice = [when("x", "p", "NEQ", "a"), when("x", "p", "NEQ", "b")]
@@ -215,9 +173,7 @@ def test_what_can_never_exist_is_left_out_with_its_children() -> None:
     )  # fmt: skip
     assert list(described.domains) == ["p"]
     assert set(described.fixed) == {"x", "y"}
-    assert describe(
-        document(choice("p", "a", "b"), real("x"), conditions=[when("x", "p", "EQ", "z")])
-    ).fixed == ("x",)
+    assert describe(document(choice("p", "a", "b"), real("x"), conditions=[when("x", "p", "EQ", "z")])).fixed == ("x",)
 
 
 def test_a_constant_parent_passes_its_own_condition_on() -> None:
@@ -243,12 +199,8 @@ def test_an_or_that_always_holds() -> None:
     assert described.domains["x"].when == ()
     never = joined("OR", when("x", "c", "EQ", 2), when("x", "c", "EQ", 3))
     assert describe(document(constant("c", 1), real("x"), real("y"), conditions=[never])).fixed == ("c", "x")
-    one = joined(
-        "OR", when("x", "c", "EQ", 2), joined("AND", when("x", "p", "EQ", "a"), when("x", "q", "EQ", 1))
-    )
-    left = describe(
-        document(choice("p", "a", "b"), whole("q"), constant("c", 1), real("x"), conditions=[one])
-    )
+    one = joined("OR", when("x", "c", "EQ", 2), joined("AND", when("x", "p", "EQ", "a"), when("x", "q", "EQ", 1)))
+    left = describe(document(choice("p", "a", "b"), whole("q"), constant("c", 1), real("x"), conditions=[one]))
     assert left.domains["x"].when == (("p", ("a",)), ("q", (1,)))
 
 
@@ -285,26 +237,14 @@ def test_settings_are_put_onto_their_steps() -> None:
 
 
 def test_bounds_of_the_trials_where_there_are_none() -> None:
-    normal = {
-        "name": "x",
-        "type": "normal_float",
-        "mu": 0,
-        "sigma": 1,
-        "lower": None,
-        "upper": None,
-        "log": False,
-    }
+    normal = {"name": "x", "type": "normal_float", "mu": 0, "sigma": 1, "lower": None, "upper": None, "log": False}
     count = {"name": "n", "type": "normal_int", "mu": 0, "sigma": 1, "log": True}
     strange = {"name": "s", "type": "poisson"}
     described = describe(document(normal, count, strange, real("y"), choice("p", "a", "b"), real("z")))
     assert list(described.space) == ["y", "p", "z"]
     rows = [{"x": -0.5, "n": 3, "s": "u", "y": 0.1}, {"x": 2.5, "n": 30, "s": "v"}]
     space, settings, notes = fit(described, rows)
-    assert (space["x"], space["n"], space["s"]) == (
-        Float(-0.5, 2.5),
-        Int(3, 30, log=True),
-        Categorical(["u", "v"]),
-    )
+    assert (space["x"], space["n"], space["s"]) == (Float(-0.5, 2.5), Int(3, 30, log=True), Categorical(["u", "v"]))
     assert list(space) == ["x", "n", "s", "y", "p", "z"]
     assert settings == rows
     assert any("x: has no bounds; those of the trials, -0.5 to 2.5" in note for note in notes)
@@ -325,23 +265,11 @@ def test_an_open_setting_keeps_its_condition() -> None:
 
 
 def test_values_are_found_again_however_a_log_writes_them() -> None:
-    described = describe(
-        document(choice("p", "1", "0.5", "True", "x"), choice("n", None, [1, 2], 3.0), whole("k"))
-    )
-    rows = [
-        {"p": 1, "n": None, "k": None},
-        {"p": 0.5, "n": [1, 2]},
-        {"p": True, "n": 3},
-        {"p": "y", "extra": 1},
-    ]
+    described = describe(document(choice("p", "1", "0.5", "True", "x"), choice("n", None, [1, 2], 3.0), whole("k")))
+    rows = [{"p": 1, "n": None, "k": None}, {"p": 0.5, "n": [1, 2]}, {"p": True, "n": 3}, {"p": "y", "extra": 1}]
     space, settings, notes = fit(described, rows)
     assert space["n"] == Categorical(["None", "[1, 2]", 3.0])
-    assert settings == [
-        {"p": "1", "n": "None"},
-        {"p": "0.5", "n": "[1, 2]"},
-        {"p": "True", "n": 3.0},
-        {"p": "y"},
-    ]
+    assert settings == [{"p": "1", "n": "None"}, {"p": "0.5", "n": "[1, 2]"}, {"p": "True", "n": 3.0}, {"p": "y"}]
     assert notes == ["not in the configuration space and left out: extra"]
     assert Labels(["true", "false"]).find(True) == "true"
     assert Labels(as_labels([2**60])).find(2**60) == str(2**60)
@@ -417,9 +345,7 @@ def test_objects_of_the_time_before_version_1() -> None:
         made("EqualsCondition", child=x, parent=p, value="a"),
         made("AndConjunction", child=y, components=[made("InCondition", child=y, parent=p, values=["b"])]),
     ]
-    cs = SimpleNamespace(
-        get_hyperparameters=lambda: [p, x, y], get_conditions=lambda: conditions, get_forbiddens=list
-    )
+    cs = SimpleNamespace(get_hyperparameters=lambda: [p, x, y], get_conditions=lambda: conditions, get_forbiddens=list)
     space, notes = space_from_configspace(cs)
     assert dict(space) == {
         "p": Categorical(["a", "b"]),
@@ -435,12 +361,7 @@ def test_objects_that_write_themselves() -> None:
 
 
 odd = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=3)
-    | st.sampled_from(["x", "p", "AND"]),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["x", "p", "AND"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=4,
 )

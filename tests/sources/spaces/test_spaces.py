@@ -10,12 +10,7 @@ import optuna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optuna.distributions import (
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-    distribution_to_json,
-)
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution, distribution_to_json
 
 import pedanova as pa
 from helpers.common import refuse
@@ -106,19 +101,12 @@ def test_pcs_and_yaml_files(tmp_path: Path) -> None:
         (IntDistribution(4, 4), pa.Categorical([4])),
         (FloatDistribution(4.0, 4.0), pa.Categorical([4.0])),
         (IntDistribution(0, 2**60), pa.Float(0.0, 2.0**60)),
-        (
-            CategoricalDistribution(["a", None, 1, True, 1.5]),
-            pa.Categorical(["a", "None", "1", "True", "1.5"]),
-        ),
+        (CategoricalDistribution(["a", None, 1, True, 1.5]), pa.Categorical(["a", "None", "1", "True", "1.5"])),
     ],
 )
-def test_optuna_distributions(
-    distribution: optuna.distributions.BaseDistribution, parameter: Parameter
-) -> None:
+def test_optuna_distributions(distribution: optuna.distributions.BaseDistribution, parameter: Parameter) -> None:
     assert pa.space_from({"x": distribution})["x"] == parameter
-    if not isinstance(distribution, CategoricalDistribution) or not isinstance(
-        distribution.choices[0], tuple
-    ):
+    if not isinstance(distribution, CategoricalDistribution) or not isinstance(distribution.choices[0], tuple):
         assert pa.space_from({"x": distribution_to_json(distribution)})["x"] == parameter
         assert pa.space_from({"x": json.loads(distribution_to_json(distribution))})["x"] == parameter
 
@@ -126,10 +114,7 @@ def test_optuna_distributions(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (
-            '{"name": "UniformDistribution", "attributes": {"low": 0.0, "high": 1.0}}',
-            Distribution("float", 0.0, 1.0),
-        ),
+        ('{"name": "UniformDistribution", "attributes": {"low": 0.0, "high": 1.0}}', Distribution("float", 0.0, 1.0)),
         (
             '{"name": "LogUniformDistribution", "attributes": {"low": 0.1, "high": 1.0}}',
             Distribution("float", 0.1, 1.0, None, True),
@@ -159,9 +144,7 @@ def test_distributions_of_other_years(text: str, found: Distribution) -> None:
         st.none() | st.booleans() | st.floats() | st.text(max_size=5) | st.integers(),
         lambda inner: (
             st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(["name", "type", "low", "high", "choices", "attributes", "log"]), inner
-            )
+            | st.dictionaries(st.sampled_from(["name", "type", "low", "high", "choices", "attributes", "log"]), inner)
         ),
         max_leaves=8,
     )
@@ -173,8 +156,7 @@ def test_no_distribution_ends_in_another_error(plain: object) -> None:
 
 @given(
     st.lists(
-        st.none() | st.booleans() | st.integers(-2, 2) | st.floats() | st.sampled_from(["1", "2", "a"]),
-        min_size=1,
+        st.none() | st.booleans() | st.integers(-2, 2) | st.floats() | st.sampled_from(["1", "2", "a"]), min_size=1
     )
 )
 def test_choices_can_always_be_told_apart(choices: list[object]) -> None:
@@ -210,7 +192,5 @@ def test_a_guessed_space_is_that_of_the_analysis(data: dict[str, object]) -> Non
     assert "loss" in pa.guess_space(data)[0]  # nobody said what it is
     assert list(pa.guess_space(data, "loss", exclude=["depth"])[0]) == ["lr", "kind", "momentum"]
     study = optuna.create_study()
-    study.add_trial(
-        optuna.create_trial(params={"x": 1.0}, distributions={"x": FloatDistribution(0, 2)}, value=1.0)
-    )
+    study.add_trial(optuna.create_trial(params={"x": 1.0}, distributions={"x": FloatDistribution(0, 2)}, value=1.0))
     assert pa.guess_space(study)[0] == pa.Space({"x": pa.Float(0.0, 2.0)})

@@ -86,9 +86,7 @@ def test_every_format_gives_the_same_tallies(
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
-def test_without_any_library_the_extra_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
-) -> None:
+def test_without_any_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     path = write(tmp_path / f"t{suffix}")
     hide(monkeypatch, "pyarrow", "polars")
     with pytest.raises(MissingLibraryError, match=r"pedanova\[arrow\]"):
@@ -146,10 +144,7 @@ CELLS: dict[str, tuple[list[str], list[object]]] = {
     "whole": (["1", "-2", "007", "0"], [1, -2, 7, 0]),
     "plus sign": (["+1", "2"], [1.0, 2.0]),
     "real": (["1.", ".5", "1e5", "1E-5", "+1.5"], [1.0, 0.5, 1e5, 1e-5, 1.5]),
-    "infinite": (
-        ["inf", "-inf", "Infinity", "INF", "+inf", "1"],
-        [math.inf, -math.inf, *[math.inf] * 3, 1.0],
-    ),
+    "infinite": (["inf", "-inf", "Infinity", "INF", "+inf", "1"], [math.inf, -math.inf, *[math.inf] * 3, 1.0]),
     "nan": (["nan", "NaN", "-nan", "NAN", "2.5"], [None, None, None, None, 2.5]),
     "overflow": (["1e400", "-1e400", "1e-400"], [math.inf, -math.inf, 0.0]),
     "beyond int64": (["9223372036854775808", "1"], [2.0**63, 1.0]),
@@ -236,9 +231,7 @@ def test_types_are_found_past_the_first_block(tmp_path: Path) -> None:
 
 
 CELL_TEXT = st.one_of(
-    st.sampled_from(
-        [*CELLS["almost numbers"][0], *MISSING, "1", "-3", "2.5", "inf", "true", "False", "0x1F", "a"]
-    ),
+    st.sampled_from([*CELLS["almost numbers"][0], *MISSING, "1", "-3", "2.5", "inf", "true", "False", "0x1F", "a"]),
     st.text(alphabet='ab12.,-+eE"\n \t_xX:', max_size=6),
 )
 

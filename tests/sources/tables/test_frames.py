@@ -83,9 +83,7 @@ def pandas_arrow(table: Table) -> pd.DataFrame:
 
 
 def pandas_arrow_text(table: Table) -> pd.DataFrame:
-    return pandas_typed(
-        table, layers="int64[pyarrow]", optimizer=pd.ArrowDtype(pa.large_string()), nesterov="boolean"
-    )
+    return pandas_typed(table, layers="int64[pyarrow]", optimizer=pd.ArrowDtype(pa.large_string()), nesterov="boolean")
 
 
 def pandas_shuffled_index(table: Table) -> pd.DataFrame:
@@ -99,9 +97,7 @@ def polars_text(table: Table) -> pl.DataFrame:
 
 
 def polars_category(table: Table) -> pl.DataFrame:
-    return polars_text(table).with_columns(
-        pl.col("optimizer").cast(pl.Categorical), pl.col("layers").cast(pl.Int8)
-    )
+    return polars_text(table).with_columns(pl.col("optimizer").cast(pl.Categorical), pl.col("layers").cast(pl.Int8))
 
 
 def polars_enum(table: Table) -> pl.DataFrame:
@@ -139,10 +135,7 @@ def arrow_chunks(table: Table) -> pa.Table:
 def arrow_null_in_dictionary(table: Table) -> pa.Table:
     """Nulls in the indices and a null among the words: both are missing values."""
     words = ["sgd", None, "adam", "ünïcode", ""]
-    places = [
-        words.index(text) if text is not None or row % 2 else None
-        for row, text in enumerate(table["optimizer"])
-    ]
+    places = [words.index(text) if text is not None or row % 2 else None for row, text in enumerate(table["optimizer"])]
     column = pa.DictionaryArray.from_arrays(pa.array(places, pa.int16()), pa.array(words))
     return pa.table(table).set_column(3, "optimizer", column)
 
@@ -171,9 +164,7 @@ def series(table: Table) -> dict[str, Any]:
 
 WHOLE_ONLY: dict[str, Callable[[Table], Any]] = {
     "dict of arrays": lambda t: {name: np.array(values) for name, values in t.items()},
-    "dict of big-endian": lambda t: {
-        n: np.array(v).astype(np.array(v).dtype.newbyteorder(">")) for n, v in t.items()
-    },
+    "dict of big-endian": lambda t: {n: np.array(v).astype(np.array(v).dtype.newbyteorder(">")) for n, v in t.items()},
     "structured": structured,
     "structured, strided": lambda t: structured(t)[::-1][::-1],
     "pandas": pd.DataFrame,
@@ -251,8 +242,7 @@ def test_a_matrix_without_names_counts_its_columns() -> None:
         pytest.param(lambda v: pa.table({"cost": pa.array(v).cast(pa.decimal128(10, 2))}), id="arrow"),
         pytest.param(lambda v: pa.table({"cost": pa.array(v).cast(pa.decimal256(40, 2))}), id="arrow256"),
         pytest.param(
-            lambda v: pd.DataFrame({"cost": pd.Series(v, dtype=pd.ArrowDtype(pa.decimal128(10, 2)))}),
-            id="pandas",
+            lambda v: pd.DataFrame({"cost": pd.Series(v, dtype=pd.ArrowDtype(pa.decimal128(10, 2)))}), id="pandas"
         ),
     ],
 )

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from pedanova.errors import PedanovaError
 
-ABI = 7
+ABI = 8
 MOST_FEATURES = 4  # counted in one call
 ENTRY = np.dtype([("count", np.float64), ("sum", np.float64)])
 MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
 DTYPES = {
-    np.dtype(name): code
-    for code, name in enumerate(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+    np.dtype(name): code for code, name in enumerate(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 } | {np.dtype(bool): 6}
 DIGIT_BITS = (16, 11, 11, 11, 11, 4)  # how select.hpp reads the bits of a number
 
@@ -43,18 +42,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
     "count_window": [*_column, _double, _int64, *_window, _pointer, _pointer],
     "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, _pointer, _pointer, _int64],
-    "assign_by_slots": [
-        *_column,
-        _double,
-        _int64,
-        _pointer,
-        *_window,
-        _pointer,
-        _int64,
-        _int64,
-        _int32,
-        _pointer,
-    ],
+    "assign_by_slots": [*_column, _double, _int64, _pointer, *_window, _pointer, _int64, _int64, _int32, _pointer],
 }
 
 
@@ -142,11 +130,14 @@ def opened() -> Opened:
         return Opened(None, "not built: no C++ compiler when pedanova was installed")
     try:
         library = ctypes.CDLL(str(path))
-        found = library.pedanova_abi()
+        version, size = library.pedanova_abi(), library.pedanova_feature_size()
     except (OSError, AttributeError) as error:
         return Opened(None, f"{path} cannot be opened: {error}")
-    if found != ABI:
-        return Opened(None, f"{path} is of version {found}, {ABI} is needed: reinstall pedanova")
+    if version != ABI:
+        return Opened(None, f"{path} is of version {version}, {ABI} is needed: reinstall pedanova")
+    if size != ctypes.sizeof(Feature):
+        told = f"{path} takes columns of {size} bytes, not {ctypes.sizeof(Feature)}"
+        return Opened(None, f"{told}: reinstall pedanova")
     for name, arguments in SIGNATURES.items():
         function = getattr(library, f"pedanova_{name}")
         function.argtypes, function.restype = arguments, _int64
@@ -199,11 +190,7 @@ def column_of(values: NDArray[Any]) -> tuple[int, int, int]:
 
 
 def assign_levels(
-    objective: NDArray[Any],
-    sign: float,
-    boundaries: NDArray[np.float64],
-    nan_level: int,
-    levels: NDArray[Any],
+    objective: NDArray[Any], sign: float, boundaries: NDArray[np.float64], nan_level: int, levels: NDArray[Any]
 ) -> None:
     """Write the level of every row into `levels` (uint8 or uint16)."""
     call(
@@ -260,21 +247,10 @@ def code_feature(placed: Placed, rows: slice, groups: NDArray[np.uint8], codes: 
     call("code_feature", ctypes.byref(feature), len(codes), address(groups), address(codes))
 
 
-def count_pairs(
-    codes: NDArray[np.uint8], parts: NDArray[np.uint8], width: int, tables: NDArray[np.uint32]
-) -> None:
+def count_pairs(codes: NDArray[np.uint8], parts: NDArray[np.uint8], width: int, tables: NDArray[np.uint32]) -> None:
     """Add rows to `tables` [pair × part × code × code]; `codes` is (columns, rows), contiguous."""
     columns, rows = codes.shape
-    call(
-        "count_pairs",
-        address(codes),
-        address(parts),
-        rows,
-        columns,
-        width,
-        tables.shape[1],
-        address(tables),
-    )
+    call("count_pairs", address(codes), address(parts), rows, columns, width, tables.shape[1], address(tables))
 
 
 def sum_levels(
@@ -312,14 +288,7 @@ def gather_wanted(
     """Collect the values under the wanted prefixes; returns how many there are."""
     children = _children(tables)
     return call(
-        "gather_wanted",
-        *column_of(objective),
-        sign,
-        len(objective),
-        children,
-        len(tables),
-        address(out),
-        len(out),
+        "gather_wanted", *column_of(objective), sign, len(objective), children, len(tables), address(out), len(out)
     )
 
 
@@ -363,9 +332,7 @@ def assign_by_slots(
 ) -> None:
     """As `assign_levels`, for rows whose slots of a window are known."""
     where = (*column_of(objective), sign, len(objective), address(slots), *window)
-    call(
-        "assign_by_slots", *where, address(boundaries), len(boundaries), nan_level, out.itemsize, address(out)
-    )
+    call("assign_by_slots", *where, address(boundaries), len(boundaries), nan_level, out.itemsize, address(out))
 
 
 def find_fronts(rows: NDArray[np.float64]) -> NDArray[np.int64]:

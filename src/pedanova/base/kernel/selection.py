@@ -63,9 +63,7 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
     return Survey(window, np.sum(counts, axis=0), slots)
 
 
-def count_slots(
-    objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]
-) -> NDArray[np.int64]:
+def count_slots(objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]) -> NDArray[np.int64]:
     """(slots + 1,) How many rows lie in each slot, and how many are NaN; each row's own goes into `slots`."""
     counts = np.zeros(window[2] + 1, dtype=np.int64)
     kernel.count_window(objective, sign, window, counts, slots)
@@ -73,12 +71,7 @@ def count_slots(
 
 
 def select_ranks(
-    objective: NDArray[Any],
-    sign: float,
-    ranks: Iterable[int],
-    *,
-    threads: int = 1,
-    survey: Survey | None = None,
+    objective: NDArray[Any], sign: float, ranks: Iterable[int], *, threads: int = 1, survey: Survey | None = None
 ) -> dict[int, float]:
     """For each rank (1 = smallest) the value of ``sign * objective`` there; NaN has no rank."""
     wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
@@ -177,12 +170,7 @@ def _small_enough(sizes: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
 
 
 def gather_slots(
-    objective: NDArray[Any],
-    sign: float,
-    slots: NDArray[np.uint16],
-    marks: NDArray[np.int32],
-    few: int,
-    large: int,
+    objective: NDArray[Any], sign: float, slots: NDArray[np.uint16], marks: NDArray[np.int32], few: int, large: int
 ) -> Gathered:
     """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
@@ -211,9 +199,7 @@ Count = Callable[[list[NDArray[np.int32]], int, int], NDArray[np.int64]]  # tabl
 Gather = Callable[[list[NDArray[np.int32]], int], NDArray[np.float64]]  # tables, rows at most → signed values
 
 
-def _by_radix(
-    objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *, threads: int
-) -> NDArray[np.float64]:
+def _by_radix(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], *, threads: int) -> NDArray[np.float64]:
     parts = [objective[rows] for rows in portions(len(objective), threads=threads)]
 
     def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
@@ -222,9 +208,7 @@ def _by_radix(
         return total
 
     def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
-        return np.concatenate(
-            spread(lambda part: gather_wanted(part, sign, tables, most), parts, threads=threads)
-        )
+        return np.concatenate(spread(lambda part: gather_wanted(part, sign, tables, most), parts, threads=threads))
 
     return radix_select(count, gather, wanted, few=max(SORT_BELOW, len(objective) // 64))
 
@@ -238,9 +222,7 @@ def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few
     for bits in kernel.DIGIT_BITS:
         counts = count(tables, len(keys), bits)
         reached = np.cumsum(counts, axis=1)
-        digit = np.array(
-            [np.searchsorted(reached[u], i, side="right") for u, i in zip(under, inside, strict=True)]
-        )
+        digit = np.array([np.searchsorted(reached[u], i, side="right") for u, i in zip(under, inside, strict=True)])
         inside = inside - np.where(digit > 0, reached[under, digit - 1], 0)
         prefixes, under = np.unique((under << bits) + digit, return_inverse=True)
         table = np.full(counts.size, -1, dtype=np.int32)
@@ -279,9 +261,7 @@ def count_digits(
     return counts
 
 
-def gather_wanted(
-    values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], most: int
-) -> NDArray[np.float64]:
+def gather_wanted(values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
     """The signed values below the wanted prefixes."""
     out = np.empty(min(most, len(values)), dtype=np.float64)
     return out[: kernel.gather_wanted(values, sign, tables, out)].copy()  # as above

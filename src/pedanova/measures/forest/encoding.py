@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.cells import cells_of
 from pedanova.data.column import Column, Mask
 from pedanova.data.observations import Observations
@@ -41,7 +42,7 @@ class Encoded:
     axes: tuple[Axis, ...]
     rows: NDArray[np.intp]  # (rows,) where each row stands in the observations
     direction: Direction
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def best(self) -> int:
@@ -56,10 +57,7 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
     as the worst among those: what happens among bad rows then no longer counts.
     """
     part = None if clip is None else as_part(clip, "clip")
-    cells = {
-        name: cells_of(observed.columns[name], grid_of(parameter))
-        for name, parameter in observed.space.items()
-    }
+    cells = {name: cells_of(observed.columns[name], grid_of(parameter)) for name, parameter in observed.space.items()}
     usable, notes = _usable(observed, cells)
     rows = np.flatnonzero(usable)
     objective = _objective(observed, rows, part)
@@ -70,18 +68,14 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
         axes.append(axis)
         notes += _missing_note(name, parameter, cells[name][rows])
     matrix = np.stack(columns, axis=1).astype(np.float32)
-    return Encoded(
-        tuple(observed.space), matrix, objective, tuple(axes), rows, observed.direction, tuple(notes)
-    )
+    return Encoded(tuple(observed.space), matrix, objective, tuple(axes), rows, observed.direction, tuple(notes))
 
 
-def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[str]]:
+def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[Note]]:
     """Rows that count, have a finite objective and lie inside the space; notes on those that do not."""
     if len(observed.goals) > 1:
         names = [goal.name for goal in observed.goals]
-        raise QueryError(
-            f"a forest needs one objective, not {len(names)}; take one with a.alone({names[0]!r})"
-        )
+        raise QueryError(f"a forest needs one objective, not {len(names)}; take one with a.alone({names[0]!r})")
     counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
     finite = counted & np.isfinite(observed.ranked)
     outside = np.zeros(len(observed), dtype=bool)
@@ -89,7 +83,8 @@ def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, l
         outside |= cells[name] == grid_of(parameter).outside
     gone = int(np.sum(counted & ~finite)), int(np.sum(finite & outside))
     why = "without a finite objective", "with a value outside the space"
-    notes = [f"{many:,} rows {reason} are left out" for many, reason in zip(gone, why, strict=True) if many]
+    told = zip(gone, why, strict=True)
+    notes = [Note("rows", f"{many:,} rows {reason} are left out") for many, reason in told if many]
     return finite & ~outside, notes
 
 
@@ -97,9 +92,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
     """The objective of the rows, clipped; refused where there is nothing to explain."""
     name = observed.name
     if len(rows) < FEWEST_ROWS:
-        raise DataError(
-            f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows"
-        )
+        raise DataError(f"{name}: a forest needs {FEWEST_ROWS} usable rows, and there are {len(rows)}; add rows")
     objective = observed.ranked[rows].astype(np.float64)
     if objective.min() == objective.max():
         raise DataError(
@@ -230,10 +223,10 @@ def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
     return rank
 
 
-def _missing_note(name: str, parameter: Parameter, cells: Cells) -> list[str]:
+def _missing_note(name: str, parameter: Parameter, cells: Cells) -> list[Note]:
     grid = grid_of(parameter)
     many = int(np.sum(cells == grid.missing))
     if not many:
         return []
     fate = "taken as the middle of its range" if _has_middle(grid) else "taken as a category of their own"
-    return [f"{name}: {many:,} rows have no value; {fate}"]
+    return [Note("rows", f"{many:,} rows have no value; {fate}", subject=name)]

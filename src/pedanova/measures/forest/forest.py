@@ -145,9 +145,7 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> Fitted:
 def _given(model: Any, encoded: Encoded) -> Fitted:
     columns = getattr(model, "n_features_in_", None)
     if not hasattr(model, "estimators_") or getattr(model, "n_outputs_", None) != 1:
-        raise QueryError(
-            f"model={type(model).__name__} must be a fitted forest of scikit-learn with one output"
-        )
+        raise QueryError(f"model={type(model).__name__} must be a fitted forest of scikit-learn with one output")
     if columns != len(encoded.names):
         raise QueryError(
             f"model= was fitted to {columns} columns, and there are {len(encoded.names)} parameters; "
@@ -195,8 +193,7 @@ def _over_trees(total: Reals, variances: Reals, unit: float) -> list[tuple[float
     shares = variances[split] / total[split, None]
     columns = shares.mean(axis=0), shares.std(axis=0), variances.mean(axis=0)
     return [
-        (share, std, variance * unit)
-        for share, std, variance in zip(*map(np.ndarray.tolist, columns), strict=True)
+        (share, std, variance * unit) for share, std, variance in zip(*map(np.ndarray.tolist, columns), strict=True)
     ]
 
 

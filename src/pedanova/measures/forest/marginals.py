@@ -189,9 +189,7 @@ def main_variances(boxes: Boxes) -> Reals:
 
 def pair_variances(boxes: Boxes, main: Reals) -> Reals:
     """(pairs,) What two parameters explain only together, in the order of `itertools.combinations`."""
-    together = [
-        closed_variance(boxes, [i, j]) - main[i] - main[j] for i, j in combinations(range(boxes.dims), 2)
-    ]
+    together = [closed_variance(boxes, [i, j]) - main[i] - main[j] for i, j in combinations(range(boxes.dims), 2)]
     return np.maximum(together, 0.0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pedanova.base.notes import Note
 from pedanova.base.table import PairTable, Printed, show_percent
 from pedanova.errors import QueryError
 from pedanova.measures.share import RatioTable, ShareTable
@@ -73,7 +74,7 @@ class ForestEffects(ShareTable[ForestEffect]):
     variance: float  # of a tree over the space, averaged over trees
     trees: int
     n_rows: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def printed(self) -> Printed:
         spread = "± trees", self.percents("std")[1]
@@ -101,13 +102,11 @@ class AxisEffects(RatioTable[AxisEffect]):
     objective: str
     best: float
     trees: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def printed(self) -> Printed:
         variance = [f"{row.variance:.4g}" for row in self.rows]
         return [("parameter", list(self)), self.percents("ratio"), ("variance", variance)]
 
     def heading(self) -> str:
-        return (
-            f"What moves {self.objective} away from its best row ({self.best:.6g}), one parameter at a time"
-        )
+        return f"What moves {self.objective} away from its best row ({self.best:.6g}), one parameter at a time"

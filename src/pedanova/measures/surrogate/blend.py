@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import Direction, Region
 from pedanova.measures.batched import measure_many
-from pedanova.measures.density import Smoothing
 from pedanova.measures.importance import Importance, measure
 from pedanova.measures.inference import Sureness
+from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.gaussian import Reals
 from pedanova.measures.surrogate.model import Mask, Surrogate
 from pedanova.space.grid import Cells, Grid
@@ -99,9 +99,7 @@ def believe(model: Surrogate, question: Question) -> Belief:
     target = model.inside(question.target, question.direction, model.drawn) & region
     held = np.flatnonzero(model.holds(question.region, question.direction))
     reached = model.holds(question.target, question.direction)[held]
-    ratio = model.chance(question.target, question.direction) / model.chance(
-        question.region, question.direction
-    )
+    ratio = model.chance(question.target, question.direction) / model.chance(question.region, question.direction)
     cells = {name: column[held] for name, column in model.cells.items()}
     return Belief(model, target, region, held, cells, reached, calibrated(ratio[held], reached))
 

@@ -12,11 +12,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Quantile, Region
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 from pedanova.measures.importance import Baseline, Importance, as_whole, measure
 from pedanova.measures.inference import DRAWS, Sureness, infer, with_sureness
 from pedanova.measures.significance import LEAST_TARGET
@@ -51,12 +52,10 @@ def as_options(
 ) -> Options:
     """The options, checked."""
     if not isinstance(baseline, str) or baseline not in get_args(Baseline):
-        raise QueryError(f"baseline={baseline!r} must be 'region' or 'uniform'")
+        raise QueryError(Arg("baseline", baseline), " must be 'region' or 'uniform'")
     if not isinstance(estimator, str) or estimator not in get_args(Estimator):
-        raise QueryError(f"estimator={estimator!r} must be 'auto', 'counts' or 'surrogate'")
-    return Options(
-        baseline, smoothing, estimator, as_whole(draws, "draws"), as_whole(seed, "seed"), bool(force)
-    )
+        raise QueryError(Arg("estimator", estimator), " must be 'auto', 'counts' or 'surrogate'")
+    return Options(baseline, smoothing, estimator, as_whole(draws, "draws"), as_whole(seed, "seed"), bool(force))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +84,7 @@ class Estimate:
 
     rows: list[Importance]
     estimator: str
-    notes: list[str]
+    notes: list[Note]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +126,13 @@ def model_of(query: Query, options: Options) -> Surrogate | None:
         return choose(query, options)[0]
 
 
-def choose(query: Query, options: Options) -> tuple[Surrogate | None, list[str]]:
+def choose(query: Query, options: Options) -> tuple[Surrogate | None, list[Note]]:
     """The model that answers; or none, and why not where that is worth a word."""
     objection = objection_to(query, options)
     if options.estimator == "surrogate" and objection is not None:
-        raise QueryError(f"estimator='surrogate' cannot be used: {objection.words}; use estimator='counts'")
+        raise QueryError(
+            Arg("estimator", "surrogate"), f" cannot be used: {objection.words}; use ", Arg("estimator", "counts")
+        )
     if options.estimator == "counts" or objection is not None:
         return None, advice(query, options, objection)
     model = fitted(query, options, query.rows)
@@ -139,16 +140,17 @@ def choose(query: Query, options: Options) -> tuple[Surrogate | None, list[str]]
         return model, []
     why = f"a model predicts the order of the rows badly (rank correlation {model.correlation:.2f})"
     if options.estimator == "surrogate":
-        raise QueryError(f"estimator='surrogate': {why}; use estimator='counts'")
-    return None, [f"{why}; plain counts are used"]
+        raise QueryError(Arg("estimator", "surrogate"), f": {why}; use ", Arg("estimator", "counts"))
+    return None, [Note("answer", f"{why}; plain counts are used")]
 
 
 def check_enough(inside: int, options: Options) -> None:
     """A handful of rows says nothing, and a model learns little of what sets them apart."""
     if inside < LEAST_TARGET and not options.force:
         raise QueryError(
-            f"the target has {inside} row{'s' * (inside > 1)}, and at least {LEAST_TARGET} are needed to say "
-            "anything; choose a wider target, or pass force=True"
+            f"the target has {inside} row{'s' * (inside > 1)}, and at least {LEAST_TARGET} are ",
+            "needed to say anything; choose a wider target, or pass ",
+            Arg("force", True),
         )
 
 
@@ -184,15 +186,16 @@ def is_complete(observed: Observations, rows: NDArray[np.int64]) -> bool:
     return len(counts) == configurations and bool(np.all(counts == counts[0]))
 
 
-def advice(query: Query, options: Options, objection: Objection | None) -> list[str]:
+def advice(query: Query, options: Options, objection: Objection | None) -> list[Note]:
     """A word on a model that would help, where only a library or the rows are missing."""
     helps = options.estimator == "auto" and FEWEST_ROWS <= query.count <= MOST_ROWS
     if not helps or objection is None or not objection.curable:
         return []
-    return [f"with {query.count:,} rows a model would be more accurate than counts, but {objection.words}"]
+    words = f"with {query.count:,} rows a model would be more accurate than counts, but {objection.words}"
+    return [Note("answer", words)]
 
 
-def by_counts(query: Query, options: Options, counted: list[Importance], notes: list[str]) -> Estimate:
+def by_counts(query: Query, options: Options, counted: list[Importance], notes: list[Note]) -> Estimate:
     if options.draws == 0:
         return Estimate(counted, "counts", notes)
     sure = sureness(query, options, counted, options.draws)
@@ -236,9 +239,7 @@ def held_against(query: Query, options: Options, counted: Sequence[Importance]) 
     return [replace(one, deviation=other.deviation) for one, other in zip(sure, check, strict=True)]
 
 
-def fitted(
-    query: Query, options: Options, rows: NDArray[np.int64], *, beside: Surrogate | None = None
-) -> Surrogate:
+def fitted(query: Query, options: Options, rows: NDArray[np.int64], *, beside: Surrogate | None = None) -> Surrogate:
     """A model of some rows; `beside` another one it is asked at the same points."""
     key = (rows.tobytes(), options.seed)
     if key not in query.models:
@@ -281,12 +282,10 @@ def surroundings(far: Belief, question: Question) -> list[tuple[NDArray[np.int64
     return [(rows, rows_of) for rows, rows_of in areas if NEAR_ROWS <= len(rows) < every]
 
 
-def model_note(model: Surrogate, inside: int, weight: float) -> str:
+def model_note(model: Surrogate, inside: int, weight: float) -> Note:
     moved = f", moved {weight:.0%} of the way to the counts" if weight >= 0.005 else ""
-    return (
-        f"the target has {inside:,} row{'s' * (inside > 1)}, so {model_in_words(model)}{moved}; "
-        "estimator='counts' shows the counts alone"
-    )
+    words = f"the target has {inside:,} row{'s' * (inside > 1)}, so {model_in_words(model)}{moved}; "
+    return Note("answer", words, Arg("estimator", "counts"), " shows the counts alone")
 
 
 def model_in_words(model: Surrogate) -> str:

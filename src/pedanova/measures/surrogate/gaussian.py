@@ -207,9 +207,7 @@ class Likelihood:
     def around(self, best: Reals, count: int, rng: np.random.Generator) -> Reals:
         """(count, settings) Draws from the Laplace approximation, kept inside the bounds."""
         step = 1e-3
-        slopes = [
-            (self(best + step * e)[1] - self(best - step * e)[1]) / (2 * step) for e in np.eye(len(best))
-        ]
+        slopes = [(self(best + step * e)[1] - self(best - step * e)[1]) / (2 * step) for e in np.eye(len(best))]
         curvature = np.array(slopes)
         values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
         # No direction is less certain than its prior.

@@ -118,11 +118,7 @@ class Surrogate:
 
 
 def fit_surrogate(
-    observed: Observations,
-    rows: NDArray[np.int64],
-    *,
-    seed: int = 0,
-    points: Mapping[str, Cells] | None = None,
+    observed: Observations, rows: NDArray[np.int64], *, seed: int = 0, points: Mapping[str, Cells] | None = None
 ) -> Surrogate:
     """A model of the rows given; rows without a number as objective count as the worst.
 

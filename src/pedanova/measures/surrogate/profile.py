@@ -8,9 +8,11 @@ from fractions import Fraction
 from typing import Protocol
 
 from pedanova.base.html import HtmlTable
+from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table, columns_of
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
+from pedanova.errors import Arg
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.estimate import Options, Query, estimate, model_in_words, model_of
@@ -50,7 +52,7 @@ class Profile(Table):
     internal = Table.internal | {"by_parameter", "usable"}
     steps: tuple[Step, ...]
     region: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     estimator: str = "counts"  # or "surrogate"
 
     def __iter__(self) -> Iterator[Step]:
@@ -101,9 +103,7 @@ class Profile(Table):
         header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
         lines = [[row[0].name, *(known_percent(row[i], row[i].ratio) for i in places)] for row in rows]
         bars = {1 + k: [row[i].ratio for row in rows] for k, i in enumerate(places)}
-        return HtmlTable(
-            f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes
-        )
+        return HtmlTable(f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes)
 
 
 class Sliced(Protocol):
@@ -112,9 +112,7 @@ class Sliced(Protocol):
     @property
     def space(self) -> Space: ...
     def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query: ...
-    def slices(
-        self, base: Region, parts: Iterable[Fraction] | None = ...
-    ) -> tuple[list[Slice], list[Fraction]]: ...
+    def slices(self, base: Region, parts: Iterable[Fraction] | None = ...) -> tuple[list[Slice], list[Fraction]]: ...
 
 
 def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
@@ -124,29 +122,26 @@ def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, optio
     if model is not None and parts is None:
         slices, same = few_of(a.slices(base, CANDIDATES)[0], slices), []
     answers = [estimate(a.asked(one.contrasts(), one.target, base), options) for one in slices]
-    steps = [
-        Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, answers, strict=True)
-    ]
+    steps = [Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, answers, strict=True)]
     varied = {row.name for step in steps for row in step.rows if row.varied}
     notes = never_notes([name for name in a.space if name not in varied]) if steps else []
-    notes += left_out(
-        same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
-    )
+    notes += left_out(same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same}))
     if model is None:
         notes += dict.fromkeys(note for answer in answers for note in answer.notes)
     else:
         where = "" if parts else ", at every level that was counted"
-        notes.append(f"{model_in_words(model)}; estimator='counts' shows the counts alone{where}")
+        alone = f" shows the counts alone{where}"
+        notes.append(Note("answer", f"{model_in_words(model)}; ", Arg("estimator", "counts"), alone))
     return Profile(tuple(steps), str(base), tuple(notes), "counts" if model is None else "surrogate")
 
 
-def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[str]:
+def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]:
     """Which targets are missing, and why."""
     whys = (
         (same, "by ties the same rows as the next stricter target"),
         (beyond, "holding none of the region's rows, or all"),
     )
-    return [f"left out, {why}: {', '.join(map(percent, parts))}" for parts, why in whys if parts]
+    return [Note("question", f"left out, {why}: {', '.join(map(percent, parts))}") for parts, why in whys if parts]
 
 
 def few_of(usual: Sequence[Slice], every: Sequence[Slice]) -> list[Slice]:

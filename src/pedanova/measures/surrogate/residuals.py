@@ -64,9 +64,7 @@ def grouped(cells: Cells) -> NDArray[np.int64]:
 
 def by_permutation(missed: Reals, groups: NDArray[np.int64], orders: NDArray[np.int64]) -> float:
     """How often a random order of the rows puts as much of what was missed between the groups."""
-    if (
-        len(missed) == 0 or not groups.any()
-    ):  # the model holds none of these rows, or one value in all of them
+    if len(missed) == 0 or not groups.any():  # the model holds none of these rows, or one value in all of them
         return 1.0
     kinds = np.eye(int(groups.max()) + 1)[groups]  # (rows, groups)
     sizes = np.maximum(kinds.sum(axis=0), 1.0)

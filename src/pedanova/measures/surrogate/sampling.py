@@ -19,10 +19,7 @@ CellsByName = Mapping[str, Cells]
 
 def cells_by_name(observed: Observations) -> dict[str, Cells]:
     """The cell of every row and parameter."""
-    return {
-        name: cells_of(observed.columns[name], grid_of(parameter))
-        for name, parameter in observed.space.items()
-    }
+    return {name: cells_of(observed.columns[name], grid_of(parameter)) for name, parameter in observed.space.items()}
 
 
 def uniform_cells(space: Space, seen: CellsByName, points: int, rng: np.random.Generator) -> dict[str, Cells]:
@@ -42,12 +39,7 @@ def uniform_cells(space: Space, seen: CellsByName, points: int, rng: np.random.G
 
 
 def _regimes(
-    parameter: Parameter,
-    grid: Grid,
-    seen: Cells,
-    known: Mapping[str, Column],
-    points: int,
-    rng: np.random.Generator,
+    parameter: Parameter, grid: Grid, seen: Cells, known: Mapping[str, Column], points: int, rng: np.random.Generator
 ) -> Cells:
     """(points,) The block of every point, ``len(grid.blocks)`` for no value."""
     absent = len(grid.blocks)

@@ -68,9 +68,7 @@ def draw_importances(importances: Importances, ax: Axes | None = None, *, metric
     ax.set_ylim(-0.6, len(rows) - 0.4)
     ax.set_xlim(left=0)
     ax.set_xlabel(f"{metric} (%)")
-    ax.set_title(
-        f"What separates {importances.target} from {importances.region}", loc="left", fontsize="medium"
-    )
+    ax.set_title(f"What separates {importances.target} from {importances.region}", loc="left", fontsize="medium")
     return ax
 
 
@@ -135,15 +133,7 @@ def _draw_bars(density: Densities, ax: Axes) -> None:
     places = np.arange(len(density.cells))
     ax.bar(places - 0.2, 100 * density.target, 0.4, color="C0", label=density.words[0])
     ax.bar(places + 0.2, 100 * density.region, 0.4, color="0.7", label=density.words[1])
-    ax.plot(
-        places,
-        100 * density.uniform,
-        linestyle="none",
-        marker="_",
-        markersize=16,
-        color="C1",
-        label="uniform",
-    )
+    ax.plot(places, 100 * density.uniform, linestyle="none", marker="_", markersize=16, color="C1", label="uniform")
     _name_places(ax, density.cells)
     ax.set_ylabel("rows (%)")
 
@@ -152,9 +142,7 @@ def _name_places(ax: Axes, cells: Sequence[object]) -> None:
     """Names under bars, slanted where they are many or long."""
     names = [shorten(f"{cell:.3g}" if isinstance(cell, float) else cell) for cell in cells]
     crowded = len(names) > 6 or max(map(len, names)) > 8
-    ax.set_xticks(
-        range(len(names)), names, rotation=60 if crowded else 0, ha="right" if crowded else "center"
-    )
+    ax.set_xticks(range(len(names)), names, rotation=60 if crowded else 0, ha="right" if crowded else "center")
 
 
 def _draw_curves(density: Densities, edges: Reals, ax: Axes) -> None:
@@ -239,9 +227,7 @@ def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
     lift = np.where(plane.region > 0, plane.lift, np.nan)
     top = max(2.0, float(np.nanmax(lift)))
     image = ax.imshow(lift.T, origin="lower", cmap="viridis", vmin=0, vmax=top, aspect="auto")
-    ax.set_xticks(
-        range(len(plane.first_cells)), [shorten(c) for c in plane.first_cells], rotation=60, ha="right"
-    )
+    ax.set_xticks(range(len(plane.first_cells)), [shorten(c) for c in plane.first_cells], rotation=60, ha="right")
     ax.set_yticks(range(len(plane.second_cells)), [shorten(c) for c in plane.second_cells])
     ax.set_xlabel(shorten(plane.first))
     ax.set_ylabel(shorten(plane.second))

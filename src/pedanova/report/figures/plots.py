@@ -29,21 +29,13 @@ class Plots:
     _analysis: Shows
 
     def importance(
-        self,
-        target: Rows = 0.1,
-        region: Rows = 1.0,
-        *,
-        metric: str = "share",
-        ax: Axes = None,
-        **options: Any,
+        self, target: Rows = 0.1, region: Rows = 1.0, *, metric: str = "share", ax: Axes = None, **options: Any
     ) -> Axes:
         """Ranked shares (or ratios) with their intervals; further options are those of `importance`."""
         importances = self._analysis.importance(target, region, **options)
         return figures.draw_importances(importances, ax, metric=metric)
 
-    def densities(
-        self, names: Names = None, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None
-    ) -> Axes:
+    def densities(self, names: Names = None, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:
         """Where the target's values lie: one parameter in `ax`, or several side by side."""
         densities = self._analysis.all_densities(target, region)
         if names is None:
@@ -71,9 +63,7 @@ class Plots:
             reduced = self._analysis.reduce(target, keep, **{"folds": 0, **options})
         verdicts, densities = dict(reduced), self._analysis.all_densities(target)
         axes = _panels(
-            names or list(verdicts),
-            ax,
-            lambda name, one: figures.draw_verdict(verdicts[name], densities[name], one),
+            names or list(verdicts), ax, lambda name, one: figures.draw_verdict(verdicts[name], densities[name], one)
         )
         np.ravel(axes)[0].legend(fontsize="small")
         return axes
@@ -94,21 +84,12 @@ class Plots:
         answers = [self._analysis.first(rows).importance(target, region, **options) for rows in steps]
         return figures.draw_growth(steps, answers, ax)
 
-    def interactions(
-        self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None, **options: Any
-    ) -> Axes:
+    def interactions(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
         """All pairs as a heat map."""
         return figures.draw_interactions(self._analysis.interactions(target, region, **options), ax)
 
     def pair(
-        self,
-        first: str,
-        second: str,
-        target: Rows = 0.1,
-        region: Rows = 1.0,
-        *,
-        cells: int = 8,
-        ax: Axes = None,
+        self, first: str, second: str, target: Rows = 0.1, region: Rows = 1.0, *, cells: int = 8, ax: Axes = None
     ) -> Axes:
         """Where on the plane of two parameters the target is likelier."""
         return figures.draw_pair(self._analysis.pair(first, second, target, region, cells=cells), ax)
@@ -142,9 +123,7 @@ def _panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], ob
     chosen = [names] if isinstance(names, str) else list(names)
     axes = _new_axes(len(chosen)) if ax is None else np.atleast_1d(np.array(ax, dtype=object))
     if axes.size < len(chosen):
-        raise QueryError(
-            f"ax= holds {axes.size} Axes for {len(chosen)} parameters; name one, or give more Axes"
-        )
+        raise QueryError(f"ax= holds {axes.size} Axes for {len(chosen)} parameters; name one, or give more Axes")
     for name, one in zip(chosen, axes.flat, strict=False):
         draw(name, one)
     return axes.flat[0] if len(chosen) == 1 else axes

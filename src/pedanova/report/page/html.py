@@ -122,17 +122,12 @@ def controls(view: View) -> str:
     own = [one for one in view.questions if one.rungs is None]
     named = ""
     if own:
-        named = (
-            "<div class='field named'><label for='named'>Question</label><select id='named'></select></div>"
-        )
+        named = "<div class='field named'><label for='named'>Question</label><select id='named'></select></div>"
     sliders = "".join(
         f"<div class='field slider'><label for='{key}'>{label}</label>"
         f"<input type='range' id='{key}' min='0' max='0' step='1' value='0'>"
         f"<output id='{key}-words' for='{key}' aria-live='off'></output></div>"
-        for key, label in (
-            ("target", "Target: the rows to reach"),
-            ("region", "Region: the rows we stand in"),
-        )
+        for key, label in (("target", "Target: the rows to reach"), ("region", "Region: the rows we stand in"))
     )
     return (
         "<section id='ask' aria-label='Question and answer'>"
@@ -252,9 +247,7 @@ def space_card(reduced: ReducedSpace | None, refused: str) -> str:
         why = f"No smaller space is suggested: {refused}" if refused else ""
         return card("space", heading, escape(why), "", wide=True) if why else ""
     intro = escape(f"For reaching {reduced.target}. {reduced.summary()}")
-    head = "".join(
-        f"<th scope='col'>{name}</th>" for name in ("parameter", "verdict", "now", "suggested", "why")
-    )
+    head = "".join(f"<th scope='col'>{name}</th>" for name in ("parameter", "verdict", "now", "suggested", "why"))
     rows = "".join(
         f"<tr><th scope='row'>{escape(row.name)}</th>"
         f"<td><span class='verdict {row.advice}'>{row.advice}</span></td>"
@@ -292,9 +285,7 @@ def notes_card(notes: Sequence[str]) -> str:
         "<dt>region, uniform draw</dt><dd>what the target is compared with: the rows you have, or a draw "
         "without preference from the search space</dd></dl>"
     )
-    return card(
-        "notes", "Notes and assumptions", "What was guessed, dropped or merged.", known + words, wide=True
-    )
+    return card("notes", "Notes and assumptions", "What was guessed, dropped or merged.", known + words, wide=True)
 
 
 def footer() -> str:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
+from pedanova.base.notes import Note
 from pedanova.data.regions import Region, as_part, as_parts, as_region, percent
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.asks import Tallied
@@ -33,7 +34,7 @@ class Ladder:
     """The rungs, strictest first, and what was left out."""
 
     rungs: tuple[Rung, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def place(self, part: Fraction) -> int:
         """The rung that holds the same rows as this part."""
@@ -74,7 +75,7 @@ def ladder_of(
 
 def _usual(
     a: Tallied, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
-) -> tuple[list[Rung], list[str]]:
+) -> tuple[list[Rung], list[Note]]:
     rungs: list[Rung] = []
     few: list[Rung] = []
     for part in (part for part in _at_hand(a, usual) if part not in needed):
@@ -82,8 +83,8 @@ def _usual(
             rung = _rung(a, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
-    note = f"left out of the sliders, with fewer than {least} rows: the best {names}"
-    return rungs, [note] if few else []
+    words = f"left out of the sliders, with fewer than {least} rows: the best {names}"
+    return rungs, [Note("question", words)] if few else []
 
 
 def _at_hand(a: Tallied, usual: Sequence[Fraction]) -> Sequence[Fraction]:
@@ -101,7 +102,7 @@ def _rung(a: Tallied, part: Fraction) -> Rung:
     return Rung(part, str(as_region(part, "target")), rows, threshold if known else None)
 
 
-def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[str]) -> Ladder:
+def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:
     """Without rungs that hold the same rows as another, unless both were asked for."""
     kept: list[Rung] = []
     same: list[Fraction] = []
@@ -114,5 +115,6 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[str]) -> Lad
             kept.append(rung)
     if same:
         names = ", ".join(percent(part) for part in sorted(same))
-        notes = [*notes, f"left out of the sliders, holding the same rows as a neighbour: {names}"]
+        words = f"left out of the sliders, holding the same rows as a neighbour: {names}"
+        notes = [*notes, Note("question", words)]
     return Ladder(tuple(kept), tuple(notes))

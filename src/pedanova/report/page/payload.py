@@ -104,13 +104,7 @@ def _rung(rung: Rung, view: View) -> dict[str, Any]:
     end = None if rung.threshold is None else rounded(rung.threshold)
     sign = "≤" if sign_of(view.direction) > 0 else "≥"
     where = "" if end is None else f"{view.objective} {sign} {end:g}"
-    return {
-        "words": rung.words,
-        "percent": 100 * float(rung.part),
-        "rows": rung.rows,
-        "end": end,
-        "where": where,
-    }
+    return {"words": rung.words, "percent": 100 * float(rung.part), "rows": rung.rows, "end": end, "where": where}
 
 
 def _shape(shape: Shape | None) -> dict[str, Any] | None:

@@ -55,12 +55,7 @@ def only(made: Spec, flag: str) -> Spec:
 def number(name: str, title: str | None = None, *, scale: Spec | None = None, **axis: Any) -> Spec:
     """A field on a numeric axis."""
     fixed = {"title": title, "labelOverlap": "greedy", **axis}
-    return {
-        "field": name,
-        "type": "quantitative",
-        "axis": fixed,
-        **({"scale": scale} if scale is not None else {}),
-    }
+    return {"field": name, "type": "quantitative", "axis": fixed, **({"scale": scale} if scale is not None else {})}
 
 
 def even_scale(*, log: bool) -> Spec:
@@ -153,12 +148,7 @@ def profile(rungs: Sequence[float]) -> Spec:
     place = [{"filter": {"field": "slot", "gte": 0}}]
     slots = list(range(SLOTS))
     colour = {"field": "slot", "type": "nominal", "scale": {"domain": slots}, "legend": None}
-    shape = {
-        "field": "slot",
-        "type": "nominal",
-        "scale": {"domain": slots, "range": list(SHAPES)},
-        "legend": None,
-    }
+    shape = {"field": "slot", "type": "nominal", "scale": {"domain": slots, "range": list(SHAPES)}, "legend": None}
     others = [{"filter": {"field": "slot", "lt": 0}}]
     chosen = [{"filter": {"field": "chosen", "equal": True}}]
     layers = [

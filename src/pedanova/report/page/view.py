@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.notes import Note, gathered
 from pedanova.base.progress import watched
 from pedanova.data.regions import as_region
 from pedanova.errors import PedanovaError, QueryError
@@ -22,7 +23,7 @@ from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.shapes import Shape, Spread, shape_of, spread_of
-from pedanova.report.sentences import gathered, summarize
+from pedanova.report.sentences import summarize
 
 TITLE = "Hyperparameter importance"
 BASELINES = ("region", "uniform")
@@ -79,7 +80,7 @@ class View:
     several: bool
     reduced: ReducedSpace | None
     unreduced: str  # why there is no smaller space
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +111,7 @@ def view_of(
     shapes: dict[str, Shape] = {}
     paired = _paired(a, asked[start])
     each = watched(asked, "questions of the page", len(asked), verb="answering")
-    answered = [
-        answer(a, one, shapes, paired if _counts_pairs(a, one, questions) else (), plain) for one in each
-    ]
+    answered = [answer(a, one, shapes, paired if _counts_pairs(a, one, questions) else (), plain) for one in each]
     reduced, unreduced = _reduced(a, questions[0][0], plain) if reduce else (None, "")
     return View(
         title=title,
@@ -130,7 +129,7 @@ def view_of(
         several=a.levels.several,
         reduced=reduced,
         unreduced=unreduced,
-        notes=tuple(gathered([*a.notes, *steps.notes], a.space)),
+        notes=tuple(gathered([*a.notes, *steps.notes])),
     )
 
 
@@ -140,9 +139,7 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
     chosen = usual | {"force": False} | options
     unknown = sorted(set(chosen) - set(usual) - {"force"})
     if unknown:
-        raise QueryError(
-            f"{unknown[0]}= is not an option of a report; there are {', '.join(usual)} and force"
-        )
+        raise QueryError(f"{unknown[0]}= is not an option of a report; there are {', '.join(usual)} and force")
     as_options(**chosen)
     return chosen
 

@@ -22,18 +22,14 @@ class Widget:
     height: int  # pixels
 
     def _repr_html_(self) -> str:
-        allowed = (
-            "allow-scripts allow-downloads allow-modals allow-popups"  # and nothing of the notebook's own
-        )
+        allowed = "allow-scripts allow-downloads allow-modals allow-popups"  # and nothing of the notebook's own
         return (
             f'<iframe title="pedanova report" sandbox="{allowed}" srcdoc="{escape(self.page)}" '
             f'style="width:100%;height:{self.height}px;border:0" loading="lazy"></iframe>'
         )
 
     def __repr__(self) -> str:
-        return (
-            f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
-        )
+        return f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
 
 
 def widget_of(a: Shows, *, height: int, **options: Any) -> Widget:

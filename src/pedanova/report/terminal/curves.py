@@ -21,9 +21,7 @@ MOST_NAMES = 20
 LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across the target's area
 
 
-def draw_densities(
-    density: Densities, row: Importance | None = None, *, colour: bool = False, width: int = 100
-) -> str:
+def draw_densities(density: Densities, row: Importance | None = None, *, colour: bool = False, width: int = 100) -> str:
     """A plot for every domain of the parameter, and where good values lie."""
     parts = [_title(density, row, width)]
     parts += [fill(f"{note}; only these are drawn", width) for note in density.activity_notes()]

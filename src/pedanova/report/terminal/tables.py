@@ -121,13 +121,9 @@ def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100) ->
     top = max((one.ratio for row in rows for one in row), default=0.0) or 1.0
     ends = " to ".join(dict.fromkeys(percent(step.quantile) for step in (steps[0], steps[-1])))
     curves = [
-        sparkline(thinned([one.ratio / top for one in row], width // 4)) if row[0].varied else NEVER
-        for row in rows
+        sparkline(thinned([one.ratio / top for one in row], width // 4)) if row[0].varied else NEVER for row in rows
     ]
-    columns = [
-        TextColumn("parameter", [row[0].name for row in rows], "name"),
-        TextColumn(ends, curves, "words"),
-    ]
+    columns = [TextColumn("parameter", [row[0].name for row in rows], "name"), TextColumn(ends, curves, "words")]
     usual = chosen_places([float(step.quantile) for step in steps])
     for place in sorted(usual):
         cells = [known_percent(row[place], row[place].ratio) for row in rows]
@@ -141,9 +137,7 @@ def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100) ->
     )
     left = len(profile.steps) - len(steps)
     if left:
-        meaning += (
-            f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
-        )
+        meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
     table = draw_columns(columns, width=width, colour=colour)
     return "\n\n".join([fill(title, width), table, fill(meaning, width)])
 

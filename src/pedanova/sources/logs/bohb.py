@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.errors import FormatError
 from pedanova.sources.kind import Kind, has, read_json_rows
 from pedanova.sources.logs.budgets import number_or_nan, tell
@@ -40,12 +41,12 @@ def read(place: Path, _: str | None) -> Records:
             continue
         runs[name, str(budget)] = _trial(name, configs[name], budget, times, result)  # the last word counts
     if lost:
-        more.append(f"{lost} results have no configuration in {NAMES[0]}; left out")
-    told = Told(source=f"HpBandSter run {folder.name!r}", objectives=("loss",), directions=("minimize",))
-    return tell(list(runs.values()), told, read_space(folder), notes=[*notes, *more])
+        more.append(Note("unused", f"{lost} results have no configuration in {NAMES[0]}; left out"))
+    account = Account(source=f"HpBandSter run {folder.name!r}", objectives=("loss",), directions=("minimize",))
+    return tell(list(runs.values()), account, read_space(folder), notes=[*notes, *more])
 
 
-def _read_configs(file: Path) -> tuple[dict[str, Mapping[str, object]], list[str]]:
+def _read_configs(file: Path) -> tuple[dict[str, Mapping[str, object]], list[Note]]:
     rows, notes = read_json_rows(file)
     configs: dict[str, Mapping[str, object]] = {}
     for number, row in enumerate(rows, start=1):
@@ -81,9 +82,9 @@ def _trial(name: str, config: Mapping[str, object], budget: object, times: objec
     if isinstance(times, dict):
         other["time"] = number_or_nan(times.get("finished")) - number_or_nan(times.get("started"))
     state = "SUCCESS" if isinstance(result, dict) else "CRASHED"
-    told = info.get("state") if isinstance(info, dict) else None
-    if isinstance(told, str):
-        word = told.rpartition(".")[2].upper()
+    account = info.get("state") if isinstance(info, dict) else None
+    if isinstance(account, str):
+        word = account.rpartition(".")[2].upper()
         state = "RUNNING" if word in UNFINISHED else "CRASHED" if "CRASH" in word else state
     return Trial(config, {"loss": number_or_nan(found.get("loss"))}, state, other)
 

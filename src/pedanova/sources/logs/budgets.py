@@ -6,45 +6,46 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pedanova.base.notes import Note
 from pedanova.data.column import shorten
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.errors import DataError
 from pedanova.sources.logs.trials import ENOUGH, Trial, free_name, tabulate
 from pedanova.sources.spaces.described import Described, as_number, fit
 
 DONE = ("COMPLETE", "SUCCESS")
-NO_SPACE = "no configuration space lies beside the log; the domains are guessed from the trials"
+NO_SPACE = Note("space", "no configuration space lies beside the log; the domains are guessed from the trials")
 
 
 def tell(
     trials: Sequence[Trial],
-    told: Told,
+    account: Account,
     described: Described | None,
     *,
-    notes: Iterable[str] = (),
+    notes: Iterable[Note] = (),
     texts: bool = False,
 ) -> Records:
-    """Records of trials, told by their space; of several budgets the highest is used, seeds are averaged."""
+    """Records of trials with their space; of several budgets the highest is used, seeds are averaged."""
     if not trials:
-        raise DataError(f"{told.source} holds no trials; wait for the first to end")
+        raise DataError(f"{account.source} holds no trials; wait for the first to end")
     words = list(notes)
     if described is None:
         words.append(NO_SPACE)
     else:
         space, settings, more = fit(described, [trial.params for trial in trials])
         if not space:
-            raise DataError(f"{told.source}: every setting is constant; there is nothing to compare")
+            raise DataError(f"{account.source}: every setting is constant; there is nothing to compare")
         trials = [replace(trial, params=row) for trial, row in zip(trials, settings, strict=True)]
-        told = replace(told, space=space, conditions=described.conditions)
+        account = replace(account, space=space, conditions=described.conditions)
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
         words.append(
-            f"results are averaged over {len(instances)} instances; few configurations may have met all"
+            Note("source", f"results are averaged over {len(instances)} instances; few configurations may have met all")
         )
     trials, where = _by_budget(trials)
-    told = replace(told, where=where, repeats="mean" if _repeats(trials) else told.repeats)
-    return tabulate(trials, told, notes=words, texts=texts)
+    account = replace(account, where=where, repeats="mean" if _repeats(trials) else account.repeats)
+    return tabulate(trials, account, notes=words, texts=texts)
 
 
 def number_or_nan(value: object) -> float:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
 from pedanova.sources.kind import Kind, has, read_json, read_json_rows
@@ -52,16 +53,16 @@ def read(place: Path, _: str | None) -> Records:
         else:
             lost += 1
     if lost:
-        notes.append(f"{lost} trials have no configuration in configs.json; left out")
+        notes.append(Note("unused", f"{lost} trials have no configuration in configs.json; left out"))
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
-        notes.append("the time that DeepCAVE keeps beside every objective is not taken as one")
-    told = Told(
+        notes.append(Note("source", "the time that DeepCAVE keeps beside every objective is not taken as one"))
+    account = Account(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),
         directions=tuple(direction for _, direction in chosen),
     )
-    return tell(trials, told, read_space(folder), notes=notes)
+    return tell(trials, account, read_space(folder), notes=notes)
 
 
 def _history(folder: Path) -> Path | None:
@@ -89,14 +90,10 @@ def _run(file: Path, number: int, row: object) -> Mapping[str, Any]:
     raise FormatError(f"{file}: line {number}, {shorten(row)}, is no trial of DeepCAVE; was it damaged?")
 
 
-def _trial(
-    file: Path, number: int, run: Mapping[str, Any], params: Mapping[str, object], names: list[str]
-) -> Trial:
+def _trial(file: Path, number: int, run: Mapping[str, Any], params: Mapping[str, object], names: list[str]) -> Trial:
     costs = run["costs"] if isinstance(run["costs"], list) else [run["costs"]]
     if len(costs) != len(names):
-        raise FormatError(
-            f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; mend it"
-        )
+        raise FormatError(f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; mend it")
     start, end = (number_or_nan(run.get(key, run.get(f"{key}_time"))) for key in ("start", "end"))
     other: dict[str, object] = {
         "config_id": whole_or_none(run["config_id"]),
@@ -142,12 +139,12 @@ def read_tables(place: Path, _: str | None) -> Records:
                 | ({} if seed in (None, MADE_UP) or "seed" in settings else {"seed": seed}),
             )
         )
-    told = Told(
+    account = Account(
         source=f"DeepCAVE table {folder.name!r}",
         objectives=tuple(metric.name for metric in metrics),
         directions=tuple(metric.direction for metric in metrics),
     )
-    return tell(trials, told, described)
+    return tell(trials, account, described)
 
 
 def _described(file: Path) -> Described:

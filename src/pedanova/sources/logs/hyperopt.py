@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.data.column import plain_value, shorten
-from pedanova.data.records import Records, Told
-from pedanova.errors import DataError, FormatError
+from pedanova.data.records import Account, Records
+from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
 
@@ -60,21 +61,19 @@ def _read(entries: list[Any], study: str | None, source: str) -> Records:
     if study is not None:
         entries = [entry for entry in entries if _is_trial(entry) and entry.get("exp_key") == study]
         if not entries:
-            raise DataError(f"study={study!r} is no exp_key of these trials; leave it out to take them all")
+            raise DataError(Arg("study", study), " is no exp_key of these trials; leave it out to take them all")
     trials = [_trial(number, entry) for number, entry in enumerate(entries)]
     whole = any(isinstance(value, int) for trial in trials for value in trial.params.values())
-    notes = ["Hyperopt logs hp.choice as the index of the choice, from 0"] if whole else []
-    told = Told(source=source, objectives=("loss",), directions=("minimize",))
-    return tabulate(trials, told, notes=notes)
+    notes = [Note("source", "Hyperopt logs hp.choice as the index of the choice, from 0")] if whole else []
+    account = Account(source=source, objectives=("loss",), directions=("minimize",))
+    return tabulate(trials, account, notes=notes)
 
 
 def _trial(number: int, entry: Any) -> Trial:
     if not _is_trial(entry) or not isinstance(entry["misc"].get("vals"), Mapping):
         raise FormatError(f"trial {number}, {shorten(entry)}, must be an object with misc.vals and result")
     result = entry["result"] if isinstance(entry["result"], Mapping) else {}
-    found = {
-        str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)
-    }
+    found = {str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)}
     numbers = only_numbers(found)
     # Every trial has a loss, so that a search without any success still has that column.
     return Trial(
@@ -89,9 +88,7 @@ def _value(number: int, name: object, values: object) -> object:
     """A list of one value, or of none where the setting does not exist."""
     many = values if isinstance(values, list | tuple) else [values]
     if len(many) > 1:
-        raise FormatError(
-            f"trial {number}: {name!r} has {len(many)} values, {shorten(values)}; it must have one"
-        )
+        raise FormatError(f"trial {number}: {name!r} has {len(many)} values, {shorten(values)}; it must have one")
     return plain_value(many[0]) if many else None
 
 

@@ -8,10 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, listed
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.trials import Trial, budget_rule, tabulate
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
@@ -32,14 +33,14 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path, study: str | None) -> Records:
-    projects = (
-        {path.name: path} if _is_project(path) else {p.name: p for p in _folders(path) if _is_project(p)}
-    )
+    projects = {path.name: path} if _is_project(path) else {p.name: p for p in _folders(path) if _is_project(p)}
     if study is not None and study not in projects:
-        raise DataError(f"study={study!r} is no project in {path}; there are: {listed(sorted(projects))}")
+        raise DataError(Arg("study", study), f" is no project in {path}; there are: {listed(sorted(projects))}")
     if study is None and len(projects) > 1:
         raise DataError(
-            f"{path} holds {len(projects)} projects of Keras Tuner; name one in study=: {listed(sorted(projects))}"
+            f"{path} holds {len(projects)} projects of Keras Tuner; name one in ",
+            Arg("study"),
+            f": {listed(sorted(projects))}",
         )
     return _read_project(projects[study] if study is not None else next(iter(projects.values())))
 
@@ -68,7 +69,7 @@ def _read_project(folder: Path) -> Records:
     values = [_values(entry) for entry in entries]
     trials = [_trial(entry, row, space) for entry, row in zip(entries, values, strict=True)]
     objective, direction = _objective(entries)
-    told = Told(
+    account = Account(
         source=source,
         space=space,
         conditions=space is not None,
@@ -76,10 +77,10 @@ def _read_project(folder: Path) -> Records:
         directions=(direction,) if direction else (),
         where=budget_rule(EPOCHS, [trial.other.get(EPOCHS) for trial in trials]),
     )
-    return tabulate(trials, told, notes=notes)
+    return tabulate(trials, account, notes=notes)
 
 
-def _read_entries(folder: Path) -> tuple[list[Dict], list[str]]:
+def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:
     """The trials, less those whose file is half-written."""
     entries: list[Dict] = []
     bad: list[str] = []
@@ -92,7 +93,7 @@ def _read_entries(folder: Path) -> tuple[list[Dict], list[str]]:
             entries.append(plain)
         else:
             bad.append(file.parent.name)
-    notes = [f"{len(bad):,} trials cannot be read and are left out: {listed(bad)}"] if bad else []
+    notes = [Note("unused", f"{len(bad):,} trials cannot be read and are left out: {listed(bad)}")] if bad else []
     return entries, notes
 
 
@@ -129,9 +130,7 @@ def _best(metric: Dict) -> float | None:
         values = step.get("value") if isinstance(step, dict) else None
         numbers = [value for value in values if _is_number(value)] if isinstance(values, list) else []
         if numbers:
-            means.append(
-                math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else sum(numbers)
-            )
+            means.append(math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else sum(numbers))
     known = [mean for mean in means if not math.isnan(mean)]
     if not known:
         return None
@@ -160,7 +159,7 @@ def _is_score(entry: Dict, name: str) -> bool:
 # ── the space ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _fields(folder: Path, entries: list[Dict], notes: list[str]) -> list[Any]:
+def _fields(folder: Path, entries: list[Dict], notes: list[Note]) -> list[Any]:
     """Descriptions of the settings: the oracle's, which saw them all, or else every trial's."""
     try:
         oracle = read_json(folder / "oracle.json")
@@ -168,13 +167,13 @@ def _fields(folder: Path, entries: list[Dict], notes: list[str]) -> list[Any]:
         if isinstance(found, list) and found:
             return found
     except (PedanovaError, KeyError, TypeError):
-        notes.append("oracle.json cannot be read; the space is put together from the trials")
+        notes.append(Note("source", "oracle.json cannot be read; the space is put together from the trials"))
     several = (entry["hyperparameters"].get("space") for entry in entries)
     every = [field for fields in several if isinstance(fields, list) for field in fields]
     return [field for i, field in enumerate(every) if field not in every[:i]]
 
 
-def _space(fields: list[Any], notes: list[str]) -> Space | None:
+def _space(fields: list[Any], notes: list[Note]) -> Space | None:
     """All settings with their bounds and conditions; None, with a note, where one makes no sense."""
     try:
         domains: dict[str, tuple[Domain, tuple[Condition, ...]]] = {}
@@ -190,7 +189,9 @@ def _space(fields: list[Any], notes: list[str]) -> Space | None:
         return Space(settings) if settings else None
     except (SpaceError, KeyError, TypeError, ValueError, AttributeError) as error:
         reason = " ".join(str(error).split())[:100]
-        notes.append(f"the space in oracle.json is not understood ({reason}); it is guessed from the trials")
+        notes.append(
+            Note("source", f"the space in oracle.json is not understood ({reason}); it is guessed from the trials")
+        )
         return None
 
 
@@ -240,9 +241,7 @@ def _either(
 def _with(domain: Domain, when: tuple[Condition, ...], domains: Mapping[str, object]) -> Domain:
     """Conditions on settings that never change always hold or never matter."""
     known = tuple(condition for condition in when if condition[0] in domains)
-    return type(domain)(
-        **{name: getattr(domain, name) for name in domain.__slots__ if name != "when"}, when=known
-    )
+    return type(domain)(**{name: getattr(domain, name) for name in domain.__slots__ if name != "when"}, when=known)
 
 
 KIND = Kind(

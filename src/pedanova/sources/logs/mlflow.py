@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Records, Told
-from pedanova.errors import DataError, PedanovaError, listed
+from pedanova.data.records import Account, Records
+from pedanova.errors import Arg, DataError, PedanovaError, listed
 from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
 from pedanova.sources.kind import Kind, read_text
 from pedanova.sources.logs.trials import Trial, tabulate
@@ -60,13 +61,14 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
     runs = [run for run in runs if run.params]
     if not runs:
         raise DataError(
-            f"MLflow experiment {experiment.name!r} in {where} has {bare:,} runs, none with parameters; "
-            "log them with mlflow.log_params, or name another experiment in study="
+            f"MLflow experiment {experiment.name!r} in {where} has {bare:,} runs, none with ",
+            "parameters; log them with mlflow.log_params, or name another experiment in ",
+            Arg("study"),
         )
     if bare:
-        notes.append(f"{bare:,} runs have no parameters; left out")
-    told = Told(source=f"MLflow experiment {experiment.name!r}")
-    return tabulate([_trial(run) for run in runs], told, notes=notes, texts=True)
+        notes.append(Note("unused", f"{bare:,} runs have no parameters; left out"))
+    account = Account(source=f"MLflow experiment {experiment.name!r}")
+    return tabulate([_trial(run) for run in runs], account, notes=notes, texts=True)
 
 
 def _choose(experiments: list[Experiment], study: str | None, where: object) -> Experiment:
@@ -75,21 +77,19 @@ def _choose(experiments: list[Experiment], study: str | None, where: object) -> 
         for one in experiments:
             if study in (one.name, one.key):
                 return one
-        raise DataError(f"study={study!r} is no experiment in {where}; there are: {listed(known, most=20)}")
+        raise DataError(Arg("study", study), f" is no experiment in {where}; there are: {listed(known, most=20)}")
     used = [one for one in experiments if one.count]
     if not used:
-        raise DataError(
-            f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted"
-        )
+        raise DataError(f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted")
     if len(used) > 1:
         shown = [f"{one.name} ({one.count:,} runs)" for one in used]
         raise DataError(
-            f"{where} holds {len(used)} experiments; name one in study=: {listed(shown, most=20)}"
+            f"{where} holds {len(used)} experiments; name one in ", Arg("study"), f": {listed(shown, most=20)}"
         )
     return used[0]
 
 
-def _leaves(runs: list[Run]) -> tuple[list[Run], list[str]]:
+def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
     """Runs that are trials: a parent whose children have settings only gathers them.
 
     Children without any settings are steps of their parent.
@@ -99,7 +99,7 @@ def _leaves(runs: list[Run]) -> tuple[list[Run], list[str]]:
     left = [run for run in runs if run.key not in gathering]
     gone = len(runs) - len(left)
     return left, [
-        f"{gone:,} parent {'run only gathers' if gone == 1 else 'runs only gather'} others; left out"
+        Note("unused", f"{gone:,} parent {'run only gathers' if gone == 1 else 'runs only gather'} others; left out")
     ] if gone else []
 
 
@@ -122,8 +122,7 @@ def fits_folder(path: Path) -> bool:
 def read_folder(path: Path, study: str | None) -> Records:
     if _is_run(path):
         raise DataError(
-            f"{path} is a single MLflow run, and one row compares nothing; "
-            f"give the experiment's folder, {path.parent}"
+            f"{path} is a single MLflow run, and one row compares nothing; give the experiment's folder, {path.parent}"
         )
     store = _store_of(path)
     if store is None:
@@ -270,9 +269,7 @@ def read_database(path: Path, study: str | None) -> Records:
 
 
 def _experiments(database: Database) -> list[Experiment]:
-    active = (
-        "SELECT experiment_id, COUNT(*) FROM runs WHERE lifecycle_stage = 'active' GROUP BY experiment_id"
-    )
+    active = "SELECT experiment_id, COUNT(*) FROM runs WHERE lifecycle_stage = 'active' GROUP BY experiment_id"
     counts = {key: int(count) for key, count in database.rows(active)}
     rows = database.rows("SELECT experiment_id, name FROM experiments WHERE lifecycle_stage = 'active'")
 

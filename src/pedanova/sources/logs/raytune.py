@@ -13,9 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Records, Told
-from pedanova.errors import DataError, PedanovaError, listed
+from pedanova.data.records import Account, Records
+from pedanova.errors import Arg, DataError, PedanovaError, listed
 from pedanova.sources.kind import Kind, read_json, read_text
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
 
@@ -39,7 +40,7 @@ class Known:
     trials: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     metric: str | None = None
     mode: str | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 def fits(path: Path) -> bool:
@@ -64,7 +65,7 @@ def read(path: Path, study: str | None) -> Records:
         folder = _experiment_in(folder, study)
     elif study is not None and study != folder.name:
         raise DataError(
-            f"study={study!r} is not in {folder}, which is the experiment {folder.name!r}; leave it out"
+            Arg("study", study), f" is not in {folder}, which is the experiment {folder.name!r}; leave it out"
         )
     return _read_experiment(folder)
 
@@ -85,10 +86,12 @@ def _folders(folder: Path, most: int | None = None) -> Iterator[Path]:
 def _experiment_in(folder: Path, study: str | None) -> Path:
     found = {place.name: place for place in sorted(_folders(folder)) if _is_experiment(place)}
     if study is not None and study not in found:
-        raise DataError(f"study={study!r} is no experiment in {folder}; there are: {listed(list(found))}")
+        raise DataError(Arg("study", study), f" is no experiment in {folder}; there are: {listed(list(found))}")
     if study is None and len(found) > 1:
         raise DataError(
-            f"{folder} holds {len(found)} experiments of Ray Tune; name one in study=: {listed(list(found))}"
+            f"{folder} holds {len(found)} experiments of Ray Tune; name one in ",
+            Arg("study"),
+            f": {listed(list(found))}",
         )
     return found[study] if study is not None else next(iter(found.values()))
 
@@ -107,22 +110,28 @@ def _read_experiment(folder: Path) -> Records:
     notes = [*known.notes, *_notes(trials, blank)]
     metric = known.metric if any(known.metric in trial.results for trial in trials) else None
     directions = {"min": "minimize", "max": "maximize"}
-    told = Told(
+    account = Account(
         source=f"Ray Tune experiment {folder.name!r}",
         objectives=() if metric is None else (metric,),
         directions=(directions[known.mode],) if metric and known.mode in directions else (),  # type: ignore[arg-type]
     )
-    return tabulate(trials, told, notes=notes)
+    return tabulate(trials, account, notes=notes)
 
 
-def _notes(trials: list[Trial], blank: int) -> list[str]:
-    notes = [f"{blank:,} trials have no settings that can be read; left out"] if blank else []
+def _notes(trials: list[Trial], blank: int) -> list[Note]:
+    notes = [Note("unused", f"{blank:,} trials have no settings that can be read; left out")] if blank else []
     ended = [trial.other.get("training_iteration") for trial in trials if trial.state == "COMPLETE"]
     lengths = Counter(length for length in ended if isinstance(length, int))
     if len(lengths) > 1:
+        longest = f'"training_iteration == {max(lengths)}"'
         notes.append(
-            f"trials ran for {min(lengths):,} to {max(lengths):,} iterations, and their last results are compared; "
-            f'pass where="training_iteration == {max(lengths)}" for those that ran longest'
+            Note(
+                "rows",
+                f"trials ran for {min(lengths):,} to {max(lengths):,} iterations, and their last results ",
+                "are compared; pass ",
+                Arg("where", shown=longest),
+                " for those that ran longest",
+            )
         )
     return notes
 
@@ -134,7 +143,7 @@ def _read_state(folder: Path) -> Known:
         try:
             plain = read_json(file)
         except PedanovaError:
-            known.notes.append(f"{file.name} cannot be read; left out")
+            known.notes.append(Note("unused", f"{file.name} cannot be read; left out"))
             continue
         if isinstance(plain, dict):
             return _state_of(plain, known)
@@ -166,11 +175,11 @@ def _object(part: object) -> dict[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def _read_trial(place: Path, told: Mapping[str, Any]) -> Trial | None:
+def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
     """One trial from its folder, completed by the experiment's file; None without any settings."""
-    last = _last_result(place) or _object(told.get("last_result"))
+    last = _last_result(place) or _object(state_entry.get("last_result"))
     config = next(
-        filter(None, (_config_file(place), _object(last.get("config")), _object(told.get("config")))), None
+        filter(None, (_config_file(place), _object(last.get("config")), _object(state_entry.get("config")))), None
     )
     if config is None:
         return None
@@ -179,7 +188,7 @@ def _read_trial(place: Path, told: Mapping[str, Any]) -> Trial | None:
     return Trial(
         _settings(config),
         only_numbers(results),
-        _state(place, told, finished=bool(results)),
+        _state(place, state_entry, finished=bool(results)),
         {"trial": place.name} | {key: flat[key] for key in KEPT if key in flat},
     )
 
@@ -238,9 +247,9 @@ def _flat_results(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _state(place: Path, told: Mapping[str, Any], *, finished: bool) -> str:
+def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> str:
     """The experiment's word first: a trial that failed and was tried again keeps its error.txt."""
-    status = str(told.get("status", "")).upper()
+    status = str(state_entry.get("status", "")).upper()
     if status in ENDED:
         return ENDED[status]
     if (place / "error.txt").is_file():

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from pedanova.data.column import plain_value, shorten
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, SpaceError
+from pedanova.errors import Arg, DataError, SpaceError
 from pedanova.sources.kind import Kind
-from pedanova.sources.logs.nested_cells import as_dict, file_cells, frame_cells, frame_columns
+from pedanova.sources.logs.nested_values import as_dict, file_cells, frame_cells, frame_columns
 from pedanova.sources.logs.trials import Trial, budget_rule, free_name, tabulate
 from pedanova.sources.tables.text import peek_header
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
@@ -38,9 +38,7 @@ def fits_object(data: object) -> bool:
             return _are_results(data)
         if isinstance(getattr(data, "cv_results_", None), Mapping):
             return True
-        is_search = (
-            hasattr(data, "estimator") and hasattr(data, "fit") and any(hasattr(data, g) for g in GRIDS)
-        )
+        is_search = hasattr(data, "estimator") and hasattr(data, "fit") and any(hasattr(data, g) for g in GRIDS)
         return is_search or _are_results(frame_columns(data))
     except Exception:  # whatever a foreign object does when it is asked
         return False
@@ -81,27 +79,23 @@ def read_path(path: Path, study: str | None) -> Records:
 
 def _no_study(study: str | None) -> None:
     if study is not None:
-        raise DataError(f"study={study!r} is for stores of several studies; this is one search; leave it out")
+        raise DataError(Arg("study", study), " is for stores of several studies; this is one search; leave it out")
 
 
-def _records(
-    results: Mapping[str, Any], source: str, space: Space | None = None, refit: str | None = None
-) -> Records:
+def _records(results: Mapping[str, Any], source: str, space: Space | None = None, refit: str | None = None) -> Records:
     cells = {str(name): _listed(str(name), values) for name, values in results.items()}
     scores = [name for name in cells if name.startswith(SCORE)]
     rows = len(cells[scores[0]])
     short = next((name for name, values in cells.items() if len(values) != rows), None)
     if short is not None:
-        raise DataError(
-            f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}; they must match"
-        )
+        raise DataError(f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}; they must match")
     chosen = [f"{SCORE}{refit}"] if f"{SCORE}{refit}" in scores else scores
     settings = _settings(cells, rows)
     if space is not None and any(name not in space for row in settings for name in row):
         space = None
     trials = [_trial(cells, row, settings[row], scores, chosen) for row in range(rows)]
     step = free_name("iter", [*(name for row in settings for name in row), *scores])
-    told = Told(
+    account = Account(
         source=source,
         space=space,
         objectives=tuple(chosen),
@@ -109,21 +103,16 @@ def _records(
         metrics=tuple(scores),
         where=budget_rule(step, cells["iter"]) if "iter" in cells else None,
     )
-    return tabulate(trials, told)
+    return tabulate(trials, account)
 
 
 def _listed(name: str, values: Any) -> list[Any]:
     if isinstance(values, np.ma.MaskedArray):
-        return [
-            None if gone else v
-            for v, gone in zip(values.data.tolist(), np.ma.getmaskarray(values), strict=True)
-        ]
+        return [None if gone else v for v, gone in zip(values.data.tolist(), np.ma.getmaskarray(values), strict=True)]
     if isinstance(values, np.ndarray) or hasattr(values, "tolist"):
         values = values.tolist()
     if not isinstance(values, Sequence) or isinstance(values, str):
-        raise DataError(
-            f"cv_results_: {name!r} is {shorten(values)}; it must have one value for each candidate"
-        )
+        raise DataError(f"cv_results_: {name!r} is {shorten(values)}; it must have one value for each candidate")
     return list(values)
 
 
@@ -148,11 +137,7 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
         return [{name: _plain(value) for name, value in (row or {}).items()} for row in own]
     names = [name for name in cells if name.startswith(PARAM)]
     return [
-        {
-            name.removeprefix(PARAM): _plain(value)
-            for name in names
-            if not _is_blank(value := cells[name][row])
-        }
+        {name.removeprefix(PARAM): _plain(value) for name in names if not _is_blank(value := cells[name][row])}
         for row in range(rows)
     ]
 

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Records, Told
-from pedanova.errors import DataError, FormatError, listed
+from pedanova.data.records import Account, Records
+from pedanova.errors import Arg, DataError, FormatError, listed
 from pedanova.sources.kind import Kind, has, read_json, read_text
 from pedanova.sources.logs.budgets import number_or_nan, tell, whole_or_none
 from pedanova.sources.logs.trials import Trial, only_numbers
@@ -22,26 +23,13 @@ from pedanova.sources.spaces.configspace import read_space
 HISTORY = "runhistory.json"
 KEY = ("config_id", "instance", "seed", "budget")
 TIMES = ("starttime", "endtime")
-OLD_ROWS = {
-    4: ("cost", "time", "status", "additional_info"),
-    6: ("cost", "time", "status", *TIMES, "additional_info"),
-}
+OLD_ROWS = {4: ("cost", "time", "status", "additional_info"), 6: ("cost", "time", "status", *TIMES, "additional_info")}
 NEW_ROWS = {
     10: (*KEY, "cost", "time", "status", *TIMES, "additional_info"),
     11: (*KEY, "cost", "time", "cpu_time", "status", *TIMES, "additional_info"),
 }
 # Version 1 writes names; version 2 these numbers, and those above 4 before its first release.
-STATUS = (
-    "RUNNING",
-    "SUCCESS",
-    "CRASHED",
-    "TIMEOUT",
-    "MEMORYOUT",
-    "MEMORYOUT",
-    "DONOTADVANCE",
-    "STOP",
-    "RUNNING",
-)
+STATUS = ("RUNNING", "SUCCESS", "CRASHED", "TIMEOUT", "MEMORYOUT", "MEMORYOUT", "DONOTADVANCE", "STOP", "RUNNING")
 
 
 def find_runs(place: Path) -> list[Path]:
@@ -55,9 +43,7 @@ def find_runs(place: Path) -> list[Path]:
 
 def fits(place: Path) -> bool:
     try:
-        return bool(find_runs(place)) or (
-            place.is_file() and bool(re.fullmatch(r".*runhistory.*\.json", place.name))
-        )
+        return bool(find_runs(place)) or (place.is_file() and bool(re.fullmatch(r".*runhistory.*\.json", place.name)))
     except OSError:
         return False
 
@@ -70,11 +56,11 @@ def read(place: Path, study: str | None) -> Records:
     if study is not None:
         chosen = [run for run, name in zip(runs, names, strict=True) if study in (name, run.name)]
         if len(chosen) != 1:
-            raise DataError(f"study={study!r} is none of the runs in {place}: {listed(names, most=20)}")
+            raise DataError(Arg("study", study), f" is none of the runs in {place}: {listed(names, most=20)}")
         runs = chosen
     if len(runs) > 1:
         raise DataError(
-            f"{place} holds {len(runs)} SMAC3 runs; name one with study=: {listed(names, most=20)}"
+            f"{place} holds {len(runs)} SMAC3 runs; name one with ", Arg("study"), f": {listed(names, most=20)}"
         )
     return read_history(runs[0] / HISTORY)
 
@@ -84,9 +70,7 @@ def read_history(file: Path) -> Records:
     configs = history.get("configs") if isinstance(history, dict) else None
     rows = history.get("data") if isinstance(history, dict) else None
     if not isinstance(configs, dict) or not isinstance(rows, list):
-        raise FormatError(
-            f"{file} is no run history of SMAC3: it needs 'data' and 'configs'; was it damaged?"
-        )
+        raise FormatError(f"{file} is no run history of SMAC3: it needs 'data' and 'configs'; was it damaged?")
     runs = [as_run(file, number, row) for number, row in enumerate(rows)]
     names = objective_names(file.parent, max((_costs(run) for run in runs), default=1))
     trials, lost = [], 0
@@ -96,13 +80,11 @@ def read_history(file: Path) -> Records:
             trials.append(_trial(run, params, names))
         else:
             lost += 1
-    notes = [f"{lost} runs have no configuration in {file.name}; left out"] if lost else []
-    told = Told(
-        source=f"SMAC3 run {file.parent.name!r}",
-        objectives=names,
-        directions=tuple("minimize" for _ in names),
+    notes = [Note("unused", f"{lost} runs have no configuration in {file.name}; left out")] if lost else []
+    account = Account(
+        source=f"SMAC3 run {file.parent.name!r}", objectives=names, directions=tuple("minimize" for _ in names)
     )
-    return tell(trials, told, read_space(file.parent), notes=notes)
+    return tell(trials, account, read_space(file.parent), notes=notes)
 
 
 def as_run(file: Path, number: int, row: object) -> Mapping[str, Any]:
@@ -150,9 +132,9 @@ def state_of(status: object) -> str:
 
 def objective_names(folder: Path, count: int) -> tuple[str, ...]:
     """As the scenario names the costs; plain ones where it does not."""
-    told = _scenario_objectives(folder)
-    if len(told) == count and len(set(told)) == count:
-        return told
+    account = _scenario_objectives(folder)
+    if len(account) == count and len(set(account)) == count:
+        return account
     return ("cost",) if count == 1 else tuple(f"cost_{i + 1}" for i in range(count))
 
 
@@ -168,6 +150,4 @@ def _scenario_objectives(folder: Path) -> tuple[str, ...]:
     return ()
 
 
-KIND = Kind(
-    "SMAC3 run", "a folder with runhistory.json", "pedanova analyze smac3_output/run/0", "path", fits, read
-)
+KIND = Kind("SMAC3 run", "a folder with runhistory.json", "pedanova analyze smac3_output/run/0", "path", fits, read)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
 from pedanova.data.guess import STATES, word_of
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.errors import DataError, listed
 from pedanova.sources.tables.text import flatten, parse_text
 from pedanova.space.parameters import Space
@@ -29,41 +30,37 @@ class Trial:
     other: Mapping[str, object] = field(default_factory=dict)  # seed, budget, duration …
 
 
-def tabulate(
-    trials: Sequence[Trial], told: Told, *, notes: Iterable[str] = (), texts: bool = False
-) -> Records:
+def tabulate(trials: Sequence[Trial], account: Account, *, notes: Iterable[Note] = (), texts: bool = False) -> Records:
     """Columns for settings, results, states and the rest, and what they are.
 
     Nested settings are flattened with dots. Settings keep their names; a result or other column
     whose name is taken gets an underscore behind it. `texts`: the tool keeps settings as text, so
-    those that all read as numbers are numbers. Where `told` names no settings, they are all those
+    those that all read as numbers are numbers. Where `account` names no settings, they are all those
     that vary; where it has no objective, a single result is it.
     """
     if not trials:
-        raise DataError(f"{told.source or 'the log'} holds no trials; nothing can be counted")
+        raise DataError(f"{account.source or 'the log'} holds no trials; nothing can be counted")
     settings = [_flat(trial.params) for trial in trials]
     columns = {name: _column(name, [row.get(name) for row in settings], texts) for name in _keys(settings)}
-    params, constant = _varying(columns) if told.space is None else (tuple(columns), ())
+    params, constant = _varying(columns) if account.space is None else (tuple(columns), ())
     results, renamed = _rest([_flat(trial.results) for trial in trials], columns)
     others, _ = _rest([_flat(trial.other) for trial in trials], {**columns, **results})
     columns |= results | others
     state = free_name("state", columns)
     columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
-    missing = {
-        name: Column(name, np.full(len(trials), np.nan)) for name in told.space or () if name not in columns
-    }
+    missing = {name: Column(name, np.full(len(trials), np.nan)) for name in account.space or () if name not in columns}
     notes = [
         *notes,
-        *([f"the same in every trial and left out: {listed(list(constant))}"] if constant else []),
+        *([Note("unused", f"the same in every trial and left out: {listed(list(constant))}")] if constant else []),
     ]
-    metrics = told.metrics or tuple(name for name, column in results.items() if column.labels is None)
-    objectives = tuple(renamed.get(name, name) for name in told.objectives)
+    metrics = account.metrics or tuple(name for name, column in results.items() if column.labels is None)
+    objectives = tuple(renamed.get(name, name) for name in account.objectives)
     return Records(
         columns | missing,
         tuple(notes),
         replace(
-            told,
-            params=told.params or (tuple(told.space) if told.space is not None else params),
+            account,
+            params=account.params or (tuple(account.space) if account.space is not None else params),
             objectives=objectives or (metrics if len(metrics) == 1 else ()),
             metrics=metrics,
             state=state,
@@ -143,9 +140,7 @@ def budget_rule(name: str, budgets: Iterable[object]) -> str | None:
 def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
     """What may be an objective: numbers, not flags or text."""
     return {
-        key: value
-        for key, value in results.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
+        key: value for key, value in results.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
 
 

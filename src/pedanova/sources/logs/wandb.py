@@ -10,12 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import as_column, plain_value, shorten
-from pedanova.data.records import Records, Told
-from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.data.records import Account, Records
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind, read_json
-from pedanova.sources.logs.nested_cells import (
+from pedanova.sources.logs.nested_values import (
     as_dict,
     as_number,
     column_cells,
@@ -24,10 +25,10 @@ from pedanova.sources.logs.nested_cells import (
     record_cells,
 )
 from pedanova.sources.logs.trials import Trial, known_state, only_numbers, tabulate
-from pedanova.sources.spaces.yaml_text import read_yaml
 from pedanova.sources.tables import files
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import peek_header
+from pedanova.sources.yaml_text import read_yaml
 
 SOURCE = "W&B runs table"
 BOOKKEEPING = {  # columns of the runs table that are neither settings nor results
@@ -85,22 +86,26 @@ def _read_flat(records: Records, study: str | None, source: str) -> Records:
         columns["State"] = as_column("State", states)
     if not marked:
         notes.append(
-            f"{source} does not tell settings from results; name results other than the objective in exclude="
+            Note(
+                "doubt",
+                f"{source} does not tell settings from results; name results other than the objective in ",
+                Arg("exclude"),
+            )
         )
-    told = Told(
+    account = Account(
         source=source,
         params=marked,
         objectives=numbers if marked and len(numbers) == 1 else (),
         metrics=numbers if marked else (),
         state="State" if columns["State"].labels is not None else None,
     )
-    return replace(records, columns=columns, notes=tuple(notes), told=told)
+    return replace(records, columns=columns, notes=tuple(notes), account=account)
 
 
 def _no_study(study: str | None) -> None:
     if study is not None:
         raise DataError(
-            f"study={study!r} is for stores of several studies; this is one table of runs; leave it out"
+            Arg("study", study), " is for stores of several studies; this is one table of runs; leave it out"
         )
 
 
@@ -119,7 +124,7 @@ def _read_dicts(cells: Mapping[str, list[Any]], study: str | None, source: str) 
                 {} if names is None else {"name": plain_value(names[row])},
             )
         )
-    return tabulate(trials, Told(source=source))
+    return tabulate(trials, Account(source=source))
 
 
 def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
@@ -134,11 +139,7 @@ def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of W&B's own begin with an underscore; some stores wrap values: {"value": 0.1, "desc": null}."""
     own = {key: value for key, value in config.items() if not key.startswith("_")}
-    return {
-        key: value["value"] if _is_wrapped(value) else value
-        for key, value in own.items()
-        if value is not None
-    }
+    return {key: value["value"] if _is_wrapped(value) else value for key, value in own.items() if value is not None}
 
 
 def _is_wrapped(value: object) -> bool:
@@ -181,7 +182,7 @@ def read_folder(path: Path, study: str | None) -> Records:
         trials += [trial] if trial is not None else []
         bare += trial is None
     notes = (
-        [f"{bare:,} runs have no config.yaml that can be read; left out (synchronise them first)"]
+        [Note("unused", f"{bare:,} runs have no config.yaml that can be read; left out (synchronise them first)")]
         if bare
         else []
     )
@@ -190,7 +191,7 @@ def read_folder(path: Path, study: str | None) -> Records:
             f"{folder} holds {bare:,} W&B runs, none with files/config.yaml; synchronise them with "
             "`wandb sync`, and export the runs table as CSV"
         )
-    return tabulate(trials, Told(source=f"W&B folder {folder.resolve().parent.name!r}"), notes=notes)
+    return tabulate(trials, Account(source=f"W&B folder {folder.resolve().parent.name!r}"), notes=notes)
 
 
 def _is_run(folder: Path) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
 from pedanova.data.records import Records
@@ -45,13 +46,13 @@ Operation = Mapping[str, Any]
 class Study:
     name: str
     directions: list[Direction]
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[JournalTrial] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
     first: dict[str, tuple[int, str]] = field(default_factory=dict)  # name → first trial that has it, how
 
 
 @dataclass(slots=True)
-class Trial:
+class JournalTrial:
     study: Study
     number: int
     state: int = RUNNING
@@ -70,7 +71,7 @@ class Journal:
 
     studies: dict[int, Study] = field(default_factory=dict)
     made: int = 0  # studies ever created
-    trials: list[Trial] = field(default_factory=list)  # of all studies, in the order they were made
+    trials: list[JournalTrial] = field(default_factory=list)  # of all studies, in the order they were made
 
 
 def is_journal(path: Path) -> bool:
@@ -92,14 +93,14 @@ def read_journal(path: Path, study: str | None) -> Records:
     return as_records(log_of(journal.studies[key], notes))
 
 
-def replay(path: Path) -> tuple[Journal, list[str]]:
+def replay(path: Path) -> tuple[Journal, list[Note]]:
     journal = Journal()
     size = path.stat().st_size  # what is written from now on is not ours
     with path.open("rb") as lines:
         for number, line in enumerate(watched(lines, "operations"), start=1):
             size -= len(line)
             if size < 0 or not line.endswith(b"\n"):
-                return journal, ["the last line of the journal is still being written; left out"]
+                return journal, [Note("unused", "the last line of the journal is still being written; left out")]
             if not line.strip():
                 continue
             try:
@@ -131,9 +132,7 @@ def _create_study(journal: Journal, operation: Operation) -> None:
     name = operation["study_name"]
     if any(study.name == name for study in journal.studies.values()):
         return
-    directions: list[Direction] = [
-        "maximize" if code == 2 else "minimize" for code in operation["directions"]
-    ]
+    directions: list[Direction] = ["maximize" if code == 2 else "minimize" for code in operation["directions"]]
     journal.studies[journal.made] = Study(str(name), directions or ["minimize"])
     journal.made += 1
 
@@ -150,13 +149,11 @@ def _create_trial(journal: Journal, operation: Operation) -> None:
     if study is None:
         return
     distributions = operation.get("distributions", {})
-    trial = Trial(
+    trial = JournalTrial(
         study,
         len(study.trials),
         state=as_state(operation.get("state", RUNNING)),
-        params={
-            key: (float(value), str(distributions[key])) for key, value in operation.get("params", {}).items()
-        },
+        params={key: (float(value), str(distributions[key])) for key, value in operation.get("params", {}).items()},
         values=as_values(operation.get("values")),
         reports={int(step): float(value) for step, value in operation.get("intermediate_values", {}).items()},
         user=dict(operation.get("user_attrs", {})),
@@ -209,7 +206,7 @@ def _change_trial(journal: Journal, operation: Operation) -> None:
         trial.system.update(operation["system_attr"])
 
 
-def _set_param(trial: Trial, name: str, operation: Operation) -> None:
+def _set_param(trial: JournalTrial, name: str, operation: Operation) -> None:
     """Unless Optuna refused it: the kind and the choices of a parameter stay as its first trial has them."""
     value, text = float(operation["param_value_internal"]), str(operation["distribution"])
     number, known = trial.study.first.get(name, (trial.number, text))
@@ -227,7 +224,7 @@ def are_alike(one: str, two: str) -> bool:
     return (a.kind, a.log, a.choices) == (b.kind, b.log, b.choices)
 
 
-def log_of(study: Study, notes: list[str]) -> StudyLog:
+def log_of(study: Study, notes: list[Note]) -> StudyLog:
     values = np.full((len(study.trials), len(study.directions)), np.nan)
     settings: dict[str, Setting] = {}
     known: dict[tuple[str, str], int] = {}

@@ -8,7 +8,7 @@ import numpy as np
 
 from pedanova.base.progress import watched
 from pedanova.data.records import Records
-from pedanova.errors import DataError
+from pedanova.errors import Arg, DataError
 from pedanova.sources.kind import Kind
 from pedanova.sources.optuna.study_log import (
     Setting,
@@ -23,15 +23,13 @@ from pedanova.sources.spaces.distributions import read_distribution
 
 
 def is_study(data: object) -> bool:
-    return any(
-        base.__module__.startswith("optuna.") and base.__name__ == "Study" for base in type(data).__mro__
-    )
+    return any(base.__module__.startswith("optuna.") and base.__name__ == "Study" for base in type(data).__mro__)
 
 
 def read_study(study: Any, name: str | None = None) -> Records:
     """All trials of a study, as `analyze` takes them."""
     if name is not None and name != study.study_name:
-        raise DataError(f"study={name!r} is not the study that was given, {study.study_name!r}; leave it out")
+        raise DataError(Arg("study", name), f" is not the study that was given, {study.study_name!r}; leave it out")
     return as_records(log_of(study, study.get_trials(deepcopy=False)))
 
 
@@ -48,13 +46,9 @@ def log_of(study: Any, trials: Any) -> StudyLog:
         for key, distribution in trial.distributions.items():
             setting = settings.setdefault(key, Setting())
             setting.add(
-                row,
-                distribution.to_internal_repr(trial.params[key]),
-                _place(key, distribution, setting, known),
+                row, distribution.to_internal_repr(trial.params[key]), _place(key, distribution, setting, known)
             )
-    attributes = {
-        key for trial in trials for key, value in trial.user_attrs.items() if is_plain(as_plain(value))
-    }
+    attributes = {key for trial in trials for key, value in trial.user_attrs.items() if is_plain(as_plain(value))}
     return StudyLog(
         name=study.study_name,
         directions=directions,
@@ -63,9 +57,7 @@ def log_of(study: Any, trials: Any) -> StudyLog:
         settings=settings,
         metrics=getattr(study, "metric_names", None) or (),
         constraints=constraints_of(trials),
-        attributes={
-            key: [_plain(trial.user_attrs.get(key)) for trial in trials] for key in sorted(attributes)
-        },
+        attributes={key: [_plain(trial.user_attrs.get(key)) for trial in trials] for key in sorted(attributes)},
         reports={row: _last(trial) for row, trial in enumerate(trials) if trial.intermediate_values},
         seconds=seconds_between(
             [trial.datetime_start for trial in trials], [trial.datetime_complete for trial in trials]
@@ -76,9 +68,7 @@ def log_of(study: Any, trials: Any) -> StudyLog:
 def _place(key: str, distribution: Any, setting: Setting, known: dict[object, int]) -> int:
     """The place of a distribution; every trial may hold a copy of its own, and parsing each takes long."""
     choices = getattr(distribution, "choices", None)
-    mark: object = (
-        (key, id(choices)) if choices is not None else (key, type(distribution), *bounds_of(distribution))
-    )
+    mark: object = (key, id(choices)) if choices is not None else (key, type(distribution), *bounds_of(distribution))
     place = known.get(mark)
     if place is None:
         plain = read_distribution(distribution, f"parameter {key!r}")

@@ -12,7 +12,7 @@ from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError, listed
 from pedanova.sources.databases import Database, is_database_url, open_database, open_sqlite
 from pedanova.sources.kind import Kind
-from pedanova.sources.optuna.rows import read_log
+from pedanova.sources.optuna.database_rows import read_log
 from pedanova.sources.optuna.study_log import as_records, pick_study
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")
@@ -63,9 +63,7 @@ def check_schema(database: Database) -> None:
     """Only tables that are known are read; an older or a newer storage may mean other things by them."""
     tables = database.tables()
     if not set(NEEDED) & tables:
-        raise FormatError(
-            f"{database.shown} holds no tables of Optuna, but {listed(sorted(tables)) or 'none'}"
-        )
+        raise FormatError(f"{database.shown} holds no tables of Optuna, but {listed(sorted(tables)) or 'none'}")
     for table, columns in NEEDED.items():
         lacking = columns - (database.columns(table) if table in tables else set())
         if lacking:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
-from pedanova.data.records import Records, Told
+from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, listed
+from pedanova.errors import Arg, DataError, listed
 from pedanova.sources.logs.trials import free_name
 from pedanova.sources.spaces.distributions import NEAR, Distribution
 from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch
@@ -54,7 +55,7 @@ class StudyLog:
     attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # of the user, by name
     reports: Mapping[int, tuple[int, float]] = field(default_factory=dict)  # row → last step and its value
     seconds: Reals | None = None  # what each trial took
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class Sheet:
 
     rows: int
     columns: dict[str, Column] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def add(self, name: str, values: object) -> str:
         name = free_name(name, self.columns)
@@ -90,9 +91,7 @@ def as_records(log: StudyLog) -> Records:
     ordered = sorted(log.settings, key=lambda name: (int(np.min(log.settings[name].rows)), name))
     log = replace(log, settings={name: log.settings[name] for name in ordered})
     sheet = Sheet(len(log.states), notes=list(log.notes))
-    sheet.columns.update(
-        {name: coded_or_plain(name, setting, sheet.rows) for name, setting in log.settings.items()}
-    )
+    sheet.columns.update({name: coded_or_plain(name, setting, sheet.rows) for name, setting in log.settings.items()})
     space = {name: parameter_of(name, setting, log, sheet) for name, setting in log.settings.items()}
     goals = add_objectives(log, sheet)
     state = sheet.add_words("state", log.states)
@@ -101,7 +100,7 @@ def as_records(log: StudyLog) -> Records:
         sheet.add("duration", log.seconds)
     for key, values in log.attributes.items():
         sheet.add(f"user_attrs_{key}", values)
-    told = Told(
+    account = Account(
         source=source,
         params=tuple(space),
         space=Space(space),
@@ -111,7 +110,7 @@ def as_records(log: StudyLog) -> Records:
         state=state,
         feasible=feasible,
     )
-    return Records(sheet.columns, tuple(sheet.notes), told)
+    return Records(sheet.columns, tuple(sheet.notes), account)
 
 
 def add_objectives(log: StudyLog, sheet: Sheet) -> tuple[str, ...]:
@@ -138,9 +137,7 @@ def add_constraints(log: StudyLog, sheet: Sheet) -> str | None:
         return None
     for key in keys:
         sheet.add(f"constraint_{key}", [row.get(key) for row in log.constraints])
-    return sheet.add(
-        "feasible", np.array([all(value <= 0 for value in row.values()) for row in log.constraints])
-    )
+    return sheet.add("feasible", np.array([all(value <= 0 for value in row.values()) for row in log.constraints]))
 
 
 def coded_or_plain(name: str, setting: Setting, rows: int) -> Column:
@@ -176,9 +173,7 @@ def _coded(name: str, setting: Setting, rows: int) -> Column:
         mine = np.array(setting.which) == i
         inside = np.array(setting.values, dtype=np.float64)[mine]
         if len(inside) and not (inside.min() >= 0 and inside.max() < len(table)):
-            raise DataError(
-                f"{name}: category {inside.max():g} of {len(table)} choices; the storage is damaged"
-            )
+            raise DataError(f"{name}: category {inside.max():g} of {len(table)} choices; the storage is damaged")
         codes[np.array(setting.rows, dtype=np.int64)[mine]] = table[inside.astype(np.int64)]
     return Column(name, codes, labels)
 
@@ -200,7 +195,9 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
         return setting.distributions[0].domain
     column = sheet.columns[name]
     if column.labels is not None:
-        sheet.notes.append(f"{name}: its choices changed between trials; all {len(column.labels)} are used")
+        sheet.notes.append(
+            Note("space", f"its choices changed between trials; all {len(column.labels)} are used", subject=name)
+        )
         return Categorical(column.labels)
     if len(kinds) == 1:
         switch = _switch(name, setting, log, sheet)
@@ -210,7 +207,9 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
         return _moving(name, setting, sheet)
     low, high = min(d.low for d in setting.distributions), max(d.high for d in setting.distributions)
     ranges = listed([f"{d.low:g} to {d.high:g}" for d in setting.distributions])
-    sheet.notes.append(f"{name}: its range changed between trials ({ranges}); {low:g} to {high:g} is used")
+    sheet.notes.append(
+        Note("space", f"its range changed between trials ({ranges}); {low:g} to {high:g} is used", subject=name)
+    )
     whole = all(d.kind == "int" for d in setting.distributions)
     log_scale = all(d.log for d in setting.distributions)
     return Distribution("int" if whole else "float", low, high, None, log_scale).domain
@@ -230,7 +229,9 @@ def _switch(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Switch 
         if min(codes) < 0 or len(pairs) > len({code for code, _ in pairs}):
             continue
         domains = {labels[code]: setting.distributions[one].domain for code, one in sorted(pairs)}
-        sheet.notes.append(f"{name}: its range depends on {parent}; each is counted as a regime of its own")
+        sheet.notes.append(
+            Note("space", f"its range depends on {parent}; each is counted as a regime of its own", subject=name)
+        )
         return Switch(parent, tuple(domains.items()))
     return None
 
@@ -261,10 +262,7 @@ def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
 def seconds_between(begin: Iterable[Any], end: Iterable[Any]) -> Reals:
     """Durations; NaN where one of the times is not known."""
     return np.array(
-        [
-            np.nan if a is None or b is None else (b - a).total_seconds()
-            for a, b in zip(begin, end, strict=True)
-        ]
+        [np.nan if a is None or b is None else (b - a).total_seconds() for a, b in zip(begin, end, strict=True)]
     )
 
 
@@ -285,6 +283,6 @@ def pick_study(found: dict[str, tuple[int, int]], wanted: str | None, shown: str
     if wanted is not None and wanted not in found:
         raise DataError(f"{shown} holds no study called {wanted!r}; there are: {counted}")
     if wanted is None and len(found) > 1:
-        raise DataError(f"{shown} holds {len(found)} studies; choose one by study=: {counted}")
+        raise DataError(f"{shown} holds {len(found)} studies; choose one by ", Arg("study"), f": {counted}")
     name = wanted if wanted is not None else next(iter(found))
     return found[name][0], name

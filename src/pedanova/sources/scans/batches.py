@@ -45,17 +45,15 @@ def group_ranges(file: Path, name: str) -> list[tuple[float, float] | None]:
 
 
 def _range_of(chunk: Any) -> tuple[float, float] | None:
-    told = chunk.statistics if chunk.is_stats_set else None
-    if told is None or not told.has_min_max:
+    account = chunk.statistics if chunk.is_stats_set else None
+    if account is None or not account.has_min_max:
         return None
-    ends = told.min, told.max
+    ends = account.min, account.max
     plain = all(isinstance(end, int | float) and not isinstance(end, bool) and end == end for end in ends)
     return (float(ends[0]), float(ends[1])) if plain else None
 
 
-def read_batches(
-    file: Path, kind: str, names: Sequence[str], groups: Sequence[int] | None
-) -> Iterator[Records]:
+def read_batches(file: Path, kind: str, names: Sequence[str], groups: Sequence[int] | None) -> Iterator[Records]:
     """These columns of a file, some rows at a time; errors name the file."""
     with complaints(file, kind):
         for batch in _batches(file, kind, list(names), groups):
@@ -89,8 +87,7 @@ def open_parquet(file: Path, *, coded: Sequence[str] = ()) -> Any:
     texts = [
         name
         for name in coded
-        if name in schema.names
-        and schema.types[schema.get_field_index(name)] in (pa.string(), pa.large_string())
+        if name in schema.names and schema.types[schema.get_field_index(name)] in (pa.string(), pa.large_string())
     ]
     # With pre_buffer all of the file would be held in memory.
     return parquet.ParquetFile(file, pre_buffer=False, read_dictionary=texts)
@@ -215,9 +212,7 @@ def complaints(file: Path, kind: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, KeyError) as error:
         check_errno(error)
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise FormatError(
-            f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again"
-        ) from None
+        raise FormatError(f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again") from None
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
@@ -49,11 +50,7 @@ class FilePart:
 
     @property
     def name(self) -> str:
-        return (
-            self.path
-            if self.groups is None
-            else f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
-        )
+        return self.path if self.groups is None else f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         inside = [name for name in names if name not in dict(self.keys)]
@@ -61,9 +58,9 @@ class FilePart:
             for records in batches.read_batches(Path(self.path), self.kind, inside, self.groups):
                 yield self._with_keys(records, names)
         except FormatError as error:
-            raise PartError(str(error), self.name) from None
+            raise PartError(*error.words, part=self.name) from None
         except OSError as error:
-            raise PartError(f"{self.path} cannot be read: {error.strerror or error}", self.name) from None
+            raise PartError(f"{self.path} cannot be read: {error.strerror or error}", part=self.name) from None
 
     def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
         """The row groups whose numbers may lie between ends of which that holds; None where there is none.
@@ -145,7 +142,8 @@ class Scan:
                     raise
                 lost[error.part] = str(error)
         records = batches.join(found, self.columns)
-        return Records(records.columns, tuple(f"skipped, and not counted: {why}" for why in lost.values()))
+        skipped = (Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())
+        return Records(records.columns, tuple(skipped))
 
 
 def scan_of(data: object, *, skip: bool = False) -> Scan | None:
@@ -165,9 +163,7 @@ def scan_of(data: object, *, skip: bool = False) -> Scan | None:
 
 def scan_plan(plan: Any) -> Scan:
     name = f"a {type(plan).__module__.partition('.')[0]} {type(plan).__name__}"
-    return Scan(
-        name, tuple(batches.plan_columns(plan)), (FramePart(plan, name),), rows=batches.plan_rows(plan)
-    )
+    return Scan(name, tuple(batches.plan_columns(plan)), (FramePart(plan, name),), rows=batches.plan_rows(plan))
 
 
 def scan_place(place: str, *, skip: bool = False) -> Scan | None:
@@ -176,9 +172,7 @@ def scan_place(place: str, *, skip: bool = False) -> Scan | None:
         return None
     kinds = {SUFFIXES[file.suffix.lower()] for file in files}
     if len(kinds) > 1:
-        raise DataError(
-            f"{place} holds files of several kinds ({listed(sorted(kinds))}); name one by its suffix"
-        )
+        raise DataError(f"{place} holds files of several kinds ({listed(sorted(kinds))}); name one by its suffix")
     kind = kinds.pop()
     if kind not in LISTED:
         return None
@@ -205,9 +199,7 @@ def find_files(place: str) -> list[Path]:
         if path.is_dir():
             inside = sorted(path.rglob("*.parquet"))
             return [
-                file
-                for file in inside
-                if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+                file for file in inside if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
             ]
         return [path] if path.is_file() and path.suffix.lower() in SUFFIXES else []
     except (OSError, ValueError):
@@ -218,17 +210,9 @@ def is_small_file(place: str) -> bool:
     """One file that is read at once, or none at all: whoever reads it says what is wrong with it."""
     path = Path(place)
     try:
-        return (
-            not is_pattern(place)
-            and not path.is_dir()
-            and (not path.is_file() or path.stat().st_size < SMALL_BYTES)
-        )
+        return not is_pattern(place) and not path.is_dir() and (not path.is_file() or path.stat().st_size < SMALL_BYTES)
     except (OSError, ValueError):
         return True
-
-
-def is_hidden(file: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in file.parts)
 
 
 def scan_files(place: str, files: Sequence[Path], kind: str, *, skip: bool = False) -> Scan:
@@ -261,9 +245,7 @@ def describe(file: Path, kind: str, columns: Sequence[str]) -> tuple[tuple[str, 
     names = (*names, *(key for key, _ in keys_in(file) if key not in names))
     lacking = [name for name in columns if name not in names]
     if lacking:
-        raise FormatError(
-            f"{file} has no column {lacking[0]!r}, which others have; every file needs the same"
-        )
+        raise FormatError(f"{file} has no column {lacking[0]!r}, which others have; every file needs the same")
     return names, groups
 
 

@@ -49,9 +49,7 @@ class Partition:
 Put = Callable[[list[bytes]], bytes]  # several results together
 
 
-def run_on_partitions(
-    frame: Any, names: Sequence[str], work: Callable[[Partition], bytes], put: Put
-) -> list[bytes]:
+def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partition], bytes], put: Put) -> list[bytes]:
     """`work` of every partition of these columns, in their order; of large results only a handful, `put` together.
 
     Results stay with the workers, which tell how large they are, until it is clear what shall travel.

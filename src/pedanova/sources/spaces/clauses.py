@@ -185,6 +185,4 @@ def _accepted(values: tuple[Label, ...], kind: str, wanted: list[object]) -> tup
         return tuple(v for place, v in enumerate(values) if holds(place, at))
     limit = as_number(wanted[0])
     numbers = [(value, as_number(value)) for value in values]
-    return tuple(
-        v for v, number in numbers if number is not None and limit is not None and holds(number, limit)
-    )
+    return tuple(v for v, number in numbers if number is not None and limit is not None and holds(number, limit))

@@ -1,6 +1,6 @@
 """Configuration spaces as ConfigSpace writes them, of every version, and its objects.
 
-What has no counterpart here is told in notes: constants and forbidden combinations are left out,
+What has no counterpart here is named in notes: constants and forbidden combinations are left out,
 normal and beta laws keep their bounds alone, and a normal law without bounds takes those of the
 trials. A step `q` with few values makes an ordinal of them, otherwise a range.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.kind import read_json, read_text
@@ -53,10 +54,10 @@ class Reading:
     domains: dict[str, Domain] = field(default_factory=dict)
     constants: dict[str, Label] = field(default_factory=dict)
     ranges: dict[str, Float] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
-def space_from_configspace(plain: object) -> tuple[Space, list[str]]:
+def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
     """The space of a ConfigSpace JSON document or object, and notes on what it cannot hold.
 
     Settings without bounds are not in it: only trials can tell their domain.
@@ -69,7 +70,7 @@ def space_from_configspace(plain: object) -> tuple[Space, list[str]]:
     """
     described = describe(plain)
     unbounded = [name for name, domain in described.domains.items() if isinstance(domain, Open)]
-    notes = [f"without bounds and left to the data: {listed(unbounded)}"] if unbounded else []
+    notes = [Note("source", f"without bounds and left to the data: {listed(unbounded)}")] if unbounded else []
     return described.space, [*described.notes, *notes]
 
 
@@ -84,9 +85,7 @@ def read_space(folder: Path) -> Described | None:
         return None
     if len(named) > 1:
         names = listed([file.name for file in named])
-        raise DataError(
-            f"{folder}: which of {names} is its space? keep one of them, or call it configspace.pcs"
-        )
+        raise DataError(f"{folder}: which of {names} is its space? keep one of them, or call it configspace.pcs")
     text = read_text(named[0])
     try:
         return _described(named[0], plain_from_pcs(text))
@@ -110,25 +109,27 @@ def describe(source: object) -> Described:
     for item in _items(plain, "hyperparameters"):
         _read_one(item, reading)
     clauses = Clauses(_items(plain, "conditions"), reading.domains, reading.constants)
-    fixed, domains, told = list(reading.constants), {}, True
+    fixed, domains, account = list(reading.constants), {}, True
     for name, domain in reading.domains.items():
         clause = clauses.of(name)
         if clause.never:
-            reading.notes.append(f"{name}: its condition can never hold; left out")
+            reading.notes.append(Note("unused", "its condition can never hold; left out", subject=name))
             fixed.append(name)
             continue
         if clause.words:
-            told = False
-            reading.notes.append(f"{name}: exists only if {clause.words}; taken from where it has a value")
+            account = False
+            reading.notes.append(
+                Note("space", f"exists only if {clause.words}; taken from where it has a value", subject=name)
+            )
         domains[name] = replace(domain, when=clause.conditions)
     if reading.constants:
-        reading.notes.append(f"constant and left out: {listed(list(reading.constants))}")
+        reading.notes.append(Note("unused", f"constant and left out: {listed(list(reading.constants))}"))
     forbidden = len(_items(plain, "forbiddens"))
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
-        reading.notes.append(f"the configuration space forbids {many} of values; that is not modelled")
+        reading.notes.append(Note("source", f"the configuration space forbids {many} of values; that is not modelled"))
     ranges = {name: low_high for name, low_high in reading.ranges.items() if name in domains}
-    return Described(domains, tuple(reading.notes), tuple(fixed), told, ranges)
+    return Described(domains, tuple(reading.notes), tuple(fixed), account, ranges)
 
 
 def as_document(space: object) -> Mapping[str, Any]:
@@ -152,9 +153,7 @@ def _as_item(part: Any) -> dict[str, Any]:
     for key in FIELDS:
         if hasattr(part, key):
             value = getattr(part, key)
-            item[key] = (
-                list(value) if key in ("choices", "sequence", "values", "weights") and value else value
-            )
+            item[key] = list(value) if key in ("choices", "sequence", "values", "weights") and value else value
     if hasattr(part, "name"):
         item["name"] = part.name
     for key in ("child", "parent"):
@@ -193,7 +192,7 @@ def _read_one(item: object, reading: Reading) -> None:
         return
     reading.domains[name] = domain
     if item.get("weights") or item.get("probabilities"):
-        reading.notes.append(f"{name}: its choices have weights; they are not used")
+        reading.notes.append(Note("space", "its choices have weights; they are not used", subject=name))
 
 
 def _listed(domain: Domain) -> tuple[Label, ...] | None:
@@ -217,13 +216,15 @@ def _range(item: Mapping[str, Any], kind: str, reading: Reading) -> Domain:
     low, high = _bound(item, "lower"), _bound(item, "upper")
     log = item.get("log") is True
     if not known:
-        reading.notes.append(f"{name}: is of unknown type {shorten(kind)}; its domain is a guess")
+        reading.notes.append(Note("space", f"is of unknown type {shorten(kind)}; its domain is a guess", subject=name))
     if low is None or high is None:
         if law == "uniform" and known:
             raise FormatError(f"bounds {item.get('lower')!r} and {item.get('upper')!r} must both be numbers")
         return Open(kind.endswith("_int") if known else None, log)
     if law in ("normal", "beta"):
-        reading.notes.append(f"{name}: has a {law} law; only its bounds {low:g} to {high:g} are used")
+        reading.notes.append(
+            Note("space", f"has a {law} law; only its bounds {low:g} to {high:g} are used", subject=name)
+        )
     whole = kind.endswith("_int") and max(abs(low), abs(high)) <= LARGEST_INT
     if low == high:
         return Ordinal((int(low) if whole else low,))
@@ -238,9 +239,7 @@ def _bound(item: Mapping[str, Any], key: str) -> float | None:
     return None if isinstance(value, bool) else as_number(value)
 
 
-def _stepped(
-    name: str, low: float, high: float, step: float, reading: Reading, *, log: bool, whole: bool
-) -> Domain:
+def _stepped(name: str, low: float, high: float, step: float, reading: Reading, *, log: bool, whole: bool) -> Domain:
     """Values a step apart: counted from the lower bound, or multiples of the step if it does not divide."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))
@@ -249,7 +248,7 @@ def _stepped(
     even = abs(count - whole_count) <= 1e-6 * max(1.0, count)
     full = Int(int(low), int(high), log=log) if whole else Float(low, high, log=log)
     if count > FEW_STEPS:
-        reading.notes.append(f"{name}: its many steps of {step:g} are taken as a range")
+        reading.notes.append(Note("space", f"its many steps of {step:g} are taken as a range", subject=name))
         return full
     first = low if even else math.ceil(low / step - 1e-9) * step
     places = range(whole_count + 1) if even else range(int((high - first) / step + 1e-9) + 1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeAlias
 
+from pedanova.base.notes import Note
 from pedanova.data.column import as_column
 from pedanova.data.guess import guess
 from pedanova.errors import SpaceError, listed
@@ -20,7 +21,7 @@ NEAR = 1e-4  # of a step: as far as rounding may move a value off its lattice
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A setting whose bounds are not told: the data's are taken."""
+    """A setting whose bounds are not given: the data's are taken."""
 
     whole: bool | None = None  # None: not even the kind is known
     log: bool = False
@@ -35,14 +36,14 @@ class Described:
     """What a description of a space says, before any trial is seen."""
 
     domains: Mapping[str, Domain]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     fixed: tuple[str, ...] = ()  # constants, and settings that can never exist
     conditions: bool = True  # `when` says all there is to say about who exists when
     ranges: Mapping[str, Float] = field(default_factory=dict)  # of settings taken as steps
 
     @property
     def space(self) -> Space:
-        """The settings whose domains are told."""
+        """The settings whose domains are known."""
         return Space({name: d for name, d in self.domains.items() if not isinstance(d, Open)})
 
 
@@ -95,7 +96,7 @@ def as_plain(value: object) -> Label:
 
 
 def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
-    """Values told apart; where two of them are equal, such as 1 and True, all become text."""
+    """Values kept apart; where two of them are equal, such as 1 and True, all become text."""
     plain = [as_plain(value) for value in values]
     if len(set(plain)) < len(plain):
         plain = [json.dumps(value) for value in plain]
@@ -105,16 +106,16 @@ def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
 Settings: TypeAlias = list[dict[str, object]]
 
 
-def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[str]]:
+def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[Note]]:
     """The space with nothing left open, the settings as it writes them, and what was noticed."""
     domains, notes = dict(described.domains), list(described.notes)
     strange = _strangers(described, rows)
     if strange:
-        notes.append(f"not in the configuration space and left out: {listed(strange)}")
+        notes.append(Note("unused", f"not in the configuration space and left out: {listed(strange)}"))
     for name, whole in described.ranges.items():
         if not _all_on(domains[name], rows, name):
             domains[name] = replace(whole, when=domains[name].when)
-            notes.append(f"{name}: values lie between its steps; taken as a range")
+            notes.append(Note("space", "values lie between its steps; taken as a range", subject=name))
     settings: Settings = [
         {name: value for name, value in row.items() if name in domains and _is_given(value, domains[name])}
         for row in rows
@@ -183,21 +184,23 @@ def _all_on(domain: Domain, rows: Sequence[Mapping[str, object]], name: str) -> 
     return all(_nearest(value, points) is not None for value in seen)
 
 
-def _from_data(name: str, domain: Open, values: list[object]) -> tuple[Float | Int | None, str]:
+def _from_data(name: str, domain: Open, values: list[object]) -> tuple[Float | Int | None, Note]:
     """A range from the smallest to the largest value seen, or a reason why there is none."""
     numbers = [number for value in values if (number := as_number(value)) is not None]
     low, high = min(numbers, default=0.0), max(numbers, default=0.0)
     if domain.whole is None:
         guessed = guess(as_column(name, [value for value in values if value is not None]), keep=True)
+        note = (guessed.note or Note("space", "taken from the data")).about(name)
         if guessed.parameter is None or not domain.when:
-            return guessed.parameter, f"{name}: {guessed.note or 'taken from the data'}"  # type: ignore[return-value]
-        return replace(guessed.parameter, when=domain.when), f"{name}: {guessed.note}"  # type: ignore[return-value, arg-type]
+            return guessed.parameter, note  # type: ignore[return-value]
+        return replace(guessed.parameter, when=domain.when), note  # type: ignore[return-value, arg-type]
     if low == high:
-        return None, f"{name}: has no bounds, and no two values in the trials; left out"
-    note = f"{name}: has no bounds; those of the trials, {low:g} to {high:g}, are taken"
+        return None, Note("unused", "has no bounds, and no two values in the trials; left out", subject=name)
+    words = f"has no bounds; those of the trials, {low:g} to {high:g}, are taken"
+    note = Note("space", words, subject=name)
     try:
         if domain.whole:
             return Int(int(low), int(high), log=domain.log and low > 0, when=domain.when), note
         return Float(low, high, log=domain.log and low > 0, when=domain.when), note
     except SpaceError as error:
-        return None, f"{name}: {error}; left out"
+        return None, Note("unused", *error.words, "; left out", subject=name)

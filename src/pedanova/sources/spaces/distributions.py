@@ -88,11 +88,7 @@ def read_distribution(given: object, where: str) -> Distribution:
     if low > high or (logged and low <= 0):
         raise FormatError(f"{where}: {shorten(given)} has bounds that contradict themselves")
     return Distribution(
-        "int" if kind == "int" else "float",
-        low,
-        high,
-        None if step is None else as_bound(step, given, where),
-        logged,
+        "int" if kind == "int" else "float", low, high, None if step is None else as_bound(step, given, where), logged
     )
 
 
@@ -119,7 +115,7 @@ def as_bound(value: object, given: object, where: str) -> float:
 
 
 def labels_of(choices: object, where: str) -> tuple[Label, ...]:
-    """Choices as labels that can be told apart: None, True, 1 and '1' are four."""
+    """Choices as labels that can be kept apart: None, True, 1 and '1' are four."""
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
         raise FormatError(f"{where}: choices {shorten(choices)} must be a list of values")
     labels = [_label(choice) for choice in choices]

@@ -13,9 +13,7 @@ PARAMETER = re.compile(
     NAME + r"\s*(?P<kind>\b(?:categorical|ordinal|real|integer|c|o|r|i)\b)?\s*"
     r"(?:\{(?P<values>[^}]*)\}|\[(?P<bounds>[^\]]*)\])\s*\[(?P<default>[^\]]*)\]\s*(?P<marks>[a-z]*)"
 )
-COMPARISON = re.compile(
-    r"(?P<parent>[^\s=!<>{}]+)\s*(?P<sign>==|!=|<|>|\bin\b)\s*(?P<value>\{[^}]*\}|[^\s{}]+)"
-)
+COMPARISON = re.compile(r"(?P<parent>[^\s=!<>{}]+)\s*(?P<sign>==|!=|<|>|\bin\b)\s*(?P<value>\{[^}]*\}|[^\s{}]+)")
 SIGNS = {"==": "EQ", "!=": "NEQ", "<": "LT", ">": "GT", "in": "IN"}
 HEADINGS = ("conditionals:", "conditions:", "conditional:", "forbidden:", "forbiddens:")
 EXAMPLE = "write it like: lr real [0.001, 1] [0.1] log"

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pedanova.base.notes import Note
 from pedanova.data.column import shorten
-from pedanova.errors import DataError, SpaceError
+from pedanova.errors import Arg, DataError, SpaceError
 from pedanova.sources.kind import read_json, read_text
 from pedanova.sources.spaces.configspace import space_from_configspace
 from pedanova.sources.spaces.distributions import CLASSES, read_distribution
 from pedanova.sources.spaces.pcs import plain_from_pcs
-from pedanova.sources.spaces.yaml_text import read_yaml
+from pedanova.sources.yaml_text import read_yaml
 from pedanova.space.parameters import (
     KINDS,
     Categorical,
@@ -48,7 +49,7 @@ def space_from(source: object) -> Space:
     return read_space(source)[0]
 
 
-def read_space(source: object) -> tuple[Space, list[str]]:
+def read_space(source: object) -> tuple[Space, list[Note]]:
     """The space, and what of it could not be kept."""
     if isinstance(source, Space):
         return source, []
@@ -62,12 +63,12 @@ def read_space(source: object) -> tuple[Space, list[str]]:
     return as_space(wrong), []  # which says what is wrong with it
 
 
-def read_space_file(file: Path) -> tuple[Space, list[str]]:
+def read_space_file(file: Path) -> tuple[Space, list[Note]]:
     suffix = file.suffix.lower()
     if not file.is_file():
-        raise DataError(f"space={str(file)!r} is no file; give the path of a space in JSON, YAML or .pcs")
+        raise DataError(Arg("space", str(file)), " is no file; give the path of a space in JSON, YAML or .pcs")
     if suffix not in SUFFIXES:
-        raise SpaceError(f"space={str(file)!r} must end in one of {', '.join(SUFFIXES)}")
+        raise SpaceError(Arg("space", str(file)), f" must end in one of {', '.join(SUFFIXES)}")
     if suffix == ".pcs":
         return space_from_configspace(plain_from_pcs(read_text(file)))
     plain = read_json(file) if suffix == ".json" else read_yaml(file)
@@ -76,7 +77,7 @@ def read_space_file(file: Path) -> tuple[Space, list[str]]:
     return space_from_mapping(plain)
 
 
-def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[str]]:
+def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
     if "hyperparameters" in plain and isinstance(plain["hyperparameters"], list | Mapping):
         return space_from_configspace(plain)
     if "parameters" in plain and isinstance(plain["parameters"], Mapping):
@@ -86,8 +87,7 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[str]]:
     if any(map(holds_tune, plain.values())):
         return space_from_tune(plain)
     given = {
-        name: parameter_from_dict(str(name), one) if isinstance(one, Mapping) else one
-        for name, one in plain.items()
+        name: parameter_from_dict(str(name), one) if isinstance(one, Mapping) else one for name, one in plain.items()
     }
     return as_space(given), []
 
@@ -101,10 +101,10 @@ def is_distribution(one: object) -> bool:
     return type(one).__name__ in CLASSES or (isinstance(one, str) and one.lstrip().startswith("{"))
 
 
-def space_from_sweep(parameters: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[str]]:
+def space_from_sweep(parameters: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[Note]]:
     """The parameters of a W&B sweep; nested ones are named with dots."""
     found: dict[str, Parameter] = {}
-    notes: list[str] = []
+    notes: list[Note] = []
     for key, given in parameters.items():
         name = f"{prefix}{key}"
         if not isinstance(given, Mapping):
@@ -114,7 +114,7 @@ def space_from_sweep(parameters: Mapping[Any, Any], prefix: str = "") -> tuple[S
             found |= dict(inner)
             notes += more
         elif "value" in given:
-            notes.append(f"{name}: is constant in the sweep; left out")
+            notes.append(Note("unused", "is constant in the sweep; left out", subject=name))
         else:
             try:
                 found[name] = sweep_parameter(given)
@@ -157,10 +157,10 @@ def holds_tune(one: object) -> bool:
     return is_tune(one) or (isinstance(one, Mapping) and any(map(holds_tune, one.values())))
 
 
-def space_from_tune(given: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[str]]:
+def space_from_tune(given: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[Note]]:
     """A search space of Ray Tune; nested parameters are named with dots."""
     found: dict[str, Parameter] = {}
-    notes: list[str] = []
+    notes: list[Note] = []
     for key, one in given.items():
         name = f"{prefix}{key}"
         if isinstance(one, Mapping) and holds_tune(one):
@@ -170,7 +170,7 @@ def space_from_tune(given: Mapping[Any, Any], prefix: str = "") -> tuple[Space, 
         elif is_tune(one):
             found[name] = tune_parameter(name, one)
         else:
-            notes.append(f"{name}: is no domain of Ray Tune; left out")
+            notes.append(Note("unused", "is no domain of Ray Tune; left out", subject=name))
     return Space(found), notes
 
 

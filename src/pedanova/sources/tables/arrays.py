@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pedanova.data.column import as_column
 from pedanova.data.records import Records
-from pedanova.errors import DataError
+from pedanova.errors import Arg, DataError
 from pedanova.sources.tables.names import as_names
 
 
@@ -24,8 +24,8 @@ def read_array(array: NDArray[Any], names: Sequence[str] | None) -> Records:
         raise DataError(f"an array of shape {array.shape} must have two dimensions: rows and columns")
     columns = array.shape[1]
     if isinstance(names, str) or not isinstance(names, Iterable | None):
-        raise DataError(f"names={names!r} must be a list of names, one for each of {columns} columns")
+        raise DataError(Arg("names", names), f" must be a list of names, one for each of {columns} columns")
     known = [f"x{i}" for i in range(columns)] if names is None else as_names(names)
     if len(known) != columns:
-        raise DataError(f"names= gives {len(known)} names for {columns} columns; give one for each")
+        raise DataError(Arg("names"), f" gives {len(known)} names for {columns} columns; give one for each")
     return Records({name: as_column(name, array[:, i]) for i, name in enumerate(known)})

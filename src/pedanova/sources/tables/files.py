@@ -1,4 +1,4 @@
-"""Files, told apart by their suffix: CSV, TSV, JSON lines, Parquet, Arrow IPC."""
+"""Files, distinguished by their suffix: CSV, TSV, JSON lines, Parquet, Arrow IPC."""
 
 from __future__ import annotations
 

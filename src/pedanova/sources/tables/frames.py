@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column, encode, some
 from pedanova.data.records import Records
 from pedanova.errors import DataError
@@ -41,9 +42,9 @@ def as_series(values: object) -> Series | None:
 
 def read_frame(data: object) -> Records:
     frame = _native(data)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if isinstance(frame, nw.LazyFrame):
-        notes = ("a lazy table was collected into memory",)
+        notes = (Note("source", "a lazy table was collected into memory"),)
         frame = _collect(frame)
     if not isinstance(frame, nw.DataFrame):
         raise DataError(f"a {type(data).__name__} is no data frame")

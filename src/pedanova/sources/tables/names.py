@@ -8,9 +8,7 @@ from collections.abc import Iterable
 from pedanova.errors import DataError, PedanovaError
 
 
-def as_names(
-    names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError
-) -> list[str]:
+def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
     """Names as text; a column without one is numbered in the manner of pandas.
 
     Examples

@@ -1,4 +1,4 @@
-"""What Optuna's tables hold of one study, fetched in parts: see `optuna_tables`."""
+"""What Optuna's tables hold of one study, fetched in parts: see `storage`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ Text = tuple[str, str]  # a name and a distribution
 def read_log(database: Database, study: int, name: str) -> StudyLog:
     times = {"datetime_start", "datetime_complete"} <= database.columns("trials")
     fields = "trial_id, state, datetime_start, datetime_complete" if times else "trial_id, state, NULL, NULL"
-    trials = database.rows(
-        f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY number, trial_id", (study,)
-    )
+    trials = database.rows(f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY number, trial_id", (study,))
     keys = np.array([trial[0] for trial in trials], dtype=np.float64)
     row_of = {int(trial[0]): row for row, trial in enumerate(trials)}
     directions = directions_of(database, study)
@@ -69,9 +67,7 @@ def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
 
 
 def directions_of(database: Database, study: int) -> list[Direction]:
-    rows = database.rows(
-        "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", (study,)
-    )
+    rows = database.rows("SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", (study,))
     return ["maximize" if state_of(row[0]) == "MAXIMIZE" else "minimize" for row in rows] or ["minimize"]
 
 
@@ -94,7 +90,7 @@ def parsed(text: object) -> Any:
         return None
 
 
-class Part(NamedTuple):
+class StudyPart(NamedTuple):
     """A range of keys, so short that a writer never waits long for a reader."""
 
     low: int
@@ -102,20 +98,20 @@ class Part(NamedTuple):
     mixed: bool  # other studies have trials in it
 
 
-def parts_of(keys: Reals) -> list[Part]:
+def parts_of(keys: Reals) -> list[StudyPart]:
     """Of sorted keys; the first is short, for it is asked for everything in full."""
     if not len(keys):
         return []
     starts = [0, *range(min(FIRST_LOOK, len(keys)), len(keys), BATCH)]
     stops = [*starts[1:], len(keys)]
     return [
-        Part(int(keys[a]), int(keys[b - 1]), bool(keys[b - 1] - keys[a] + 1 > b - a))
+        StudyPart(int(keys[a]), int(keys[b - 1]), bool(keys[b - 1] - keys[a] + 1 > b - a))
         for a, b in zip(starts, stops, strict=True)
         if a < b
     ]
 
 
-def of_study(table: str, fields: str, study: int, part: Part, extra: str = "") -> str:
+def of_study(table: str, fields: str, study: int, part: StudyPart, extra: str = "") -> str:
     """Rows of one study's trials in a range of their keys, whose ends are the last two values."""
     join = f"JOIN trials t ON t.trial_id = x.trial_id AND t.study_id = {int(study)}" if part.mixed else ""
     return f"SELECT {fields} FROM {table} x {join} WHERE 1 = 1 {extra} AND x.trial_id BETWEEN ? AND ?"
@@ -151,9 +147,7 @@ def values_of(database: Database, study: int, keys: Reals, objectives: int) -> R
     kind = "0"
     if "value_type" in database.columns("trial_values"):
         kind = "CASE WHEN x.value_type = 'INF_POS' THEN 1 WHEN x.value_type = 'INF_NEG' THEN 2 ELSE 0 END"
-    fields = (
-        f"x.trial_id, x.objective, COALESCE(x.value, 0), {kind}, CASE WHEN x.value IS NULL THEN 1 ELSE 0 END"
-    )
+    fields = f"x.trial_id, x.objective, COALESCE(x.value, 0), {kind}, CASE WHEN x.value IS NULL THEN 1 ELSE 0 END"
     rows = numbers(list(fetch(database, "trial_values", fields, study, keys)), 5)
     value = np.where(rows[:, 4] == 1, np.nan, rows[:, 2])
     value = np.where(rows[:, 3] == 1, np.inf, np.where(rows[:, 3] == 2, -np.inf, value))
@@ -185,12 +179,10 @@ def settings_of(database: Database, study: int, keys: Reals) -> dict[str, Settin
             fresh.setdefault(name, []).append((trial, value, met[name, text][1]))
         for name, group_of in fresh.items():
             found.setdefault(name, []).append(np.array(group_of, dtype=np.float64))
-    return {
-        name: _setting(settings[name], np.concatenate(parts), keys, name) for name, parts in found.items()
-    }
+    return {name: _setting(settings[name], np.concatenate(parts), keys, name) for name, parts in found.items()}
 
 
-def _numbered(database: Database, study: int, known: Sequence[Text], part: Part) -> Reals:
+def _numbered(database: Database, study: int, known: Sequence[Text], part: StudyPart) -> Reals:
     """(rows, 3) Trial, number of the name and distribution (0: of none that is known), value."""
     cases = " ".join(
         f"WHEN ? THEN CASE x.distribution_json {' '.join(f'WHEN ? THEN {i}' for i in numbers_)} ELSE 0 END"
@@ -214,7 +206,7 @@ def _by_name(known: Sequence[Text]) -> dict[str, list[int]]:
     return found
 
 
-def _unnumbered(database: Database, study: int, known: Sequence[Text], part: Part) -> Sequence[Sequence[Any]]:
+def _unnumbered(database: Database, study: int, known: Sequence[Text], part: StudyPart) -> Sequence[Sequence[Any]]:
     other = " AND NOT (x.param_name = ? AND x.distribution_json = ?)" * len(known)
     fields = "x.trial_id, x.param_name, x.param_value, x.distribution_json"
     query = of_study("trial_params", fields, study, part, other)
@@ -227,10 +219,7 @@ def _setting(setting: Setting, rows: Reals, keys: Reals, name: str) -> Setting:
         raise FormatError(f"parameter {name!r} has a trial without a value; the storage is damaged")
     order = np.argsort(place[known], kind="stable")
     return replace(
-        setting,
-        rows=place[known][order],
-        values=rows[known, 1][order],
-        which=rows[known, 2][order].astype(np.int64),
+        setting, rows=place[known][order], values=rows[known, 1][order], which=rows[known, 2][order].astype(np.int64)
     )
 
 

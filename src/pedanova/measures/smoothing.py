@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.errors import QueryError
+from pedanova.errors import Arg, QueryError
 from pedanova.space.grid import FEW_CELLS, Block
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -61,9 +61,7 @@ def interquartile(counts: Stack) -> Reals:
     def quantile(part: float) -> Reals:
         position = part * last
         below = np.floor(position)
-        low, high = (
-            (reached <= place[:, None] + 1e-6).sum(axis=1) for place in (below, np.minimum(below + 1, last))
-        )
+        low, high = ((reached <= place[:, None] + 1e-6).sum(axis=1) for place in (below, np.minimum(below + 1, last)))
         between: Reals = low + (position - below) * (high - low)
         return between
 
@@ -80,7 +78,7 @@ def as_bandwidth(smoothing: object, target: NDArray[np.int64], block: Block) -> 
         width = bandwidth(target) if block.smoothable else 0.0
         return width if width >= NARROWEST else 0.0
     if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= float(smoothing) < math.inf:
-        raise QueryError(f"smoothing={smoothing!r} must be 'auto', 'none' or a bandwidth in cells from 0 up")
+        raise QueryError(Arg("smoothing", smoothing), " must be 'auto', 'none' or a bandwidth in cells from 0 up")
     return float(smoothing) if block.ordered else 0.0
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pedanova.base.progress import Meter
-from pedanova.errors import PedanovaError, WorkerError
+from pedanova.errors import Arg, PedanovaError, WorkerError
 from pedanova.sources.scans.spark import Partition, run_on_partitions
 
 Result = TypeVar("Result")
@@ -67,10 +67,7 @@ class SparkCrew:
         return add(map(unpacked, found))
 
     def _run(
-        self,
-        names: tuple[str, ...],
-        work: Callable[[Partition], bytes],
-        add: Callable[[list[bytes]], bytes],
+        self, names: tuple[str, ...], work: Callable[[Partition], bytes], add: Callable[[list[bytes]], bytes]
     ) -> list[bytes]:
         try:
             return run_on_partitions(self.part.frame, names, work, add)
@@ -80,7 +77,7 @@ class SparkCrew:
             raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
 
     def each_but(self, *_: Any, **__: Any) -> Iterator[Any]:
-        raise WorkerError("checkpoint= is for files; Spark keeps its own")
+        raise WorkerError(Arg("checkpoint"), " is for files; Spark keeps its own")
 
     def start_over(self) -> None:
         """Nothing is ever skipped."""

@@ -1,0 +1,66 @@
+"""A model's shares held to what the counts of the rows allow.
+
+Where rows were drawn evenly, counts are right but for chance. A model may be wrong in a way that its
+own draws do not show: it smooths what is sharp, so that an interaction looks like two main effects.
+So both are weighed by how sure they are, and what comes of it may lie no further above or below the
+counted share than chance explains. With many rows that leaves no room, and the counts decide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.measures.importance import Importance
+
+Reals: TypeAlias = NDArray[np.float64]
+OFF = 0.2  # a model's share is taken to be off by so much of itself
+ABOVE = 0.9  # deviations of the counts that a share may lie above them,
+ABOVE_INSIDE = 1.5  # inside a region, where target rows are few;
+BELOW = 3.0  # and below
+
+
+def in_accord(shares: Reals, counted: Sequence[Importance], *, inside: bool) -> Reals:
+    """(parameters,) The model's shares moved towards the counted ones; `inside` a region, not all rows."""
+    moved = [
+        _moved(float(share), row, ABOVE_INSIDE if inside else ABOVE) for share, row in zip(shares, counted, strict=True)
+    ]
+    return np.array(moved, dtype=np.float64)
+
+
+def _moved(share: float, row: Importance, above: float) -> float:
+    if not row.varied:
+        return share
+    flat, slope = variance_of(row)
+    doubt = (OFF * share) ** 2
+    weight = doubt / (doubt + flat + slope * max(share, 0.0))
+    mixed = (1.0 - weight) * share + weight * row.share
+    low, high = (_reached(row.share, flat, slope, deviations) for deviations in (-BELOW, above))
+    return min(max(mixed, low), high)
+
+
+def variance_of(row: Importance) -> tuple[float, float]:
+    """The variance of a counted share: at no effect, and how it grows with the share.
+
+    n · share is nearly a non-central chi-square, whose variance is 2·df + 4·n·share.
+    """
+    chance = (row.raw_share - row.share) / max(1.0 - row.share, 1e-9)
+    freedom = max(1.0, chance * (row.n_region - 1))
+    return 2.0 * freedom / row.n_region**2, 4.0 / row.n_region
+
+
+def _reached(share: float, flat: float, slope: float, deviations: float) -> float:
+    """The share s with (s - share)² = deviations² · (flat + slope · s), on the side of the sign.
+
+    Below nothing the variance is that of nothing.
+    """
+    plain = share + deviations * math.sqrt(flat)
+    if plain <= 0.0:
+        return plain
+    bend = deviations**2 * slope / 2.0
+    off = math.sqrt(max(deviations**2 * (flat + slope * share) + bend**2, 0.0))
+    return share + bend + math.copysign(off, deviations)

@@ -1,0 +1,154 @@
+"""Notes: what a reader should know beside an answer. They are data, and put into words once.
+
+A note says what `kind` of thing it tells, of which `subject` (a parameter or a column), and in which
+words. Numbers among the words that are a `Count` add up when the notes of parts are added; arguments
+of functions are an `Arg`, which every door writes in its own way.
+
+>>> one, two = (Note("rows", Count(n), " of ", Count(10), " rows failed; dropped") for n in (2, 3))
+>>> added([one, two])
+['5 of 20 rows failed; dropped']
+>>> Note("unused", "left out, pass it as ", Arg("state"), subject="status").in_shell()
+'status: left out, pass it as --state'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, get_args
+
+from pedanova.errors import Arg, FormatError, Word, in_python, in_shell
+
+Severity: TypeAlias = Literal["info", "guess", "warning"]
+Kind: TypeAlias = Literal[
+    "source",  # how the data was read, and what it says of itself
+    "rows",  # which rows count, and as what
+    "space",  # a domain that was guessed
+    "condition",  # when a parameter exists
+    "unused",  # a column or setting that was left out
+    "question",  # what target and region mean in these rows
+    "answer",  # how the numbers were found
+    "doubt",  # what may make the answer wrong
+]
+SEVERITIES: dict[str, Severity] = {"space": "guess", "condition": "guess", "unused": "guess", "doubt": "warning"}
+
+ORDER = ("warning", "info", "guess")
+
+
+class Count(int):
+    """A number of rows or other things, which adds up over parts."""
+
+    def __str__(self) -> str:
+        return f"{int(self):,}"
+
+
+class Note(str):
+    """A sentence, and what it was made of. To Python code it reads as the sentence."""
+
+    kind: Kind
+    subject: str
+    words: tuple[Word, ...]
+    severity: Severity
+
+    def __new__(cls, kind: Kind, *words: Word, subject: str = "", severity: Severity | None = None) -> Note:
+        text = in_python(words)
+        self = super().__new__(cls, f"{' '.join(subject.split())}: {text}" if subject else text)
+        self.kind, self.subject, self.words = kind, subject, words
+        self.severity = severity or SEVERITIES.get(kind, "info")
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _note, (self.kind, self.words, self.subject, self.severity)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return tuple(int(word) for word in self.words if isinstance(word, Count))
+
+    def about(self, subject: str) -> Note:
+        """The same words about something else."""
+        return _note(self.kind, self.words, subject, self.severity)
+
+    def in_shell(self) -> str:
+        """The sentence for whoever types commands: arguments are options."""
+        text = in_shell(self.words)
+        return f"{self.subject}: {text}" if self.subject else text
+
+    def is_like(self) -> tuple[Any, ...]:
+        """Equal for notes that differ in their counts alone."""
+        return self.kind, self.subject, tuple(Count if isinstance(w, Count) else w for w in self.words)
+
+    def plus(self, other: Note) -> Note:
+        """Both as one, their counts added."""
+        pairs = zip(self.words, other.words, strict=True)
+        words = (Count(a + b) if isinstance(a, Count) and isinstance(b, Count) else a for a, b in pairs)
+        return _note(self.kind, tuple(words), self.subject, self.severity)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for a file."""
+        return {
+            "kind": self.kind,
+            "subject": self.subject,
+            "severity": self.severity,
+            "words": [*map(_plain, self.words)],
+        }
+
+    @classmethod
+    def from_dict(cls, plain: object) -> Note:
+        """A note out of a file; files of version 1 and 2 hold sentences alone."""
+        if isinstance(plain, str):
+            return cls("source", plain)
+        if not isinstance(plain, Mapping) or not isinstance(plain.get("words"), list):
+            raise FormatError(f"has a note {str(plain)[:40]!r} that is none")
+        kind: Any = plain.get("kind")
+        subject, severity = plain.get("subject"), plain.get("severity")
+        if kind not in get_args(Kind) or severity not in get_args(Severity) or not isinstance(subject, str):
+            raise FormatError(f"has a note of kind {str(kind)[:40]!r}")
+        return cls(kind, *map(_word, plain["words"]), subject=subject, severity=severity)
+
+
+def _note(kind: Kind, words: Sequence[Word], subject: str, severity: Severity) -> Note:
+    return Note(kind, *words, subject=subject, severity=severity)
+
+
+def _plain(word: Word) -> object:
+    if isinstance(word, Arg):
+        return {"argument": word.name, "shown": [word.in_python(), word.in_shell()]}
+    return int(word) if isinstance(word, Count) else str(word)
+
+
+def _word(plain: object) -> Word:
+    match plain:
+        case bool():
+            pass
+        case str():
+            return plain
+        case int():
+            return Count(plain)
+        case {"argument": str(name), "shown": [str(python), str(shell)]}:
+            return Arg(name, said=(python, shell))
+    raise FormatError(f"has a note with {str(plain)[:40]!r} where words belong")
+
+
+def added(notes: Iterable[Note]) -> list[Note]:
+    """Notes of parts as notes of the whole."""
+    sums: dict[tuple[Any, ...], Note] = {}
+    for note in notes:
+        key = note.is_like()
+        sums[key] = sums[key].plus(note) if key in sums and note.counts else sums.get(key, note)
+    return list(sums.values())
+
+
+def gathered(notes: Iterable[Note]) -> list[Note]:
+    """Notes that say the same of several subjects as one note."""
+    subjects: dict[tuple[Any, ...], dict[str, None]] = {}
+    first: dict[tuple[Any, ...], Note] = {}
+    for note in notes:
+        key = note.kind, note.words
+        first.setdefault(key, note)
+        subjects.setdefault(key, {})[note.subject] = None
+    return [note.about(", ".join(filter(None, subjects[key]))) for key, note in first.items()]
+
+
+def in_order(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """What may make an answer wrong first, then what is so, then what was guessed; not what happened to no row."""
+    told = (note for note in notes if not note.counts or note.counts[0])
+    return tuple(sorted(told, key=lambda note: ORDER.index(note.severity)))

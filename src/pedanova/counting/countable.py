@@ -1,0 +1,163 @@
+"""Where rows are counted, in memory or in parts: what is asked of both, and what follows from their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from pedanova.base.notes import Count, Note, added, in_order
+from pedanova.counting.counts import Counts, Tallies
+from pedanova.counting.levels import LADDER, LARGEST_TALLIES, SHORT_LADDER, SMALL, Levels, as_ladder
+from pedanova.counting.moments import Moments
+from pedanova.counting.tally import Tally
+from pedanova.data.conditions import condition_in_words
+from pedanova.data.outcomes import NanPolicy
+from pedanova.data.regions import Cut, Direction, Quantile, Threshold
+from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, SpaceError
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Parameter, Space, Switch
+
+FEW_ROWS = 20  # a domain of fewer is told in the notes
+Recount: TypeAlias = tuple[Levels, Tallies]
+
+
+class Countable(Protocol):
+    """Rows of a table, to be cut into levels and counted as often as a question needs it."""
+
+    @property
+    def objective(self) -> str: ...
+    @property
+    def direction(self) -> Direction: ...
+    @property
+    def nan(self) -> NanPolicy: ...
+    @property
+    def several(self) -> bool: ...  # objectives
+    @property
+    def space(self) -> Space: ...
+    @property
+    def single(self) -> bool: ...  # precision of the objective
+
+    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels: ...
+    def count(self, levels: Levels) -> Counts: ...
+    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount: ...
+    def constant(self) -> float | None: ...  # the objective of all rows, where it is the same
+    def describe_outside(self, name: str, parameter: Parameter, /) -> str: ...  # the first such row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """All that an analysis is made of."""
+
+    source: Countable
+    levels: Levels
+    tallies: Tallies
+    notes: tuple[Note, ...]
+    dropped: int
+    moments: Moments | None
+
+
+def levels_for(source: Countable, levels: object) -> Levels:
+    """Those of another analysis, or quantiles of these rows: a ladder unless others are named."""
+    if isinstance(levels, Levels):
+        return borrowed(levels, source)
+    cells = sum(grid_of(parameter).width for parameter in source.space.values())
+    # A table of very many columns keeps fewer levels; others are counted when asked for.
+    wide = levels is None and cells * len(LADDER) > LARGEST_TALLIES
+    quantiles = SHORT_LADDER if wide else as_ladder(levels)  # type: ignore[arg-type]
+    cut = source.cut(quantiles, every=cells * SMALL <= LARGEST_TALLIES // 16)
+    if np.isfinite(cut.thresholds).sum() < 2:  # two thresholds are two values: it varies
+        value = source.constant()
+        if value is not None:
+            raise DataError(f"objective {source.objective!r} is {value:g} in every row; nothing can explain a constant")
+    return cut
+
+
+def borrowed(levels: Levels, source: Countable) -> Levels:
+    if source.several or levels.several:
+        raise QueryError(
+            Arg("levels"),
+            " of another analysis do not fit several objectives: their order exists only within one ",
+            "table; analyze all rows at once",
+        )
+    for name, old, new in (("direction", levels.direction, source.direction), ("nan", levels.nan, source.nan)):
+        if old != new:
+            raise QueryError(Arg(name, new), f" differs from that of the levels given, {old!r}")
+    return levels.borrowed()
+
+
+def recut(source: Countable, levels: Levels, cuts: Iterable[Cut]) -> Recount:
+    """Levels cut further, and their counts. Those of other data have no further quantiles: asking is refused."""
+    cuts = list(cuts)
+    parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
+    finer = levels
+    if not parts <= set(levels.quantiles) and levels.own:
+        finer = source.cut(as_ladder(parts | set(levels.quantiles)))
+    finer = finer.with_values(cut.signed for cut in cuts if isinstance(cut, Threshold))
+    return finer, source.count(finer).tallies(source.space, finer)
+
+
+def assembled(
+    source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
+) -> Counted:
+    """The counts of all rows, or of a `part` of them, as what an analysis is made of.
+
+    With `inside`, no row may lie outside the space.
+    """
+    tallies = counts.tallies(source.space, levels)
+    if not part:
+        check_conditions(counts.idle, source.space)
+    if inside:
+        check_inside(tallies, source)
+    every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))
+    dropped = counts.rows - counts.counted
+    return Counted(source=source, levels=levels, tallies=tallies, notes=every, dropped=dropped, moments=counts.moments)
+
+
+def check_conditions(idle: Iterable[str], space: Space) -> None:
+    """The whole table decides whether a condition ever holds, never a part of it."""
+    for name in idle:
+        condition = condition_in_words(space[name])
+        raise SpaceError(f"{name}: its condition {condition} holds in no row; check the values")
+
+
+def check_inside(tallies: Tallies, source: Countable) -> None:
+    for name, tally in tallies.items():
+        many = int(tally.counts[:, tally.grid.outside].sum())
+        if many:
+            first = source.describe_outside(name, tally.parameter)
+            more = f" ({many:,} rows in all)" if many > 1 else ""
+            remedy = "; widen the space, or pass ", Arg("outside", "count"), " to count such rows apart"
+            raise OutsideSpaceError(f"{name}: {first}{more}", *remedy)
+
+
+def cell_notes(tallies: Tallies) -> list[Note]:
+    """What the counts themselves tell: rows without a value, rows outside, domains of few rows."""
+    notes = []
+    for name, tally in tallies.items():
+        missing, outside = (int(tally.counts[:, cell].sum()) for cell in (tally.grid.missing, tally.grid.outside))
+        of_all = " of ", Count(tally.rows)
+        if missing:
+            what = "are inactive" if tally.parameter.when else "have no value"
+            words = f" rows {what}; counted in a cell apart"
+            notes.append(Note("rows", Count(missing), *of_all, words, subject=name))
+        if outside:
+            words = " rows lie outside the space; counted apart"
+            notes.append(Note("rows", Count(outside), *of_all, words, subject=name))
+        notes += _few_notes(tally)
+    return notes
+
+
+def _few_notes(tally: Tally) -> list[Note]:
+    if not isinstance(tally.parameter, Switch):
+        return []
+    by_cell = tally.counts.sum(axis=0)
+    rows = [int(by_cell[block.start : block.stop].sum()) for block in tally.grid.blocks]
+    return [
+        Note("doubt", f"its domain {domain} has only {many} rows; its part is rough", subject=tally.name)
+        for domain, many in zip(tally.parameter.regimes, rows, strict=True)
+        if 0 < many < FEW_ROWS
+    ]

@@ -1,0 +1,187 @@
+"""A table in parts, counted: its space, its levels, and the sums of what its parts hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pedanova.base.kernel import library as kernel
+from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
+from pedanova.base.notes import Note
+from pedanova.base.progress import interrupts_told
+from pedanova.counting.countable import Counted, assembled, levels_for
+from pedanova.counting.store import as_path
+from pedanova.data.choose import Choice, choose_space
+from pedanova.data.objectives import Goal, as_directions
+from pedanova.data.prepare import check_left
+from pedanova.data.request import Request
+from pedanova.data.rowsets import rows_in_words
+from pedanova.errors import Arg, DataError, QueryError, listed
+from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
+from pedanova.scale.parts import FirstLook, Plan, light, look_at_part, named_in, sample_part, spoken_for
+from pedanova.scale.pushdown import engine_of, look_by_engine
+from pedanova.scale.readers import Crew, StartOverError
+from pedanova.scale.rescan import Rescan
+from pedanova.scale.sketch import SurveyedColumns
+from pedanova.scale.spark_crew import SparkCrew
+from pedanova.sources.scans.scan import Scan
+from pedanova.space.parameters import Moving, Space, Switch, as_space
+
+IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanOptions:
+    """How the parts are to be read."""
+
+    levels: object = None
+    inside: bool = False  # no row may lie outside the space
+    notes: tuple[Note, ...] = ()  # on the space that was given
+    executor: Any = None
+    skip: bool = False  # files that cannot be read
+    checkpoint: str | os.PathLike[str] | None = None
+    pushdown: bool | None = None  # None for tables of ibis only
+
+
+def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
+    """Count a table of any size. What needs all rows at once is refused in words."""
+    if not kernel.available():
+        raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
+    check_request(request, scan)
+    direction = as_directions(request.direction or "minimize", 1)[0]
+    params, exclude = listed_names(request.params), listed_names(request.exclude)
+    plan = Plan(replace(request, direction=direction, params=params, exclude=exclude), Space({}), ())
+    crew = crew_of(scan, reading, request.threads)
+    while True:
+        try:
+            with interrupts_told():
+                return count_scan(scan, reading, crew, plan)
+        except StartOverError:
+            crew.start_over()
+
+
+def crew_of(scan: Scan, reading: ScanOptions, threads: int) -> Crew | SparkCrew:
+    if scan.is_spark:
+        if reading.executor is not None:
+            raise QueryError(Arg("executor"), " is for files; Spark's own workers read its data frames")
+        return SparkCrew(scan.parts[0])
+    if reading.executor is not None and not all(map(is_file, scan.parts)):
+        raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
+    return Crew(scan.parts, scan.rows, threads, reading.executor, reading.skip)
+
+
+def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> Counted:
+    checkpoint = checkpoint_of(scan, reading, plan)
+    progress = checkpoint.load() if checkpoint is not None and not crew.lost else None
+    if progress is None:
+        rescan, progress = begin(scan, reading, crew, plan)
+    else:
+        crew.lost.update(progress.lost)
+        plan = replace(plan, space=progress.space, needs=columns_needed(scan, plan, progress.space))
+        rescan = Rescan(crew, plan, progress.look)
+    if checkpoint is None:
+        progress.counts = rescan.count(progress.levels)
+    else:
+        rescan.go_on(progress, checkpoint)
+    if not progress.counts.tables:
+        raise DataError(f"{scan.name} holds no rows; nothing can be counted")
+    notes = [*source_notes(scan, rescan), *reading.notes, *progress.notes]
+    return assembled(rescan, progress.levels, progress.counts, notes=notes, inside=reading.inside)
+
+
+def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
+    """What must be known of all rows before any can be counted: the space and the thresholds."""
+    choice = space_of(scan, plan, crew)
+    plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space))
+    engine = engine_of(scan, plan, pushdown=reading.pushdown)
+    look, extent = (look_at(crew, plan), None) if engine is None else look_by_engine(engine, plan)
+    where = plan.request.where
+    check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
+    rescan = Rescan(crew, plan, look, engine, extent)
+    levels = levels_for(rescan, reading.levels)
+    return rescan, Progress(levels, choice.space, look, lost=crew.lost, notes=list(choice.notes))
+
+
+def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
+    lost = {**dict(scan.lost), **rescan.crew.lost}
+    engine = [] if rescan.engine is None else [Note("source", f"counted by the engine of {scan.name}")]
+    return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
+
+
+def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | None:
+    if reading.checkpoint is None:
+        return None
+    request = plan.request
+    space = None if request.space is None else as_space(request.space)
+    columns = [*(request.params or ()), "but", *(request.exclude or ())]
+    asked = question_of(plan, scan.parts, space=space, levels=reading.levels, columns=columns)
+    return Checkpoint(as_path(reading.checkpoint), asked, plan.objective)
+
+
+def listed_names(names: Iterable[str] | None) -> list[str] | None:
+    return [names] if isinstance(names, str) else None if names is None else list(names)
+
+
+def is_file(part: object) -> bool:
+    return hasattr(type(part), "mark")
+
+
+def look_at(crew: Crew | SparkCrew, plan: Plan) -> FirstLook:
+    window = window_of(crew, plan)
+    return crew.total(look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
+
+
+def window_of(crew: Crew | SparkCrew, plan: Plan) -> Window:
+    """Where on the number line the objective lies, as the first rows of some files tell."""
+    if isinstance(crew, SparkCrew) or not all(map(is_file, crew.parts)):
+        return LEADING_BITS  # whoever runs a plan would run it once more for a few rows
+    last = len(crew.parts) - 1
+    others = sorted({*range(last + 1)} - {0, last // 2, last})
+    samples = list(crew.each_but(others, sample_part, light(plan), what="a first look"))
+    return window_around(np.concatenate([sample for _, sample in samples] or [np.empty(0)]))
+
+
+def check_request(request: Request, scan: Scan) -> None:
+    """Whatever cannot be decided row by row is refused."""
+    if not isinstance(request.objective, str):
+        what = " is missing" if request.objective is None else " must be the name of one column"
+        columns = f" where a table is read in parts; there are: {listed(list(scan.columns), most=40)}"
+        raise QueryError(Arg("objective"), what, columns)
+    if request.repeats not in (None, "all"):
+        raise QueryError(Arg("repeats", request.repeats), " needs all rows at once", *IN_MEMORY)
+    for name in ("where", "feasible", "state"):
+        if hasattr(getattr(request, name), "__array__") or hasattr(getattr(request, name), "mask"):
+            words = " must be a column or a condition where a table is read in parts"
+            raise QueryError(Arg(name), words, *IN_MEMORY)
+    if request.objective not in scan.columns and not named_in(request.objective, scan.columns):
+        scan.check([request.objective])
+
+
+def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
+    ties = [
+        name
+        for parameter in space.values()
+        for name in (
+            *(parent for parent, _ in parameter.when),
+            *([parameter.by] if isinstance(parameter, Switch) else []),
+            *([parameter.low, parameter.high] if isinstance(parameter, Moving) else []),
+        )
+        if isinstance(name, str)
+    ]
+    chosen = spoken_for(replace(plan, needs=scan.columns))
+    wanted = dict.fromkeys([*space, *ties, *sorted(chosen)])
+    scan.check(list(wanted))
+    return tuple(wanted)
+
+
+def space_of(scan: Scan, plan: Plan, crew: Crew | SparkCrew) -> Choice:
+    """As given, or guessed from one reading of the columns that may be settings."""
+    own = plan.objective if plan.objective in scan.columns else None
+    made_of = () if own else tuple(named_in(plan.objective, scan.columns))
+    goal = Goal(plan.objective, np.empty(0), plan.direction, own, made_of=made_of)
+    evidence = SurveyedColumns(crew, replace(plan, needs=scan.columns))
+    return choose_space(scan.columns, (goal,), plan.request, evidence)

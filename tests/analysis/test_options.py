@@ -1,0 +1,60 @@
+"""One table of options: signatures, docstrings, the command line and completion say what it says."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+
+import pytest
+
+import pedanova as pa
+from helpers.common import refuse
+from pedanova.analysis.options import OBJECTIVE, QUESTION, TABLE, Option
+from pedanova.cli.completion import commands_of
+from pedanova.cli.parser import COMMANDS, build_parser
+from pedanova.errors import QueryError
+
+
+@pytest.mark.parametrize(
+    ("function", "skipped", "options"),
+    [(pa.analyze, ["data"], (OBJECTIVE, *TABLE)), (pa.Analysis.importance, ["self"], QUESTION)],
+    ids=["analyze", "importance"],
+)
+def test_signatures_and_docstrings(function: object, skipped: list[str], options: tuple[Option, ...]) -> None:
+    parameters = list(inspect.signature(function).parameters.values())  # type: ignore[arg-type]
+    taken = {p.name: p.default for p in parameters if p.name not in skipped}
+    assert list(taken.items()) == [(option.name, option.default) for option in options]
+    text = " ".join(inspect.getdoc(function).split())  # type: ignore[arg-type, union-attr]
+    for option in options:
+        assert f" {option.name} {option.about}" in text, option.name
+    assert "{options}" not in text
+
+
+def actions_of(command: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    return {action.dest: action for action in command._actions}
+
+
+def test_the_command_line() -> None:
+    for made, command in zip(commands_of(build_parser()), COMMANDS, strict=True):
+        actions = actions_of(made)
+        for option in command.options:
+            if option.help is None:
+                continue
+            action = actions[option.name]
+            assert action.help == option.help.replace("%", "%%")
+            assert tuple(action.choices or ()) == option.choices
+            assert getattr(action, "names_columns") == option.names_columns  # noqa: B009
+    typed = {option.name for command in COMMANDS for option in command.options}
+    in_python_alone = {"levels", "names", "executor", "pushdown"}
+    assert {o.name for o in (OBJECTIVE, *TABLE, *QUESTION)} - in_python_alone <= typed
+
+
+@pytest.mark.parametrize("option", [o for o in TABLE if o.choices and not o.several], ids=lambda o: o.name)
+def test_choices_are_checked_before_anything_is_read(option: Option) -> None:
+    for wrong in ("odd", 3, ["drop"]):
+        message = refuse(
+            QueryError,
+            f"{option.name}={wrong!r}",
+            of=lambda wrong=wrong: pa.analyze("none.csv", **{option.name: wrong}),
+        )
+        assert all(repr(choice) in message for choice in option.choices)
