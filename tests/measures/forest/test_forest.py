@@ -317,4 +317,4 @@ def test_models_that_do_not_fit() -> None:
     flat = RandomForestRegressor(2).fit(matrix, np.zeros(300))
     refuse(QueryError, "2 trees are constant", of=lambda: forest_effects(observed, model=flat))
     double = RandomForestRegressor(2).fit(matrix, np.stack([loss, loss], axis=1))
-    refuse(QueryError, "of one output", of=lambda: forest_effects(observed, model=double))
+    refuse(QueryError, "with one output", of=lambda: forest_effects(observed, model=double))
