@@ -83,7 +83,7 @@ def test_loaded_parts_add_up(trials: dict[str, np.ndarray], tmp_path: Path) -> N
     assert added.tallies == whole.tallies
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_files_of_old_versions_are_still_read(version: int) -> None:
     a = pa.load(OLD / f"version-{version}.pedanova")
     expected = json.loads((OLD / f"version-{version}.json").read_text())
@@ -91,6 +91,16 @@ def test_files_of_old_versions_are_still_read(version: int) -> None:
     assert {row.name: row.ratio for row in a.importance(**COUNTS).rows} == pytest.approx(expected, rel=1e-12)
     if effects is not None:
         assert {row.name: row.variance for row in a.effects().rows} == pytest.approx(effects, rel=1e-12)
+
+
+def test_notes_are_kept_as_data(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
+    a = pa.analyze(trials | {"state": np.where(trials["lr"] > 0.5, "FAIL", "COMPLETE")}, "loss", state="state")
+    a.save(tmp_path / "a.pedanova")
+    kept = pa.load(tmp_path / "a.pedanova").notes
+    assert [(note, note.kind, note.subject, note.counts, note.severity) for note in kept] == [
+        (note, note.kind, note.subject, note.counts, note.severity) for note in a.notes
+    ]
+    assert any(note.counts for note in kept)
 
 
 def test_a_file_without_moments_says_so(tmp_path: Path) -> None:

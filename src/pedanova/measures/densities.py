@@ -1,4 +1,4 @@
-"""Results beside importance: densities of one parameter, several objectives side by side."""
+"""Densities of one parameter: where the rows of the target lie, and where all do."""
 
 from __future__ import annotations
 
