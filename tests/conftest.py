@@ -63,3 +63,14 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
         return status, captured.out, captured.err
 
     return call
+
+
+LONGEST = (  # begun first, so that no worker is left alone with one of them at the end
+    "test_documents", "test_tables", "test_optuna_databases", "test_profile", "test_parts", "test_main",
+    "test_page_moves", "test_sureness_slow", "test_plots", "test_page_for_everyone", "test_same_tallies",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))  # the sort is stable

@@ -28,7 +28,7 @@ def blocks(name: str, language: str) -> list[str]:
 def trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     """A table with every column that the documents speak of, as a file and as a frame."""
     random = np.random.default_rng(0)
-    rows = 600
+    rows = 500
     table = pd.DataFrame(
         {
             "learning_rate": np.exp(random.uniform(np.log(1e-5), 0, rows)),
@@ -71,6 +71,7 @@ def study(trials: pd.DataFrame) -> optuna.Study:
     return study
 
 
+@pytest.mark.slow
 def test_python_of_the_readme(trials: pd.DataFrame, study: optuna.Study, capsys: pytest.CaptureFixture[str]) -> None:
     columns = ["learning_rate", "layers", "batch_size", "optimizer", "error"]
     names = {
@@ -88,6 +89,7 @@ def test_python_of_the_readme(trials: pd.DataFrame, study: optuna.Study, capsys:
     assert Path("run.pedanova").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("study")
 def test_commands_of_the_readme() -> None:
     lines = [line[2:] for block in blocks("README.md", "console") for line in block.splitlines()]
@@ -98,6 +100,7 @@ def test_commands_of_the_readme() -> None:
     assert Path("importance.json").exists()
 
 
+@pytest.mark.slow
 def test_the_table_of_the_readme_is_that_of_the_demo(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +121,7 @@ def percents(line: str) -> list[float]:
     return [float(number) for number in re.findall(r"([\d.]+)%", line)]
 
 
+@pytest.mark.slow
 def test_the_report(trials: pd.DataFrame) -> None:
     few = trials[["learning_rate", "optimizer", "error"]]
     pd.concat([few] * 10).to_csv("trials.csv", index=False)  # too many rows for a model: quick
@@ -127,6 +131,7 @@ def test_the_report(trials: pd.DataFrame) -> None:
     assert (ROOT / "docs/images/report.png").stat().st_size < 250_000
 
 
+@pytest.mark.slow
 def test_how_sure() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/how-sure.md", "python"):
@@ -138,6 +143,7 @@ def test_how_sure() -> None:
     assert not found["noise"].significant
 
 
+@pytest.mark.slow
 def test_rows_and_conditions(trials: pd.DataFrame) -> None:
     for block in blocks("docs/rows-and-conditions.md", "python"):
         names: dict[str, object] = {"pa": pa}
@@ -163,6 +169,7 @@ def test_rows_and_conditions(trials: pd.DataFrame) -> None:
     assert a.importance(pa.equals(1)).rows[0].n_target == int((trials["verdict"] == "good").sum())
 
 
+@pytest.mark.slow
 def test_sources(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/sources.md", "python"):
@@ -173,6 +180,7 @@ def test_sources(capsys: pytest.CaptureFixture[str]) -> None:
     assert next(iter(a.importance(draws=0))) == "rate"
 
 
+@pytest.mark.slow
 def test_figures() -> None:
     import matplotlib as mpl
 
@@ -195,6 +203,7 @@ def test_scale(trials: pd.DataFrame, tmp_path: Path) -> None:
     assert (tmp_path / "run.check").exists()
 
 
+@pytest.mark.slow
 def test_forest() -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/forest.md", "python"):
@@ -217,6 +226,7 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
         assert hasattr(pairs.rows[0], field)
 
 
+@pytest.mark.slow
 def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/reduction.md", "python"):
@@ -245,6 +255,7 @@ MODULES = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name: str) -> None:
     import doctest

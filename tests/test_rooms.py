@@ -100,6 +100,7 @@ def test_imports_come_from_earlier_rooms(name: str) -> None:
     assert not walls, f"{name} sees {walls} through a wall"
 
 
+@pytest.mark.slow
 def test_no_imports_run_in_a_circle() -> None:
     graph = {name: modules_among(imports_of(path)) - {name} for name, path in MODULES.items()}
     while True:

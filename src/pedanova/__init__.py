@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pedanova.analysis.analysis import Analysis, load
     from pedanova.analysis.analyze import analyze, guess_space
+    from pedanova.base.version import __version__
     from pedanova.cli.versions import show_versions
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
     from pedanova.sources.spaces.read import space_from
     from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Space, Switch
 
-__version__ = "0.1.0"
-
 CONTENTS = {
+    "base.version": ["__version__"],
     "analysis.analysis": ["Analysis", "load"],
     "analysis.analyze": ["analyze", "guess_space"],
     "cli.versions": ["show_versions"],
@@ -54,7 +54,7 @@ CONTENTS = {
     "sources.spaces.read": ["space_from"],
     "space.parameters": ["Categorical", "Float", "Int", "Moving", "Ordinal", "Space", "Switch"],
 }
-ROOMS = ("errors", "integrations", "sources", "space")  # modules that users import from
+ROOMS = ("errors", "space")  # modules that users import from
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [

@@ -38,6 +38,7 @@ def results(a: pa.Analysis) -> dict[str, Mapping[object, object]]:
 NAMES = ["importance", "effects", "interactions", "reduce", "forest", "pairs", "axis", "compare", "by_objective"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_result_is_a_mapping(results: dict[str, Mapping[object, object]], name: str) -> None:
     found = results[name]

@@ -25,6 +25,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_everything(page: Page, report: Path) -> None:
     from selenium.webdriver import ActionChains
 
@@ -41,6 +42,7 @@ def test_the_keyboard_reaches_everything(page: Page, report: Path) -> None:
     assert page.run("return [...window.left].map((e) => e.outerHTML)") == []
 
 
+@pytest.mark.slow
 def test_the_keyboard_works_everything(page: Page, report: Path) -> None:
     page.open(report)
     order = page.run("return [...document.querySelectorAll('#bars button')].map((b) => b.title)")
@@ -56,6 +58,7 @@ def test_the_keyboard_works_everything(page: Page, report: Path) -> None:
     assert outline == "solid"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_serious(page: Page, report: Path, pytestconfig: pytest.Config, dark: bool) -> None:
     axe = axe_script(Path(pytestconfig.cache.mkdir("axe")))
@@ -97,6 +100,7 @@ def test_every_width_fits(page: Page, report: Path, width: int) -> None:
     assert page.run(script) == []
 
 
+@pytest.mark.slow
 def test_charts_follow_the_theme(page: Page, report: Path) -> None:
     page.open(report)
     colour = "return document.querySelector('#density-chart .layer_3_marks path').getAttribute('stroke')"
@@ -120,6 +124,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Analysis
     return path, a
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_names(page: Page, hostile: tuple[Path, pa.Analysis]) -> None:
     path, a = hostile
     page.open(path)
@@ -143,6 +148,7 @@ def test_hostile_names_stay_names(page: Page, hostile: tuple[Path, pa.Analysis])
     assert not [name for name in page.run(attributes) if name.startswith("on")]
 
 
+@pytest.mark.slow
 def test_hostile_names_in_files(page: Page, hostile: tuple[Path, pa.Analysis]) -> None:
     path, a = hostile
     page.open(path)
@@ -191,6 +197,7 @@ def odd_analyses() -> dict[str, pa.Analysis]:
 ODD = odd_analyses()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(ODD))
 def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, kind: str) -> None:
     a = ODD[kind]
@@ -204,6 +211,7 @@ def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, kind: str) -> Non
         assert set(page.bars()) == set(a.space)
 
 
+@pytest.mark.slow
 def test_a_loaded_analysis_says_what_is_missing(page: Page, tmp_path: Path, analysis: pa.Analysis) -> None:
     analysis.save(tmp_path / "run.pedanova")
     loaded = pa.load(tmp_path / "run.pedanova")

@@ -37,6 +37,7 @@ def set_sliders(page: Page, target: int, region: int) -> None:
     page.press("#region", *["\ue012"] * (len(LADDER) - 1 - region))  # ←
 
 
+@pytest.mark.slow
 def test_it_opens_offline_with_the_first_question(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     same(page.bars(), expected(analysis, "ratio", 0.1, 1.0))
@@ -45,6 +46,7 @@ def test_it_opens_offline_with_the_first_question(page: Page, report: Path, anal
     assert page.run("return document.querySelectorAll('.chart svg').length") == 5
 
 
+@pytest.mark.slow
 def test_arrow_keys_reach_every_pair(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     for target, region in combinations(range(len(LADDER)), 2):
@@ -61,6 +63,7 @@ def test_arrow_keys_reach_every_pair(page: Page, report: Path, analysis: pa.Anal
         assert 50 <= longest <= 100
 
 
+@pytest.mark.slow
 def test_the_mouse_drags_each_slider(page: Page, report: Path, analysis: pa.Analysis) -> None:
     from selenium.webdriver import ActionChains
 
@@ -78,6 +81,7 @@ def test_the_mouse_drags_each_slider(page: Page, report: Path, analysis: pa.Anal
     same(page.bars(), expected(analysis, "ratio", 0.1, 0.3))
 
 
+@pytest.mark.slow
 def test_the_region_stays_wider_than_the_target(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     page.press("#region", "\ue011")  # Home: pushes the target down
@@ -87,6 +91,7 @@ def test_the_region_stays_wider_than_the_target(page: Page, report: Path, analys
     same(page.bars(), expected(analysis, "ratio", 0.3, 1.0))
 
 
+@pytest.mark.slow
 def test_switches(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     page.press("input[name=baseline]:checked", "\ue014")
@@ -98,6 +103,7 @@ def test_switches(page: Page, report: Path, analysis: pa.Analysis) -> None:
     assert {text.lstrip("~ ") for text in shown} == {f"{100 * max(0.0, v):.1f} %" for v in wanted.values()}
 
 
+@pytest.mark.slow
 def test_noise_is_marked(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     marked = page.run("return [...document.querySelectorAll('#bars .noise .name')].map((n) => n.textContent)")
@@ -106,6 +112,7 @@ def test_noise_is_marked(page: Page, report: Path, analysis: pa.Analysis) -> Non
     assert marked
 
 
+@pytest.mark.slow
 def test_a_click_on_a_bar_switches_the_density(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     assert page.text("#chosen") == "lr"
@@ -122,6 +129,7 @@ def test_a_click_on_a_bar_switches_the_density(page: Page, report: Path, analysi
     assert [float(row[2]) for row in rows] == pytest.approx(100 * found.region, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_question_that_sliders_cannot_ask(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     page.press("#named", "\ue015")  # ↓
@@ -131,6 +139,7 @@ def test_a_question_that_sliders_cannot_ask(page: Page, report: Path, analysis: 
     same(page.bars(), expected(analysis, "ratio", 0.1, 1.0))
 
 
+@pytest.mark.slow
 def test_cells_of_the_heat_map_open_the_plane(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     strongest = analysis.interactions(0.1, 1.0).rows[0]
@@ -158,6 +167,7 @@ def same_plane(page: Page, a: pa.Analysis) -> None:
     assert lifts == pytest.approx(found["lift"], rel=1e-3, nan_ok=True)
 
 
+@pytest.mark.slow
 def test_csv_is_the_table_of_python(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     set_sliders(page, 0, 2)
@@ -172,6 +182,7 @@ def test_csv_is_the_table_of_python(page: Page, report: Path, analysis: pa.Analy
         assert read == cells, name
 
 
+@pytest.mark.slow
 def test_charts_are_saved(page: Page, report: Path) -> None:
     page.open(report)
     for key in ("importance", "density", "profile", "objective", "pairs", "plane"):
@@ -187,6 +198,7 @@ def test_charts_are_saved(page: Page, report: Path) -> None:
 PLACES = "return [...document.querySelectorAll('.card, #ask, .chart')].map((e) => [e.offsetTop, e.offsetHeight])"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("notes", ["closed", "open"])
 def test_nothing_moves_with_the_sliders(page: Page, report: Path, width: int, notes: str) -> None:
@@ -206,6 +218,7 @@ def test_nothing_moves_with_the_sliders(page: Page, report: Path, width: int, no
         assert len(texts) == 6  # they did change
 
 
+@pytest.mark.slow
 def test_nothing_moves_where_an_answer_is_refused(page: Page, analysis: pa.Analysis, tmp_path: Path) -> None:
     """Two rows in the target: no bars, but their place stays."""
     path = tmp_path / "refused.html"
@@ -223,6 +236,7 @@ def test_nothing_moves_where_an_answer_is_refused(page: Page, analysis: pa.Analy
     assert page.run(PLACES) == before
 
 
+@pytest.mark.slow
 def test_what_never_varied_is_said_so(page: Page, tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     columns = {"x": random.random(300), "y": random.random(300), "kind": np.full(300, "adam")}
@@ -238,6 +252,7 @@ def test_what_never_varied_is_said_so(page: Page, tmp_path: Path) -> None:
     assert row[1:5] == ["–", "–", "", "never varied"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_sliders_stay_under_the_pointer(page: Page, report: Path, width: int) -> None:
     """Summaries differ in length; the longest has room from the start."""

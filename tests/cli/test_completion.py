@@ -47,11 +47,13 @@ def pressed_tab(tmp_path_factory: pytest.TempPathFactory):
     return offer
 
 
+@pytest.mark.slow
 def test_commands(pressed_tab) -> None:
     assert set(pressed_tab("pedanova ")) >= {"analyze", "profile", "densities", "interactions", "report", "demo"}
     assert pressed_tab("pedanova int") == ["interactions"]
 
 
+@pytest.mark.slow
 def test_options_and_their_choices(pressed_tab) -> None:
     assert pressed_tab("pedanova densities --reg") == ["--region", "--region-box"]
     assert set(pressed_tab("pedanova analyze x.csv --format ")) == {"text", "csv", "json", "markdown", "latex"}
@@ -61,6 +63,7 @@ def test_files(pressed_tab) -> None:
     assert pressed_tab("pedanova profile tri") == ["trials.csv"]
 
 
+@pytest.mark.slow
 def test_columns_of_the_table(pressed_tab) -> None:
     assert pressed_tab("pedanova densities trials.csv lear") == ["learning_rate"]
     assert set(pressed_tab("pedanova densities trials.csv l")) == {"learning_rate", "layers", "lucky_number"}
@@ -69,6 +72,7 @@ def test_columns_of_the_table(pressed_tab) -> None:
     assert set(pressed_tab("pedanova densities run.pedanova ")) >= {"units", "layers"}
 
 
+@pytest.mark.slow
 def test_nothing_is_offered_for_what_cannot_be_read(pressed_tab, tmp_path: Path) -> None:
     assert pressed_tab("pedanova densities absent.csv lear") == []
     path = tmp_path / "broken.pedanova"

@@ -66,6 +66,7 @@ def test_values_bands_and_smoothing(run) -> None:
     assert "only 11 rows" in run(*BASE, "--target", "0.01")[1]
 
 
+@pytest.mark.slow
 def test_space_and_params(run, tmp_path: Path) -> None:
     space = tmp_path / "space.json"
     space.write_text(json.dumps({"learning_rate": {"type": "float", "low": 1e-5, "high": 1, "log": True}}))
@@ -81,6 +82,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
     assert run(*BASE, "--space", space, "--outside", "count")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -122,6 +124,7 @@ def test_a_broken_space_file(run, tmp_path: Path) -> None:
         assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_demo(run, tmp_path: Path) -> None:
     status, out, _ = run("demo", "--report", tmp_path / "report.html")
     assert status == 0
@@ -151,18 +154,21 @@ def in_a_shell(*arguments: str, **environment: str) -> subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, check=False)
 
 
+@pytest.mark.slow
 def test_a_terminal_without_these_letters() -> None:
     done = in_a_shell(*map(str, BASE), PYTHONIOENCODING="ascii", LC_ALL="C")
     assert done.returncode == 0, done.stderr
     assert "learning_rate" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early() -> None:
     command = f"{sys.executable} -m pedanova analyze {DEMO} --objective error | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_numpy_can_be_chosen() -> None:
     done = in_a_shell("--version", PEDANOVA_KERNEL="numpy")
     assert "NumPy (kernel switched off by PEDANOVA_KERNEL=numpy)" in done.stdout
@@ -182,6 +188,7 @@ def test_colours_only_on_a_terminal() -> None:
     assert "\x1b[" not in draw_table(["parameter", "ratio", "", "share"], rows)
 
 
+@pytest.mark.slow
 def test_odd_names_do_not_break_the_table(run, tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     random = np.random.default_rng(0)
@@ -313,6 +320,7 @@ def test_a_saved_analysis_refuses_options_of_the_table(run, tmp_path: Path) -> N
         assert f"{option[0]} has no effect on a saved analysis" in err
 
 
+@pytest.mark.slow
 def test_the_report_answers_the_question_that_was_asked(run, tmp_path: Path) -> None:
     run(*BASE, "--target", "0.05", "--region", "0.5", "--baseline", "uniform", "--report", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()

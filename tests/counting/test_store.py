@@ -112,6 +112,7 @@ def test_a_file_without_moments_says_so(tmp_path: Path) -> None:
             known.effects()
 
 
+@pytest.mark.slow
 def test_no_row_can_be_read_back_from_the_file(tmp_path: Path) -> None:
     """Of 1,000 rows thresholds, counts and sums remain: no parameter's value is among them."""
     random = np.random.default_rng(0)
@@ -228,6 +229,7 @@ class TestHostile:
         with pytest.raises(FormatError, match=r"impossible|counts other rows"):
             from_bytes(to_bytes(Stored(a.objective, 0, a.levels, broken, ())))
 
+    @pytest.mark.slow
     @given(data=st.data())
     def test_any_moments(self, content: bytes, data: st.DataObject) -> None:
         """A right checksum around any numbers: refused, or rows could have them."""

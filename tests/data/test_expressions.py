@@ -313,6 +313,7 @@ CONDITIONS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(CONDITIONS)
 def test_agrees_with_plain_python_row_by_row(condition: tuple[str, object]) -> None:

@@ -251,6 +251,7 @@ def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
     return dict(zip([*names, "y"], columns, strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=250)
 @given(table=odd_tables(), nan=st.sampled_from(["drop", "worst"]), kind=st.sampled_from([dict, pd.DataFrame]))
 def test_any_table_is_counted_or_refused(table: dict[str, list[object]], nan: str, kind: Callable[[Any], Any]) -> None:

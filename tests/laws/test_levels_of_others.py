@@ -68,6 +68,7 @@ def test_infinite_bounds_lose_no_row(random: np.random.Generator) -> None:
         assert a.importance(pa.between(low, high, values=True), **COUNTS)["x"].n_target == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("region", [0.37, pa.at_most(0.5), "x < 0.5", {"x": (0, 0.5)}])
 def test_a_profile_inside_any_region(random: np.random.Generator, region: object) -> None:
     x = random.random(2000)

@@ -69,6 +69,7 @@ def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis
     return a, codes, groups_of(contrasts, cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [2, 3, 4, 9])
 @pytest.mark.parametrize("cells", [2, 4, 8, 30])
 @pytest.mark.parametrize("rows", [60, 5_000, 300_000])
@@ -103,6 +104,7 @@ def test_without_the_kernel_the_answers_are_the_same(monkeypatch: pytest.MonkeyP
     assert a.interactions() == fast
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(2, 5))
 def test_parts_add_up_to_the_whole(seed: int, parts: int) -> None:
     a, codes, groups = counted(seed % 1000, 400, 4, 4)

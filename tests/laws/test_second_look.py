@@ -115,6 +115,7 @@ class TestSentences:
         assert beats_chance(found["b"])
         assert summarize(found).startswith("b holds ")
 
+    @pytest.mark.slow
     def test_noise_is_rarely_called_a_cause(self) -> None:
         claims = last_steps = warned = 0
         for seed in range(60):
@@ -166,6 +167,7 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
     assert any("pass it as state=" in note for note in a.notes)
 
 
+@pytest.mark.slow
 def test_a_report_counts_its_rows_once(
     random: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,6 +144,7 @@ def checked(cells: list[tuple[int, int]], *, ordered: bool, baseline: str) -> tu
 
 
 class TestEveryTable:
+    @pytest.mark.slow
     @settings(max_examples=60)
     @given(CELLS, st.booleans())
     def test_bounds_against_the_region(self, cells: list[tuple[int, int]], ordered: bool) -> None:

@@ -71,6 +71,7 @@ def found(a: pa.Analysis) -> pa.ReducedSpace:
     return a.reduce()
 
 
+@pytest.mark.slow
 def test_what_the_sampler_left_is_cut_off(found: pa.ReducedSpace) -> None:
     lr = found.space["lr"]
     assert isinstance(lr, pa.Float)
@@ -89,6 +90,7 @@ def test_bounds_are_finer_than_a_twentieth(found: pa.ReducedSpace) -> None:
     assert 0.0 < wd.high - wd.low < 1.0 / MOST_GROUPS
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_from_noise_is_cut_to_the_whole_target_and_says_so() -> None:
     columns, loss = adaptive(200, seed=1)
     a = pa.analyze(columns, loss, space=SPACE)
@@ -111,6 +113,7 @@ def test_trials_that_were_chosen_fix_nothing_and_promise_nothing(found: pa.Reduc
     assert found.evidence.volume < 0.3
 
 
+@pytest.mark.slow
 def test_keeping_more_keeps_more(a: pa.Analysis) -> None:
     spaces = [a.reduce(keep=keep, folds=0).space for keep in (0.5, 0.8, 0.95, 1.0)]
     for tight, wide in pairwise(spaces):
@@ -256,6 +259,7 @@ def test_what_a_cut_leaves_alone_need_not_be_looked_at_again(seed: int) -> None:
     assert way_down(cloud, names) == plain_way_down(cloud, names)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(0, 10_000), st.floats(0.3, 1.0), st.floats(0.3, 1.0), st.integers(5, 40))
 def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float, rows: int) -> None:

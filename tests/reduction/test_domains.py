@@ -75,6 +75,7 @@ class TestSwitch:
             pa.analyze(data, "y", space=space)
         assert noted(pa.analyze(data, "y", space=space, outside="count"), "1 of 4 rows lie outside the space")
 
+    @pytest.mark.slow
     def test_as_a_parent_and_under_one(self) -> None:
         """A switch's values, not its cells, decide over others; its own switch may be inactive."""
         dice = random()

@@ -57,6 +57,7 @@ def found() -> pa.ReducedSpace:
     return pa.analyze(table, loss_of(table), space=SPACE).reduce()
 
 
+@pytest.mark.slow
 def test_verdicts(found: pa.ReducedSpace) -> None:
     assert found["lr"].advice == "narrow"
     lr = found.space["lr"]
@@ -69,6 +70,7 @@ def test_verdicts(found: pa.ReducedSpace) -> None:
     assert all(row.reason and "\n" not in row.reason for row in found.rows)
 
 
+@pytest.mark.slow
 def test_an_optimum_on_a_bound_says_widen(found: pa.ReducedSpace) -> None:
     wd = found["wd"]
     assert wd.advice == "widen"
@@ -115,6 +117,7 @@ def test_forms(found: pa.ReducedSpace) -> None:
     assert pa.Space.from_dict(json.loads(found.to_json())) == found.space
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_space(found: pa.ReducedSpace) -> None:
     table = drawn(200)
     again = pa.analyze(table, loss_of(table), space=SPACE).reduce(folds=0)
@@ -167,6 +170,7 @@ def test_what_matters_globally_is_not_fixed_for_mattering_little_locally() -> No
     assert not is_constant(reduced.space["gate"])  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_what_is_asked_locally_is_what_importance_says() -> None:
     """The shortcut to p-values among the best gives the same as the whole way."""
     table = drawn(150, seed=2)
@@ -187,6 +191,7 @@ def search_of(a: pa.Analysis) -> Search:
     return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(a.rows, dtype=bool))
 
 
+@pytest.mark.slow
 def test_models_of_folds_are_near_those_fitted_anew() -> None:
     """A warm start changes little: the same rows give about the same predictions."""
     table = drawn(150, seed=2)
@@ -230,6 +235,7 @@ def test_many_rows_by_counts() -> None:
     assert reduced.evidence.enrichment > 3
 
 
+@pytest.mark.slow
 def test_conditions_are_kept_in_order() -> None:
     """A parameter is reduced where it is active, and gone with the values under which it exists."""
     random = np.random.default_rng(2)
@@ -254,6 +260,7 @@ def test_conditions_are_kept_in_order() -> None:
     assert 0.3 < left.low < 0.8 < left.high <= 1.0
 
 
+@pytest.mark.slow
 def test_several_objectives_and_constraints_go_through_the_same_target() -> None:
     table = drawn(150)
     random = np.random.default_rng(0)
@@ -264,6 +271,7 @@ def test_several_objectives_and_constraints_go_through_the_same_target() -> None
     assert set(reduced) == set(SPACE)
 
 
+@pytest.mark.slow
 def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_them() -> None:
     table = drawn(250, seed=4)
     loss = 8 * np.minimum((table["wd"] - 0.15) ** 2, (table["wd"] - 0.85) ** 2)
@@ -299,6 +307,7 @@ def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
         pa.analyze(table, loss_of(table), space=SPACE).reduce(**wrong)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import pandas as pd
 

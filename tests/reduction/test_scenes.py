@@ -29,6 +29,7 @@ def search_of(*, adaptive: bool, target: object = 0.1) -> tuple[Search, pa.Analy
     return Search(a.observations, a.asked(contrasts, target, 1.0), rows, 0, counted), a
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "adaptive", "target", "estimator"),
     [(RowScene, False, 0.1, "counts"), (ModelScene, False, 0.1, "auto"), (TrialScene, True, 0.1, "auto"),

@@ -102,6 +102,7 @@ CHOICES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", CHOICES, ids=lambda options: " ".join(options))
 def test_in_parts_or_at_once(table: pd.DataFrame, folder: Path, options: dict[str, Any]) -> None:
     same(pa.analyze(folder, "loss", stream=True, **options), pa.analyze(table, "loss", **options))
@@ -169,12 +170,14 @@ def test_a_small_table_has_every_objective_as_a_level_in_parts_too(tmp_path: Pat
     assert parts.levels.complete == whole.levels.complete == (rows <= 128)
 
 
+@pytest.mark.slow
 def test_an_objective_that_is_a_condition(table: pd.DataFrame, folder: Path) -> None:
     objective = "status == 'COMPLETE'"
     options = {"direction": "maximize", "exclude": ["loss"], "levels": [0.5]}
     same(pa.analyze(folder, objective, stream=True, **options), pa.analyze(table, objective, **options))
 
 
+@pytest.mark.slow
 def test_questions_beside_the_ladder_read_once_more(table: pd.DataFrame, folder: Path) -> None:
     streamed, whole = pa.analyze(folder, "loss", stream=True), pa.analyze(table, "loss")
     for target, region in [(0.0123, 0.456), (pa.at_most(0.5), 1.0), (pa.at_most(0.7), 0.33)]:
@@ -185,6 +188,7 @@ def test_questions_beside_the_ladder_read_once_more(table: pd.DataFrame, folder:
         assert values == (pytest.approx(two[name]) if isinstance(values[0], float) else two[name])
 
 
+@pytest.mark.slow
 def test_the_survey_sees_every_value(tmp_path: Path) -> None:
     """A value in one row of a million, and one that is not whole, are found."""
     rows = 30_000
@@ -201,6 +205,7 @@ def test_the_survey_sees_every_value(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_shards_add_up(table: pd.DataFrame, folder: Path) -> None:
     whole = pa.analyze(table, "loss")
     pieces = [
@@ -235,6 +240,7 @@ def test_what_needs_all_rows_is_refused(table: pd.DataFrame, folder: Path, case:
         pa.analyze(folder, **options)
 
 
+@pytest.mark.slow
 def test_rows_by_a_mask_need_the_rows(folder: Path) -> None:
     a = pa.analyze(folder, "loss", stream=True)
     with pytest.raises(QueryError, match="no longer at hand"):
@@ -249,6 +255,7 @@ def test_other_tables_are_refused(table: pd.DataFrame) -> None:
     refuse(QueryError, "checkpoint= is for files", of=lambda: pa.analyze(lazy, "loss", checkpoint="x"))
 
 
+@pytest.mark.slow
 def test_files_of_other_types(table: pd.DataFrame, folder: Path) -> None:
     """Integers in one file and floats in another go together; text does not."""
     changed = table.iloc[:1000].astype({"layers": "float32", "batch": "int8"})
@@ -275,6 +282,7 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", [cut, damage, Path.unlink], ids=["cut", "damaged", "gone"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_bad_file_among_twenty(
@@ -374,6 +382,7 @@ def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
         assert contrast.target.sum() == many
 
 
+@pytest.mark.slow
 def test_a_later_question_misses_no_file_that_was_counted(folder: Path) -> None:
     a = pa.analyze(folder, "loss", params=["lr"], on_error="skip", stream=True)
     bad = folder / "part-05.parquet"
@@ -432,6 +441,7 @@ def fail(*_: Any, **__: Any) -> None:
     raise ZeroDivisionError("no such luck")
 
 
+@pytest.mark.slow
 def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
         monkeypatch.setattr("pedanova.scale.rescan.count_part", function)
@@ -455,6 +465,7 @@ class Slow:
         return future
 
 
+@pytest.mark.slow
 def test_few_results_wait_on_the_driver(table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Slow()
     a = pa.analyze(folder, "loss", executor=slow)
@@ -491,6 +502,7 @@ def stop_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+@pytest.mark.slow
 def test_a_scan_goes_on_from_its_checkpoint(
     table: pd.DataFrame, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -522,6 +534,7 @@ OTHER: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OTHER)
 def test_a_checkpoint_of_something_else_is_refused(folder: Path, tmp_path: Path, case: str) -> None:
     path = tmp_path / "run.check"
@@ -533,6 +546,7 @@ def test_a_checkpoint_of_something_else_is_refused(folder: Path, tmp_path: Path,
     )
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_files_is_refused(table: pd.DataFrame, folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.check"
     pa.analyze(folder, "loss", checkpoint=path)
@@ -540,6 +554,7 @@ def test_a_checkpoint_of_other_files_is_refused(table: pd.DataFrame, folder: Pat
     refuse(QueryError, "files are others", of=lambda: pa.analyze(folder, "loss", checkpoint=path))
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_refused(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.check"
     pa.analyze(folder, "loss", checkpoint=path)
@@ -582,6 +597,7 @@ def running(folder: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_little(
     running: subprocess.Popen[str], table: pd.DataFrame, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -593,6 +609,7 @@ def test_a_killed_process_loses_little(
     same(a, pa.analyze(table, "loss"))
 
 
+@pytest.mark.slow
 def test_an_interrupt_tells_how_far_it_came(running: subprocess.Popen[str]) -> None:
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=30)
@@ -618,6 +635,7 @@ def test_threads_end_soon_after_an_error(folder: Path, monkeypatch: pytest.Monke
     assert not read_to_the_end
 
 
+@pytest.mark.slow
 def test_saving_takes_little_of_the_time(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writes = []
     plain = checkpoint.encode
@@ -628,6 +646,7 @@ def test_saving_takes_little_of_the_time(folder: Path, tmp_path: Path, monkeypat
     assert len(writes) < 15
 
 
+@pytest.mark.slow
 def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cut(folder / "part-02.parquet")
     place = [f"{folder}/*.parquet", "--objective", "loss", "--draws", "0"]
@@ -702,6 +721,7 @@ def test_what_another_engine_cannot_count_is_refused(table: pd.DataFrame, folder
     refuse(QueryError, "pushdown=True is for", of=lambda: pa.analyze(folder, "loss", pushdown=True))
 
 
+@pytest.mark.slow
 def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.DataFrame) -> None:
     import duckdb
 

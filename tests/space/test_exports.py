@@ -129,6 +129,7 @@ names = st.text(min_size=1, max_size=6).filter(lambda text: "\r" not in text)
 labels = st.lists(st.text(max_size=4) | st.integers(-5, 5) | st.floats(-1e9, 1e9), min_size=1, max_size=4, unique=True)
 
 
+@pytest.mark.slow
 @given(names, labels, st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_yaml_holds_any_name_and_value(name: str, values: list[Any], low: float, width: float) -> None:
     try:

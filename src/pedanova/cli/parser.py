@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from pedanova import __version__
 from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal_text import printable
+from pedanova.base.version import __version__
 from pedanova.space.exports import FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pedanova import __version__
 from pedanova.base.kernel import library as kernel
+from pedanova.base.version import __version__
 
 LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 

@@ -107,6 +107,7 @@ def test_large_whole_numbers_keep_their_resolution() -> None:
     assert isinstance(encode(wide.observations).axes[0], RangeAxis)
 
 
+@pytest.mark.slow
 def test_the_toy_function() -> None:
     """v1, v2 = 56.6656, 56.5280 over the space; 55.5556, 60.5302 along the axes through the origin."""
     x = np.random.default_rng(0).uniform(-5, 5, (5000, 2))

@@ -97,6 +97,7 @@ def lattice(times: int = 3) -> Table:
 
 
 class TestChoice:
+    @pytest.mark.slow
     def test_a_smooth_function_of_few_rows_is_modelled_and_said_to_be(self, smooth: pa.Analysis) -> None:
         found = smooth.importance()
         assert found.estimator == "surrogate"
@@ -109,6 +110,7 @@ class TestChoice:
         assert found.estimator == "counts"
         assert not any("model" in note for note in found.notes)
 
+    @pytest.mark.slow
     def test_noise_is_counted_and_the_notes_say_why(self) -> None:
         table = uniform(60) | {"loss": random(9).random(60)}
         a = pa.analyze(table, "loss", space=SPACE)
@@ -132,6 +134,7 @@ class TestChoice:
         assert a.importance(0.2, draws=0).estimator == "counts"
         refuse(QueryError, words, "use estimator='counts'", of=lambda: a.importance(0.2, estimator="surrogate"))
 
+    @pytest.mark.slow
     def test_forty_rows_are_enough(self) -> None:
         a = pa.analyze(uniform(40), "loss", space=SPACE)
         assert a.importance(0.2, draws=0).estimator == "surrogate"
@@ -222,6 +225,7 @@ class TestAccuracy:
         table = {"x": x, "y": y, "z": z, "loss": quadratic(x, y, z)}
         return TestAccuracy.ratios(pa.analyze(table, "loss", space=SPACE), estimator="counts", draws=0)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("sampler", [uniform, adaptive])
     def test_a_model_is_nearer_the_truth_than_counts(self, truth: np.ndarray, sampler) -> None:  # type: ignore[no-untyped-def]
         model, counts = [], []
@@ -231,6 +235,7 @@ class TestAccuracy:
             counts.append(np.abs(self.ratios(a, draws=0, estimator="counts") - truth).sum())
         assert np.mean(model) < 0.8 * np.mean(counts)
 
+    @pytest.mark.slow
     def test_noise_is_rarely_found_and_a_weak_parameter_more_often_than_by_counts(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -296,6 +301,7 @@ class TestAnswers:
         assert found["momentum"].value > 0
         assert found["kind"].activity == found["lr"].activity == 0
 
+    @pytest.mark.slow
     def test_relabelled_categories_hardly_matter(self) -> None:
         table = optimizers() | {"momentum": random(7).random(100)}
         one = pa.analyze(table, "loss").importance(0.2)
@@ -304,6 +310,7 @@ class TestAnswers:
         for name in one:
             assert two[name].ratio == pytest.approx(one[name].ratio, abs=0.03)
 
+    @pytest.mark.slow
     def test_only_the_order_of_the_objective_counts(self, smooth: pa.Analysis) -> None:
         table = uniform(100)
         risen = pa.analyze(table | {"loss": np.exp(9 * table["loss"])}, "loss", space=SPACE)
@@ -329,6 +336,7 @@ class TestAnswers:
 
 
 class TestNear:
+    @pytest.mark.slow
     def test_a_local_question_asks_both_models_at_the_same_points(self, wide: pa.Analysis) -> None:
         """Else what one says of a region would be read at the other's places."""
         beliefs, _ = self.beliefs(wide, 0.1, 0.5)
@@ -343,6 +351,7 @@ class TestNear:
     def test_a_region_of_few_rows_has_no_model_of_its_own(self, wide: pa.Analysis) -> None:
         assert len(self.beliefs(wide, 0.1, 0.3)[0]) == 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("by_value", [False, True])
     def test_the_surroundings_of_a_region_have_a_model_too(self, large: pa.Analysis, by_value: bool) -> None:
         """Three times the region's rows, asked about the region's own."""

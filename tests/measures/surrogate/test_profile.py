@@ -36,6 +36,7 @@ def plain(rows: tuple[Importance, ...]) -> list[Importance]:
     return [replace(row, low=None, high=None, p_value=None, significant=None) for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["auto", "counts", "surrogate"])
 @pytest.mark.parametrize("region", [1.0, 0.5, pa.at_most(0.3)], ids=str)
 def test_every_step_is_that_importance(a: pa.Analysis, region: object, estimator: str) -> None:
@@ -48,6 +49,7 @@ def test_every_step_is_that_importance(a: pa.Analysis, region: object, estimator
         assert alone.estimator == profile.estimator
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("baseline", ["region", "uniform"])
 def test_the_same_seed_and_draws_give_the_same_intervals(a: pa.Analysis, baseline: str) -> None:
     options = {"baseline": baseline, "draws": 300, "seed": 7}
@@ -58,11 +60,13 @@ def test_the_same_seed_and_draws_give_the_same_intervals(a: pa.Analysis, baselin
     assert a.profile(ladder=[0.1], seed=1).steps != a.profile(ladder=[0.1], seed=2).steps
 
 
+@pytest.mark.slow
 def test_shares_hang_on_no_number_of_draws(a: pa.Analysis) -> None:
     found = [plain(a.importance(0.1, 0.5, draws=draws).rows) for draws in (0, 100, 2000)]
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_bands_begin_where_the_region_begins(direction: str) -> None:
     random = np.random.default_rng(1)
@@ -80,6 +84,7 @@ def test_bands_begin_where_the_region_begins(direction: str) -> None:
         assert plain(b.importance(target, region).rows) == list(step.rows)
 
 
+@pytest.mark.slow
 def test_rows_picked_one_by_one_are_counted(a: pa.Analysis) -> None:
     profile = a.profile({"x": (0, 0.5)})
     assert profile.estimator == "counts"
@@ -90,6 +95,7 @@ def test_rows_picked_one_by_one_are_counted(a: pa.Analysis) -> None:
         a.profile({"x": (0, 0.5)}, estimator="surrogate")
 
 
+@pytest.mark.slow
 def test_a_model_is_asked_at_a_few_targets(a: pa.Analysis) -> None:
     def asked(found: pa.Profile) -> list[float]:
         return [float(step.quantile) for step in found]
@@ -105,6 +111,7 @@ def test_a_model_is_asked_at_a_few_targets(a: pa.Analysis) -> None:
     assert asked(own.profile(estimator="counts")) == [0.25, 0.75]
 
 
+@pytest.mark.slow
 def test_notes_tell_who_answered_and_what_is_missing(a: pa.Analysis, tmp_path: Path) -> None:
     assert "a model of all rows was used (rank correlation" in a.profile().notes[-1]
     assert "estimator='counts'" in a.profile().notes[-1]
@@ -129,6 +136,7 @@ def bands(ax: plt.Axes) -> dict[float, list[float]]:
     return ends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", ["target", "rows"])
 def test_figures_draw_the_numbers_of_importance(a: pa.Analysis, over: str) -> None:
     ax = a.plot.profile(0.8, over=over, target=0.2)

@@ -59,6 +59,7 @@ def skeleton(text: str) -> str:
     return re.sub(r">\s*<", ">\n<", bare)
 
 
+@pytest.mark.slow
 def test_the_skeleton_is_as_it_was(tmp_path: Path, trials: dict[str, np.ndarray]) -> None:
     """PEDANOVA_UPDATE=1 writes it anew; look at the difference."""
     a = pa.analyze(trials, "loss", space={name: space(name) for name in trials if name != "loss"})
@@ -97,6 +98,7 @@ def space(name: str) -> pa.space.Parameter:
     }[name]
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_nothing(tmp_path: Path, trials: dict[str, np.ndarray]) -> None:
     text, tags = page_of(pa.analyze(trials, "loss"), tmp_path / "r.html")
     assert not {"link", "img", "iframe", "object"} & {tag for tag, _ in tags.seen}
@@ -109,6 +111,7 @@ def test_the_page_asks_for_nothing(tmp_path: Path, trials: dict[str, np.ndarray]
     assert len(text) < 1_000_000
 
 
+@pytest.mark.slow
 def test_what_is_labelled_exists(tmp_path: Path, trials: dict[str, np.ndarray]) -> None:
     _, tags = page_of(pa.analyze(trials, "loss"), tmp_path / "r.html")
     ids = [attributes["id"] for _, attributes in tags.seen if "id" in attributes]
@@ -130,6 +133,7 @@ def test_a_page_that_cannot_be_written(tmp_path: Path, trials: dict[str, np.ndar
     refuse(DataError, "it is a folder", of=lambda: a.report(tmp_path))
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_inert(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     labels = random.choice([HOSTILE + "a", HOSTILE + "b"], 200)

@@ -191,6 +191,7 @@ def test_refused_pairs_say_why() -> None:
     assert answer.summary.startswith("This cannot be answered: ")
 
 
+@pytest.mark.slow
 def test_no_row_of_the_data_is_in_the_payload(trials: dict[str, np.ndarray]) -> None:
     a = pa.analyze(trials, "loss")
     text = to_json(view(a, reduce=True))
@@ -219,6 +220,7 @@ def test_planes_are_counts() -> None:
         assert np.frombuffer(base64.b64decode(text[1:]), f"<u{size}").tolist() == table.ravel().tolist()
 
 
+@pytest.mark.slow
 def test_many_parameters_are_not_all_paired() -> None:
     random = np.random.default_rng(0)
     data = {f"x{i}": random.random(300) for i in range(16)}
@@ -229,6 +231,7 @@ def test_many_parameters_are_not_all_paired() -> None:
     assert ("x3", "x11") in pairs.planes
 
 
+@pytest.mark.slow
 def test_thirty_parameters_fit_into_a_file_of_a_megabyte_and_a_half() -> None:
     random = np.random.default_rng(0)
     data = {f"parameter_{i}": random.random(1000) for i in range(30)}
@@ -274,5 +277,6 @@ def test_summaries_of_odd_tables() -> None:
     assert "explains" not in summarize(found)
 
 
+@pytest.mark.slow
 def test_the_same_twice(a: pa.Analysis) -> None:
     assert to_json(view(a, ladder=LADDER)) == to_json(view(a, ladder=LADDER))

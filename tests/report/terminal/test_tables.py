@@ -46,6 +46,7 @@ def hostile(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize(
     "command",
@@ -129,6 +130,7 @@ def test_where_a_conditional_parameter_is_active(run, tmp_path: Path) -> None:
     assert low < 0.8 < high
 
 
+@pytest.mark.slow
 def test_forms_hold_what_python_has(run) -> None:
     a = pa.analyze(DEMO, "error", exclude=["train_seconds"])
     answer = json.loads(run("profile", *TABLE, "--format", "json")[1])
@@ -153,6 +155,7 @@ def test_forms_hold_what_python_has(run) -> None:
     assert run("densities", *TABLE, "solver", "--format", "markdown")[1].startswith("| solver | the best 10 % |")
 
 
+@pytest.mark.slow
 def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
     saved = tmp_path / "run.pedanova"
     assert run("analyze", *TABLE, *QUICK, "--save", saved)[0] == 0
@@ -193,6 +196,7 @@ def test_a_mistake_is_one_line(run, arguments: list[object], message: str) -> No
     assert "\x1b" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["analyze", "profile", "interactions", "densities", "compare", "reduce"])
 def test_hostile_names_never_steer_the_terminal(run, hostile: Path, command: str) -> None:
     options = QUICK if command in ("analyze", "densities") else ()
@@ -203,6 +207,7 @@ def test_hostile_names_never_steer_the_terminal(run, hostile: Path, command: str
     assert "two\nlines" not in out
 
 
+@pytest.mark.slow
 def test_a_real_terminal(hostile: Path) -> None:
     """Colours are our own few; every other control character is gone, in the forms for scripts too."""
     for form, colours in (("text", True), ("csv", False), ("json", False), ("markdown", False)):
@@ -248,6 +253,7 @@ def test_bare_pedanova_tells_what_there_is(run) -> None:
     assert all(f"pedanova {command.name}" in out for command in COMMANDS)
 
 
+@pytest.mark.slow
 def test_the_report_opens_a_browser_only_if_asked(run, monkeypatch, tmp_path: Path) -> None:
     shown: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda address: shown.append(address) or False)
@@ -282,7 +288,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("workshop")
     random = np.random.default_rng(0)
-    rows = 600
+    rows = 500
     table = pd.DataFrame(
         {
             "learning_rate": 10 ** random.uniform(-5, 0, rows),
@@ -318,6 +324,7 @@ def test_the_other_reports_are_understood(line: str) -> None:
     assert build_parser().parse_args(shlex.split(line)[1:]).command == "report"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_the_examples_run(run, workshop: Path, monkeypatch, line: str) -> None:
     monkeypatch.chdir(workshop)
@@ -325,6 +332,7 @@ def test_the_examples_run(run, workshop: Path, monkeypatch, line: str) -> None:
     assert status == 0, err
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_document(run, workshop: Path, monkeypatch) -> None:
     monkeypatch.chdir(workshop)
     text = (ROOT / "docs" / "terminal.md").read_text(encoding="utf-8")

@@ -126,6 +126,7 @@ def test_files_cut_short(tmp_path: Path, name: str) -> None:
 LOG = {"configs": configs(6), "results": [*(result(n, 9.0, float(n), {"a": 1}) for n in range(5)), crash(5, 9.0)]}
 
 
+@pytest.mark.slow
 @given(place=st.sampled_from(places_in(LOG)), value=odd_values)
 def test_odd_values(tmp_path_factory: pytest.TempPathFactory, place: Any, value: object) -> None:
     log = replaced(LOG, place, value)

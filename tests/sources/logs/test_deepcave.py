@@ -146,6 +146,7 @@ def test_files_cut_short(tmp_path: Path, name: str) -> None:
 LOG = {"objectives": [ERROR], "rows": [*(trial(n, [float(n)]) for n in range(6)), trial(6, [None], 4)]}
 
 
+@pytest.mark.slow
 @given(place=st.sampled_from(places_in(LOG)), value=odd_values)
 def test_odd_values(tmp_path_factory: pytest.TempPathFactory, place: Any, value: object) -> None:
     log = replaced(LOG, place, value)
@@ -228,6 +229,7 @@ def test_tables_cut_short(tmp_path: Path, name: str) -> None:
         tame(lambda: pedanova.analyze(tmp_path, threads=1))
 
 
+@pytest.mark.slow
 @given(st.text(alphabet='x1,."\n-', max_size=12), st.sampled_from(["configspace.csv", "trials.csv"]), st.floats(0, 1))
 def test_odd_tables(tmp_path_factory: pytest.TempPathFactory, text: str, name: str, part: float) -> None:
     folder = write_tables(tmp_path_factory.mktemp("tables"))

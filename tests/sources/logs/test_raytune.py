@@ -211,6 +211,7 @@ ODD = st.recursive(
 KEYS = st.sampled_from(["trial_data", "checkpoints", "runner_data", "_metric", "status", "config", "last_result"])
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(content=st.dictionaries(KEYS, ODD), params=ODD, line=ODD, cut=st.integers(0, 60))
 def test_any_content(tmp_path_factory: pytest.TempPathFactory, content: Any, params: Any, line: Any, cut: int) -> None:

@@ -70,6 +70,7 @@ def fresh(url: str) -> Iterator[str]:
 
 
 class TestServers:
+    @pytest.mark.slow
     def test_a_server_tells_what_the_study_tells(self, fresh: str) -> None:
         storage = optuna.storages.RDBStorage(for_optuna(fresh))
         names = {ODD_NAME: make(storage, ODD_NAME), "constrained": make(storage, "constrained", constrain=True)}
@@ -81,6 +82,7 @@ class TestServers:
         assert "***" in message
         refuse(DataError, "'nope'", "there are", of=lambda: pa.analyze(fresh, study="nope"))
 
+    @pytest.mark.slow
     def test_the_in_memory_study_gives_the_same_numbers(self, fresh: str) -> None:
         make(optuna.storages.RDBStorage(for_optuna(fresh)), "same")
         same_answers(make(None, "same"), fresh)
@@ -101,6 +103,7 @@ class TestServers:
             assert PASSWORD not in message
             assert "WrongSecret" not in message
 
+    @pytest.mark.slow
     def test_nothing_is_written(self, fresh: str) -> None:
         from pedanova.sources.databases import open_database
 
@@ -111,6 +114,7 @@ class TestServers:
             )
         assert read_records(fresh).rows == 150
 
+    @pytest.mark.slow
     def test_reading_while_another_process_writes(self, fresh: str) -> None:
         study = make(optuna.storages.RDBStorage(for_optuna(fresh)), "busy")
         reads_while_writing(study, fresh)
@@ -163,6 +167,7 @@ class TestSQLite:
         make(f"sqlite:///{path}", ODD_NAME)
         return path
 
+    @pytest.mark.slow
     def test_a_file_tells_what_the_study_tells(self, path: Path) -> None:
         study = optuna.load_study(storage=f"sqlite:///{path}", study_name=ODD_NAME)
         before, listing = digest(path), sorted(path.parent.iterdir())
@@ -203,6 +208,7 @@ class TestSQLite:
         same(read_records(path), read_records(copy))
         writer.close()
 
+    @pytest.mark.slow
     def test_reading_while_another_process_writes(self, tmp_path: Path) -> None:
         path = tmp_path / "busy.db"
         study = make(f"sqlite:///{path}", "busy")
@@ -335,6 +341,7 @@ class TestJournals:
     def storage(path: Path) -> optuna.storages.JournalStorage:
         return optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
 
+    @pytest.mark.slow
     def test_a_journal_tells_what_the_study_tells(self, path: Path) -> None:
         storage = self.storage(path)
         make(storage, "gone")
@@ -348,6 +355,7 @@ class TestJournals:
         refuse(DataError, "3 studies", "study=", of=lambda: pa.analyze(path))
         assert digest(path) == before
 
+    @pytest.mark.slow
     def test_half_a_line_at_the_end(self, path: Path) -> None:
         make(self.storage(path), "half")
         whole = read_records(path)
@@ -360,9 +368,11 @@ class TestJournals:
             log.write(b"\n")
         refuse(FormatError, "line", "mend or drop", of=lambda: pa.analyze(path))
 
+    @pytest.mark.slow
     def test_reading_while_another_process_writes(self, path: Path) -> None:
         reads_while_writing(make(self.storage(path), "busy"), path)
 
+    @pytest.mark.slow
     def test_spoilt_journals(self, path: Path) -> None:
         make(self.storage(path), "spoilt")
         whole = path.read_bytes()

@@ -117,6 +117,7 @@ def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     refuse(DataError, "t.csv", "no permission", of=lambda: analyze(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pyarrow", [True, False], ids=["pyarrow", "without pyarrow"])
 def test_ten_thousand_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyarrow: bool) -> None:
     hide_pyarrow(monkeypatch, hide=not pyarrow)
