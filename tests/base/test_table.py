@@ -98,6 +98,7 @@ def test_completion_offers_what_a_user_may_call(results: dict[str, object], name
     assert set(dir(results[name])) == OFFERED[name] | FORMS | MAPPING
 
 
+@pytest.mark.slow
 def test_completion_of_other_results(a: pa.Analysis) -> None:
     assert set(dir(a.profile(estimator="counts"))) == FORMS | {"estimator", "notes", "of", "region", "steps"}
     density = {"bandwidth", "cells", "edges", "good", "missing_region", "missing_target", "name", "parameter"}

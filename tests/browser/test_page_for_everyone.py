@@ -86,6 +86,7 @@ def serious(page: Page) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
 def test_every_width_fits(page: Page, report: Path, width: int) -> None:
     page.size(width)

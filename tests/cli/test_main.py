@@ -57,6 +57,7 @@ def test_save_and_ask_again(run, tmp_path: Path) -> None:
     assert "no longer at hand" in err
 
 
+@pytest.mark.slow
 def test_values_bands_and_smoothing(run) -> None:
     assert "rows with objective ≤ 0.05" in run(*BASE, "--target", "<=0.05")[1]
     assert "rows with objective ≥ 0.5" in run(*BASE, "--target", ">=0.5")[1]

@@ -238,6 +238,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=12).map(" ".join)))
 def test_no_text_does_anything_but_choose_rows_or_be_refused(text: str) -> None:

@@ -159,6 +159,7 @@ def test_an_objective_given_twice_is_no_parameter(random: np.random.Generator) -
     assert list(pa.analyze({"x": random.random(100), "loss": y}, y, params=["loss"]).space) == ["loss"]
 
 
+@pytest.mark.slow
 def test_results_show_themselves_as_tables(random: np.random.Generator) -> None:
     a = pa.analyze({"x": random.random(200), "y": random.random(200)}, "y")
     assert repr(a.importance(**COUNTS)).startswith("What separates the best 10 % from all rows:\nparameter")

@@ -137,6 +137,7 @@ def test_product_baselines_add_the_shares(seed: int, first: int, second: int, ea
     np.testing.assert_allclose(found.interaction, found.closed - found.first - found.second, atol=1e-10)
 
 
+@pytest.mark.slow
 @given(SEEDS)
 def test_order_and_names_of_cells_do_not_matter(seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -733,6 +733,7 @@ def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.Dat
     np.testing.assert_allclose(pushed.moments.squares, whole.moments.squares, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_row_groups_without_a_threshold_stay_unread(
     table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, direction: str

@@ -282,6 +282,7 @@ def optimizers(rows: int = 100) -> Table:
 
 
 class TestAnswers:
+    @pytest.mark.slow
     def test_intervals_hold_the_shares(self, smooth: pa.Analysis) -> None:
         for target in (0.1, 0.5, pa.at_most(0.1), pa.between(0.1, 0.3)):
             assert_sound(smooth.importance(target))

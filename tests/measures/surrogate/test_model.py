@@ -291,6 +291,7 @@ def smooth() -> Surrogate:
 
 
 class TestFitted:
+    @pytest.mark.slow
     def test_a_smooth_function_is_predicted(self, smooth: Surrogate) -> None:
         assert smooth.correlation > 0.7
 

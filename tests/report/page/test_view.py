@@ -162,6 +162,7 @@ def test_what_is_a_part(rows: object, part: Fraction | None) -> None:
     assert part_of(rows) == part
 
 
+@pytest.mark.slow
 def test_questions_that_sliders_cannot_ask(a: pa.Analysis) -> None:
     made = view(a, ladder=LADDER, questions=((pa.at_most(1.0), 1.0), (0.1, {"optimizer": {"adam"}})))
     first, second = made.questions[-2:]
