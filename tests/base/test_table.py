@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def a() -> pa.Analysis:
 
 
 @pytest.fixture(scope="module")
-def results(a: pa.Analysis) -> dict[str, Mapping[object, object]]:
+def results(a: pa.Analysis) -> dict[str, Any]:
     forest = a.forest(trees=4)
     return {
         "importance": a.importance(**COUNTS),
@@ -40,7 +41,7 @@ NAMES = ["importance", "effects", "interactions", "reduce", "forest", "pairs", "
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_result_is_a_mapping(results: dict[str, Mapping[object, object]], name: str) -> None:
+def test_a_result_is_a_mapping(results: dict[str, Any], name: str) -> None:
     found = results[name]
     assert isinstance(found, Mapping)
     assert list(found) == list(found.keys()) == list(dict(found))
@@ -52,7 +53,7 @@ def test_a_result_is_a_mapping(results: dict[str, Mapping[object, object]], name
     assert found.get("nothing") is None
 
 
-def test_ratios_and_shares_by_name(a: pa.Analysis, results: dict[str, Mapping[object, object]]) -> None:
+def test_ratios_and_shares_by_name(a: pa.Analysis, results: dict[str, Any]) -> None:
     for found in (a.importance(**COUNTS), a.effects(), results["forest"]):
         assert found.ratios == {name: row.ratio for name, row in found.items()}
         assert found.shares == {name: row.share for name, row in found.items()}
@@ -60,7 +61,7 @@ def test_ratios_and_shares_by_name(a: pa.Analysis, results: dict[str, Mapping[ob
     assert results["axis"].ratios == {row.name: row.ratio for row in results["axis"].rows}
 
 
-def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Mapping[object, object]]) -> None:
+def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Any]) -> None:
     found = a.importance(**COUNTS)
     first = repr(found.rows[0].name)
     for place in (0, np.int64(0), -1):

@@ -122,8 +122,8 @@ def test_coarsening_never_raises_divergence(pairs: list[tuple[int, int]]) -> Non
     assume(0 < target.sum() < region.sum())
     fine, _ = against_region(target, region, 0.0)
     even = len(pairs) // 2 * 2
-    coarse = [np.concatenate([c[:even].reshape(-1, 2).sum(axis=1), c[even:]]) for c in (target, region)]
-    assert against_region(*coarse, 0.0)[0] <= fine + 1e-12
+    fewer, whole = (np.concatenate([c[:even].reshape(-1, 2).sum(axis=1), c[even:]]) for c in (target, region))
+    assert against_region(fewer, whole, 0.0)[0] <= fine + 1e-12
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -126,7 +127,7 @@ def test_notes_tell_who_answered_and_what_is_missing(a: pa.Analysis, tmp_path: P
     refuse(QueryError, "estimator='x' must be", of=lambda: a.profile(estimator="x"))
 
 
-def bands(ax: plt.Axes) -> dict[float, list[float]]:
+def bands(ax: Any) -> dict[float, list[float]]:
     """Where every band ends, by place on the axis."""
     ends: dict[float, list[float]] = {}
     for band in ax.collections:

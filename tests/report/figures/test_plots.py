@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 
@@ -15,7 +16,6 @@ mpl.use("agg")
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.testing.compare import compare_images
 
 import pedanova as pa
@@ -34,7 +34,7 @@ def closed() -> Iterator[None]:
     plt.close("all")
 
 
-def bars(ax: Axes) -> dict[str, float]:
+def bars(ax: Any) -> dict[str, float]:
     names = [label.get_text() for label in ax.get_yticklabels()]
     return {names[round(bar.get_y() + bar.get_height() / 2)]: bar.get_width() for bar in ax.patches}
 

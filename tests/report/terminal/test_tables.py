@@ -18,8 +18,7 @@ import pytest
 import pedanova as pa
 from helpers.common import DEMO, ROOT
 from pedanova.base.terminal_text import width_of
-from pedanova.cli.main import COMMANDS
-from pedanova.cli.parser import build_parser
+from pedanova.cli.parser import COMMANDS, build_parser
 
 TABLE = (DEMO, "--objective", "error", "--exclude", "train_seconds")
 QUICK = ("--estimator", "counts", "--draws", 0)

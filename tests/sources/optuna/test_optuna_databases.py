@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import optuna
 import pytest
+from optuna.storages.journal import JournalFileBackend
 
 import pedanova as pa
 from helpers.common import refuse
@@ -339,7 +340,7 @@ class TestJournals:
 
     @staticmethod
     def storage(path: Path) -> optuna.storages.JournalStorage:
-        return optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
+        return optuna.storages.JournalStorage(JournalFileBackend(str(path)))
 
     @pytest.mark.slow
     def test_a_journal_tells_what_the_study_tells(self, path: Path) -> None:
