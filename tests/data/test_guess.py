@@ -13,6 +13,7 @@ from pedanova.data.column import Column, as_column
 from pedanova.data.guess import guess, infer_space
 from pedanova.errors import DataError
 from pedanova.space.parameters import Parameter
+from pedanova.space.values import LARGEST_INT
 
 EVEN = np.linspace(0.0, 1.0, 200)
 LOG = np.geomspace(1e-5, 1.0, 200)
