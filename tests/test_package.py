@@ -34,7 +34,7 @@ def test_using_brings_no_optional_library() -> None:
 def test_public_names_exist_and_are_documented() -> None:
     import pedanova
 
-    assert set(pedanova.__all__) == set(pedanova.HOMES)
+    assert set(pedanova.__all__) == {*pedanova.HOMES, "__version__"}
     assert dir(pedanova) == [
         "Analysis", "AxisEffects", "Categorical", "Comparison", "Densities", "Effect", "Effects", "Evidence", "Float",
         "ForestEffects", "ForestPairs", "Importance", "Importances", "Int", "Interaction", "Interactions", "Levels",
