@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.data.observations import Observations
-from pedanova.data.regions import Cut, Direction, Quantile, Region, Threshold, rank_of
+from pedanova.data.regions import Cut, Direction, Quantile, Region, Threshold, rank_of, sign_of
 from pedanova.measures.surrogate.gaussian import Features, Process, Reals, fit, normal_cdf, refit
 from pedanova.measures.surrogate.sampling import cells_by_name, features_of, uniform_cells, varies
 from pedanova.space.grid import Cells
@@ -188,7 +188,7 @@ def _assembled(
 
 def lower_is_better(observed: Observations, rows: NDArray[np.int64]) -> Reals:
     """(rows,) The objective, its sign turned where it is maximised; what is no number is the worst."""
-    sign = 1.0 if observed.direction == "minimize" else -1.0
+    sign = sign_of(observed.direction)
     signed = sign * observed.ranked[rows].astype(np.float64)
     return np.where(np.isnan(signed), np.inf, signed)
 
