@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -typ
 
 # Of the tests, types tell what pays: names, attributes and arguments that are not there. They pass wrong values on purpose.
 LEFT_OUT := arg-type operator union-attr misc unused-ignore no-any-return var-annotated func-returns-value import-untyped index type-arg assignment call-overload dict-item comparison-overlap return-value list-item no-untyped-call unreachable
-TESTS_TYPED := --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls $(LEFT_OUT:%=--disable-error-code=%)
+TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls $(LEFT_OUT:%=--disable-error-code=%)
 
 .PHONY: demo test check heavy lint bench sanitize clean help
 

@@ -287,7 +287,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("workshop")
     random = np.random.default_rng(0)
-    rows = 500
+    rows = 5_200  # counted: whether a model answers is tested elsewhere
     table = pd.DataFrame(
         {
             "learning_rate": 10 ** random.uniform(-5, 0, rows),
