@@ -76,7 +76,7 @@ def test_the_command_line_finds_dask(dask: Any, tmp_path: Path, capsys: pytest.C
     )  # fmt: skip
     printed = capsys.readouterr()
     assert status == 0, printed.err
-    assert "read in 5 parts" in printed.out
+    assert "2,854 rows" in printed.out
 
 
 def test_an_error_on_a_dask_worker_names_the_file(dask: Any, tmp_path: Path) -> None:
