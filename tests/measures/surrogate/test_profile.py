@@ -24,10 +24,10 @@ import matplotlib.pyplot as plt
 def a() -> pa.Analysis:
     """Few rows, so that a model answers; ties in the objective, and a parameter that is not always active."""
     random = np.random.default_rng(0)
-    x, y, z = random.random((3, 250))
-    kind = np.where(random.random(250) < 0.5, "sgd", "adam")
+    x, y, z = random.random((3, 300))
+    kind = np.where(random.random(300) < 0.5, "sgd", "adam")
     momentum = np.where(kind == "sgd", z, np.nan)
-    loss = (x - 0.3) ** 2 + 0.3 * y + 0.2 * (kind == "sgd") * z + 0.05 * random.random(250)
+    loss = (x - 0.3) ** 2 + 0.3 * y + 0.2 * (kind == "sgd") * z + 0.05 * random.random(300)
     table = {"x": x, "y": y, "kind": kind, "momentum": momentum, "loss": np.round(loss, 2)}
     return pa.analyze(table, "loss")
 
@@ -120,7 +120,7 @@ def test_notes_tell_who_answered_and_what_is_missing(a: pa.Analysis, tmp_path: P
     assert found.notes == ("left out, holding none of the region's rows, or all: 50 %, 90 %",)
     a.save(tmp_path / "a.pedanova")
     kept = pa.load(tmp_path / "a.pedanova")
-    assert "with 250 rows a model would be more accurate" in kept.profile().notes[-1]
+    assert "with 300 rows a model would be more accurate" in kept.profile().notes[-1]
     refuse(LevelsError, "the best 1.7 % were not counted", of=lambda: kept.profile(ladder=[0.017]))
     refuse(QueryError, "ladder='0.1' must be a list", of=lambda: a.profile(ladder="0.1"))
     refuse(QueryError, "ladder=3 must be a quantile", of=lambda: a.profile(ladder=[3]))
