@@ -1,0 +1,179 @@
+"""Parameters that tell each other: which decide whether others exist, which are copies, which moved together.
+
+Found on all rows, whatever the question. Kin are never adjusted for one another: a parent is told by
+its children, a column by its copy, and yet each matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.measures.chance.ranked_rows import Places, RankedRows
+from pedanova.measures.chance.ranks import mid_ranks
+from pedanova.space.grid import Grid
+from pedanova.space.parameters import Space, parents_of
+
+Reals: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+MOST_ROWS = 2000  # that are looked at
+MOST_GROUPS, ROWS_A_GROUP = 6, 10  # of an ordered parameter's values
+RARE = 3  # rows below which levels are put together
+LINKED = 0.3  # one tells so much of the other
+DECIDES = 0.98  # of whether the other has a value
+SAME = 0.8  # both tell so much of each other
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A parameter that decides whether another one has a value."""
+
+    parent: str
+    child: str
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Two parameters that say the same."""
+
+    one: str
+    two: str
+    told: float  # how far, 0 to 1: ρ² where both are ordered, Goodman and Kruskal's τ elsewhere
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinship:
+    """Of the parameters that vary, in the order of their names."""
+
+    names: tuple[str, ...]
+    told: Reals  # (parameters, parameters) how far one tells the other, either way
+    kin: Mask  # (parameters, parameters) linked, directly or by a chain
+    gates: tuple[Gate, ...]
+    twins: tuple[Twins, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Rows by group, for several parameters side by side."""
+
+    hot: Reals  # (rows, groups of all)
+    starts: NDArray[np.int64]  # (parameters,) first group of each
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(parameters,) Groups of each."""
+        ends: NDArray[np.int64] = np.append(self.starts[1:], self.hot.shape[1])
+        return ends - self.starts
+
+
+def kinship_of(rows: RankedRows) -> Kinship:
+    arrangement = rows.arrangement
+    names = arrangement.names[: arrangement.varying]
+    step = -(-len(rows) // MOST_ROWS)
+    places = rows.places[::step, : len(names)]
+    grids = arrangement.grids[: len(names)]
+    active = np.stack([_active(grid, places[:, j]) for j, grid in enumerate(grids)], axis=1)
+    groups = grouping([_groups(grid, places[:, j]) for j, grid in enumerate(grids)])
+    being = grouping([column.astype(np.int64) for column in active.T])
+    by_value, by_being = told_by(groups, groups), told_by(being, groups)
+    some = (active.sum(axis=0) >= RARE) & ((~active).sum(axis=0) >= RARE)
+    by_being[~some] = 0.0  # [child, parent]
+    squares = rank_squares(grids, places, active)
+    one_way = np.maximum(np.maximum(by_value, by_being), squares)
+    told = np.maximum(one_way, one_way.T)
+    np.fill_diagonal(told, 1.0)
+    gate = (by_being >= DECIDES) & holds(active) | declared(arrangement.space, names)
+    both = np.where(gate | gate.T, 0.0, np.maximum(np.minimum(by_value, by_value.T), squares))
+    return Kinship(names, told, chained((told >= LINKED) | gate | gate.T), _gates(names, gate), _twins(names, both))
+
+
+def _active(grid: Grid, places: Places) -> Mask:
+    return places < grid.cells
+
+
+def _groups(grid: Grid, places: Places) -> NDArray[np.int64]:
+    """Values, or quantile groups of a range; inactive rows apart; rare levels together."""
+    rows = len(places)
+    most = max(2, min(MOST_GROUPS, rows // ROWS_A_GROUP))
+    codes = places.astype(np.int64)
+    there = codes < grid.cells
+    values, spots, counts = np.unique(codes[there], return_inverse=True, return_counts=True)
+    if all(block.ordered for block in grid.blocks) and len(values) > most:
+        middles = (np.cumsum(counts) - counts / 2.0) / max(1, counts.sum())
+        spots = np.minimum((middles * most).astype(np.int64), most - 1)[spots]
+    codes[there] = spots
+    codes[~there] += len(values)
+    counts = np.bincount(codes)
+    return np.where(counts[codes] < RARE, len(counts), codes)
+
+
+def grouping(columns: list[NDArray[np.int64]]) -> Grouping:
+    hots = [np.unique(column, return_inverse=True)[1] for column in columns]
+    sizes = [int(codes.max()) + 1 for codes in hots]
+    kinds = [np.eye(size)[codes] for size, codes in zip(sizes, hots, strict=True)]
+    return Grouping(np.concatenate(kinds, axis=1), np.cumsum([0, *sizes[:-1]]))
+
+
+def told_by(of: Grouping, by: Grouping) -> Reals:
+    """(of, by) Goodman and Kruskal's τ less what chance would give: how far groups tell groups."""
+    rows = len(of.hot)
+    table = (of.hot.T @ by.hot) ** 2 / by.hot.sum(axis=0)
+    met = np.add.reduceat(np.add.reduceat(table, of.starts, axis=0), by.starts, axis=1) / rows
+    blind = np.add.reduceat(of.hot.mean(axis=0) ** 2, of.starts)[:, None]
+    spread = np.maximum(1.0 - blind, 1e-12)
+    raw = np.where(blind < 1.0 - 1e-12, (met - blind) / spread, 0.0)
+    chance = (by.sizes - 1) / max(1, rows - 1)
+    found: Reals = (raw - chance) / (1.0 - np.minimum(chance, 0.99))
+    return found
+
+
+def rank_squares(grids: tuple[Grid, ...], places: Places, active: Mask) -> Reals:
+    """(parameters, parameters) Squared rank correlation of ordered ones, less what chance would give."""
+    rows = len(places)
+    ranks = np.zeros((len(grids), rows))
+    for j, grid in enumerate(grids):
+        there = active[:, j]
+        if all(block.ordered for block in grid.blocks) and there.sum() > 5:
+            middles = mid_ranks(places[there, j])
+            ranks[j, there] = middles - middles.mean()
+    sizes = np.sqrt((ranks**2).sum(axis=1))
+    sizes[sizes == 0.0] = 1.0
+    squares: Reals = np.maximum((ranks @ ranks.T / np.outer(sizes, sizes)) ** 2 - 1.0 / rows, 0.0)
+    np.fill_diagonal(squares, 0.0)
+    return squares
+
+
+def holds(active: Mask) -> Mask:
+    """[child, parent] The parent has a value wherever the child has, and elsewhere too."""
+    child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
+    counts = active.sum(axis=0)
+    held: Mask = (child_alone == 0) & (counts[:, None] < counts)
+    return held
+
+
+def declared(space: Space, names: tuple[str, ...]) -> Mask:
+    """[child, parent] As the space has it."""
+    found = [[parent in parents_of(space[child]) for parent in names] for child in names]
+    return np.array(found, dtype=bool)
+
+
+def chained(linked: Mask) -> Mask:
+    """Linked by any chain."""
+    kin = linked | np.eye(len(linked), dtype=bool)
+    while True:
+        further = (kin.astype(np.float64) @ kin.astype(np.float64)) > 0
+        if np.array_equal(further, kin):
+            return kin
+        kin = further
+
+
+def _gates(names: tuple[str, ...], gate: Mask) -> tuple[Gate, ...]:
+    return tuple(Gate(names[int(parent)], names[int(child)]) for child, parent in np.argwhere(gate))
+
+
+def _twins(names: tuple[str, ...], both: Reals) -> tuple[Twins, ...]:
+    pairs = np.argwhere(np.triu(both >= SAME, k=1))
+    return tuple(Twins(names[int(i)], names[int(j)], float(both[i, j])) for i, j in pairs)

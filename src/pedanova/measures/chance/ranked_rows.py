@@ -1,0 +1,191 @@
+"""The rows as cells and ranks, in an order of their own: what models and p-values are made from.
+
+They must not see how a table happens to be written. Columns are taken by name, categories by how
+good their rows are, rows by rank and then by their own content. Any order of rows and columns, any
+names of the categories and any monotone transform of the objective then give the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.cells import cells_of
+from pedanova.data.observations import Observations
+from pedanova.measures.chance.ranks import doubled_ranks
+from pedanova.space.grid import Cells, Grid, grid_of
+from pedanova.space.parameters import Space
+
+Reals: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, categories in an order of their own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrangement:
+    """The parameters of a space in a fixed order, and the cells of each in one too."""
+
+    space: Space
+    names: tuple[str, ...]  # by name; those that vary come first
+    varying: int  # so many of them vary
+    orders: tuple[Places, ...]  # (width,) each: cell of the grid → place
+
+    @property
+    def grids(self) -> tuple[Grid, ...]:
+        return tuple(grid_of(self.space[name]) for name in self.names)
+
+    def places(self, cells: Mapping[str, Cells]) -> Places:
+        """(rows, parameters)"""
+        columns = [order[cells[name]] for name, order in zip(self.names, self.orders, strict=True)]
+        return np.stack(columns, axis=1)
+
+    def cells(self, places: Places) -> dict[str, Cells]:
+        """The inverse of `places`, by name in the order of the space."""
+        found = {name: self.back(j)[places[:, j]] for j, name in enumerate(self.names)}
+        return {name: found[name] for name in self.space}
+
+    def back(self, j: int) -> Cells:
+        """(width,) place → cell of the grid, for one parameter."""
+        return np.argsort(self.orders[j]).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedRows:
+    """Every row that counts, best first."""
+
+    arrangement: Arrangement
+    places: Places  # (rows, parameters)
+    keys: NDArray[np.uint64]  # (rows,) the same for equal configurations, and of no visible order
+    signed: Reals  # (rows,) the objective, lower is better
+    rows: Indices  # (rows,) which row of the table each one is
+    trials: Reals | None  # (rows,) number of the trial, where the order of the trials is known
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it but the space, for a file."""
+        cells = self.arrangement.cells(self.places).values()
+        arrays: dict[str, NDArray[Any]] = {
+            "cells": np.stack([column.astype(np.uint16) for column in cells]),
+            "keys": self.keys,
+            "signed": self.signed,
+            "rows": self.rows,
+        }
+        return arrays if self.trials is None else {**arrays, "trials": self.trials}
+
+    @classmethod
+    def from_arrays(cls, space: Space, arrays: Mapping[str, NDArray[Any]]) -> RankedRows:
+        """The inverse of `to_arrays`."""
+        cells = {name: column.astype(np.int32) for name, column in zip(space, arrays["cells"], strict=True)}
+        arrangement = arranged(space, cells, doubled_ranks(arrays["signed"]))
+        rest = (arrays["signed"], arrays["rows"], arrays.get("trials"))
+        return cls(arrangement, arrangement.places(cells), arrays["keys"], *rest)
+
+
+def ranked_rows(observed: Observations, rows: Indices, *, trials: Reals | None = None) -> RankedRows:
+    """These rows of the observations; one without a number as objective counts as the worst."""
+    cells = {
+        name: cells_of(observed.columns[name], grid_of(parameter))[rows] for name, parameter in observed.space.items()
+    }
+    exact = {name: bits for name in cells if (bits := exact_bits(observed, name, rows)) is not None}
+    signed = lower_is_better(observed, rows)
+    return ranked(observed.space, cells, signed, rows=rows, trials=trials, exact=exact)
+
+
+def exact_bits(observed: Observations, name: str, rows: Indices) -> NDArray[np.uint64] | None:
+    """(rows,) A number for each value of a range, which in its cell may have neighbours; None elsewhere.
+
+    Rounded as float32 rounds, so that a value that went through a file is still the same.
+    """
+    column = observed.columns[name]
+    if column.is_coded or column.located or grid_of(observed.space[name]).labels is not None:
+        return None
+    parts, powers = np.frexp(np.nan_to_num(column.values[rows].astype(np.float64)))
+    digits = parts.astype(np.float32).view(np.uint32).astype(np.int64)
+    return (digits * 4096 + powers).astype(np.uint64)
+
+
+def lower_is_better(observed: Observations, rows: Indices) -> Reals:
+    """(rows,) The objective, its sign turned where it is maximised; what is no number is the worst."""
+    sign = 1.0 if observed.direction == "minimize" else -1.0
+    signed = sign * observed.ranked[rows].astype(np.float64)
+    return np.where(np.isnan(signed), np.inf, signed)
+
+
+def ranked(
+    space: Space,
+    cells: Mapping[str, Cells],
+    signed: Reals,
+    *,
+    rows: Indices,
+    trials: Reals | None,
+    exact: Mapping[str, NDArray[np.uint64]] | None = None,
+) -> RankedRows:
+    """From cells of the grids and an objective of which less is better.
+
+    `exact` tells values of one cell apart, for parameters whose cells are ranges.
+    """
+    arrangement = arranged(space, cells, doubled_ranks(signed))
+    places = arrangement.places(cells)
+    keys = keys_of(arrangement, places, exact or {})
+    last = np.zeros(len(rows)) if trials is None else trials
+    order = np.lexsort((last, keys, signed))
+    return RankedRows(
+        arrangement=arrangement,
+        places=places[order],
+        keys=keys[order],
+        signed=signed[order],
+        rows=rows[order],
+        trials=None if trials is None else trials[order],
+    )
+
+
+def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:
+    """Parameters by name, those that vary first; categories by the mean rank of their rows."""
+    varying = sorted(name for name in space if np.any(cells[name] != cells[name][:1]))
+    fixed = sorted(name for name in space if name not in set(varying))
+    names = (*varying, *fixed)
+    orders = tuple(order_of(grid_of(space[name]), cells[name], ranks) for name in names)
+    return Arrangement(space, names, len(varying), orders)
+
+
+def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:
+    """(width,) The place of every cell: its own, but categories by how good their rows are."""
+    order = np.arange(grid.width, dtype=np.uint16)
+    for block in grid.blocks:
+        if block.ordered:
+            continue
+        counts, sums, squares = (
+            np.bincount(cells, weights=weights, minlength=grid.width)[block.start : block.stop]
+            for weights in (None, ranks, ranks.astype(np.float64) ** 2)
+        )
+        means = np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
+        best_first = np.lexsort((squares, counts, means))
+        order[block.start + best_first] = np.arange(block.start, block.stop)
+    return order
+
+
+def keys_of(arrangement: Arrangement, places: Places, exact: Mapping[str, NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """(rows,) A number for each configuration: the same for equal ones, and of no visible order."""
+    rng = np.random.default_rng(0xC0F)
+    keys = np.zeros(len(places), dtype=np.uint64)
+    for j, name in enumerate(arrangement.names[: arrangement.varying]):
+        inner, outer = rng.integers(0, 2**64, size=2, dtype=np.uint64) | np.uint64(1)
+        own = places[:, j].astype(np.uint64) + np.uint64(1)
+        if name in exact:
+            there = places[:, j] < arrangement.grids[j].cells
+            own = own + np.where(there, mixed(exact[name] * inner), np.uint64(0))
+        keys += own * outer
+    return mixed(keys)
+
+
+def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Near numbers far apart."""
+    turned = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    found: NDArray[np.uint64] = turned ^ (turned >> np.uint64(32))
+    return found

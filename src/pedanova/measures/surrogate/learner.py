@@ -1,0 +1,247 @@
+"""From rows to the table of drawn points: one fit, then every answer.
+
+1. Settings of the process are chosen on each half of some rows, and judged on the other half.
+2. Scores are normal quantiles of the ranks; after an adaptive sampler each row counts for the part of
+   the space that is nearest to it.
+3. Functions are drawn at uniform points, with none to all of what the process takes for noise: misfit
+   may be noise or structure.
+4. Inside the best tenth a second process, of the rows there, orders the points of most draws: one
+   that knows all rows spends itself on what sets bad rows apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.threads import one_thread
+from pedanova.measures.chance.normal import normal_quantile
+from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows
+from pedanova.measures.surrogate.configurations import Configurations, configurations_of
+from pedanova.measures.surrogate.drawn import ANCHORS, Drawn, kept_points
+from pedanova.measures.surrogate.evidence import Evidence, Settings, reach
+from pedanova.measures.surrogate.layout import Embedding, Layout, Singles, layout_of
+from pedanova.measures.surrogate.points import uniform_points
+from pedanova.measures.surrogate.process import Posterior, condition
+from pedanova.measures.surrogate.rungs import Rungs, rungs_of
+from pedanova.measures.surrogate.sampler import SamplerEvidence, sampler_of
+
+Reals: TypeAlias = NDArray[np.float64]
+DRAWS = 32  # functions, in pairs around the mean
+FIT_ROWS = 240  # rows that choose the settings
+MOST_ROWS = 1500  # rows that the process is given
+LAST_STEPS = 8  # of the search that begins where both halves ended
+LEAST_SKILL, MOST_SKILL = 0.3, 0.5  # correlation below which a model is no help: from many rows, from few,
+SURE_SKILL = 4.2  # and in between so many deviations of what chance would give
+LEAST_PART = 0.05  # of a fair part of the space, for a row that no point is nearest to
+VORONOI = 4  # every fourth point looks for its nearest row
+NEAR = 0.1  # the part of the space that has a model of its own,
+NEAR_ROWS = 40  # where so many rows lie in it
+FAR_PAIRS = 4  # in every fourth pair of draws the model of all rows speaks there too
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """How well rows are predicted that had no part in choosing the model's settings."""
+
+    correlation: float  # of the half of the rows that is predicted worse: chance seldom smiles twice
+    rows: int
+
+    @property
+    def trusted(self) -> bool:
+        return self.correlation >= min(max(LEAST_SKILL, SURE_SKILL / math.sqrt(self.rows)), MOST_SKILL)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """What was learned from the rows; `drawn` is None where the model is not to be trusted."""
+
+    skill: Skill
+    sampler: SamplerEvidence
+    configurations: int
+    drawn: Drawn | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """What every step of the learning needs."""
+
+    learned: Configurations
+    layout: Layout
+    rows: Embedding
+    points: Embedding
+
+    def evidence(self, rows: Indices, scores: Reals) -> Evidence:
+        return Evidence.of(self.rows.take(rows), self.layout.owners, scores)
+
+    def condition(self, rows: Indices, scores: Reals, settings: Settings) -> Posterior:
+        return condition(self.rows.take(rows), self.layout.owners, scores, settings)
+
+    def features(self, settings: Settings) -> Reals:
+        """(features,) The weight of each."""
+        return settings.weights[self.layout.owners]
+
+
+def learn(rows: RankedRows, *, seed: int = 0) -> Lesson:
+    """What the rows teach; the same for any order of rows and columns."""
+    with one_thread():
+        learned = configurations_of(rows)
+        sampler = sampler_of(learned)
+        if learned.arrangement.varying == 0 or learned.levels.max() == 0:
+            return Lesson(Skill(0.0, len(learned)), sampler, len(learned), None)
+        places = uniform_points(learned.arrangement, learned.places, seed=seed)
+        layout = layout_of(learned.arrangement, learned.places)
+        material = Material(learned, layout, layout.embed(learned.places), layout.embed(places))
+        chosen = spread_rows(material, FIT_ROWS, np.ones(len(layout.owners)))
+        skill, settings = judged(material, chosen)
+        if not skill.trusted:
+            return Lesson(skill, sampler, len(learned), None)
+        weights = parts_of_space(material, settings) if sampler.adaptive else np.ones(len(learned))
+        rng = np.random.default_rng([seed, 0xF17])
+        scores = scores_of(learned.levels, weights)
+        settings = material.evidence(chosen, scores[chosen]).best(settings, steps=LAST_STEPS)
+        scored = drawn_scores(material, scores, settings, rng)
+        order = ordered(material, scored, scores, weights, settings, rng)
+        drawn = tabled(material, places, scored, order, scores, weights, adaptive=sampler.adaptive)
+    return Lesson(skill, sampler, len(learned), drawn)
+
+
+def scores_of(levels: Indices, weights: Reals) -> Reals:
+    """Normal quantiles of the ranks, each row counting for its weight."""
+    mass = np.bincount(levels, weights=weights)
+    middles = (np.cumsum(mass) - mass / 2.0)[levels] / mass.sum()
+    least = 0.25 / len(levels)
+    return normal_quantile(np.clip(middles, least, 1.0 - least))
+
+
+def spread_rows(material: Material, most: int, weights: Reals) -> Indices:
+    """Rows nearest to evenly spread points, up to so many; the rest from those left."""
+    near = material.rows.near
+    if len(near) <= most:
+        return np.arange(len(near))
+    some = np.linspace(0, len(material.points) - 1, most).astype(np.int64)
+    first = np.unique(reach(material.points.near[some], near, weights).argmax(axis=1))
+    left = np.setdiff1d(np.arange(len(near)), first)
+    more = left[np.linspace(0, len(left) - 1, most - len(first)).astype(np.int64)]
+    return np.sort(np.concatenate([first, more]))
+
+
+def judged(material: Material, chosen: Indices) -> tuple[Skill, Settings]:
+    """Settings from either half of the rows, and how well they tell the rows of the other half."""
+    scores = scores_of(np.unique(material.learned.levels[chosen], return_inverse=True)[1], np.ones(len(chosen)))
+    side = np.arange(len(chosen)) % 2  # configurations have no visible order
+    halves, skills = [], []
+    for half in (0, 1):
+        own = side == half
+        settings = material.evidence(chosen[own], scores[own]).best()
+        told = material.condition(chosen, scores, settings).told_by_others()[~own]
+        skills.append(correlation(told, scores[~own]))
+        halves.append(settings)
+    return Skill(min(skills), len(chosen)), Settings.between(*halves)
+
+
+def correlation(one: Reals, two: Reals) -> float:
+    """0 where either is constant."""
+    spread = float(one.std() * two.std())
+    return float(np.mean((one - one.mean()) * (two - two.mean()))) / spread if spread > 1e-12 else 0.0
+
+
+def parts_of_space(material: Material, settings: Settings) -> Reals:
+    """(configurations,) How much of the space each stands for, 1 on average: the points nearest to it."""
+    some = material.points.near[::VORONOI]
+    nearest = reach(some, material.rows.near, material.features(settings)).argmax(axis=1)
+    rows = len(material.rows)
+    counts = np.bincount(nearest, minlength=rows).astype(np.float64)
+    return counts * (rows / len(some)) + LEAST_PART
+
+
+def drawn_scores(material: Material, scores: Reals, settings: Settings, rng: np.random.Generator) -> Singles:
+    """(draws, points) By the process of all rows."""
+    held = spread_rows(material, MOST_ROWS, material.features(settings))
+    process = material.condition(held, scores[held], settings)
+    return with_noise(process, process.draw(material.points, DRAWS, rng), rng)
+
+
+def with_noise(process: Posterior, scored: Singles, rng: np.random.Generator) -> Singles:
+    """From none to all of what the process takes for noise."""
+    steps = np.linspace(0.0, 1.0, len(scored))
+    sizes = np.sqrt(process.noise * process.scale * steps).astype(np.float32)
+    return scored + sizes[:, None] * rng.standard_normal(scored.shape, dtype=np.float32)
+
+
+def ordered(
+    material: Material, scored: Singles, scores: Reals, weights: Reals, settings: Settings, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """(draws, points) Best first; inside the best tenth as the rows there tell it."""
+    order = scored.argsort(axis=1)
+    top = np.flatnonzero(scores <= float(normal_quantile(np.array([NEAR]))[0]))
+    if not NEAR_ROWS <= len(top) < len(scores):
+        return order
+    levels = np.unique(material.learned.levels[top], return_inverse=True)[1]
+    if levels.max() == 0:
+        return order
+    inner = scores_of(levels, weights[top])
+    few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
+    local = material.evidence(top[few], inner[few]).best(settings)
+    process = material.condition(top[:MOST_ROWS], inner[:MOST_ROWS], local)
+    best = order[:, : math.ceil(NEAR * order.shape[1])]
+    points, where = np.unique(best, return_inverse=True)
+    again = with_noise(process, process.draw(material.points.take(points), len(order), rng), rng)
+    where = where.reshape(best.shape)
+    for draw in range(len(order)):
+        if draw // 2 % FAR_PAIRS != FAR_PAIRS - 1:
+            best[draw] = best[draw][again[draw, where[draw]].argsort()]
+    return order
+
+
+def tabled(
+    material: Material,
+    places: Places,
+    scored: Singles,
+    order: NDArray[np.int64],
+    scores: Reals,
+    weights: Reals,
+    *,
+    adaptive: bool,
+) -> Drawn:
+    """All that answers need."""
+    learned = material.learned
+    arrangement = learned.arrangement
+    rungs = rungs_of(
+        learned.signed, (weights / learned.repeats)[learned.owner] if adaptive else np.ones(len(learned.owner))
+    )
+    anchors = np.unique(np.linspace(0, len(rungs), ANCHORS).astype(np.int64))
+    reached = reached_points(material, scored, scores, rungs, anchors)
+    return Drawn(
+        space=arrangement.space,
+        points=kept_points(arrangement.space, arrangement.cells(places)),
+        order=order.astype(np.uint16),
+        rungs=rungs,
+        anchors=anchors,
+        reached=reached,
+        varying=arrangement.names[: arrangement.varying],
+        uneven=adaptive,
+    )
+
+
+def reached_points(
+    material: Material, scored: Singles, scores: Reals, rungs: Rungs, anchors: Indices
+) -> NDArray[np.uint16]:
+    """(draws, anchors) Points with a score below the end of so many rungs.
+
+    Rows of one configuration are one score: a rung ends between the scores of the configurations
+    that lie up to it in the mean of their rows, and those behind.
+    """
+    learned = material.learned
+    places = np.searchsorted(rungs.values, learned.signed)
+    means = np.bincount(learned.owner, weights=places) / learned.repeats
+    known = np.sort(scores)
+    inside = np.searchsorted(np.sort(means), anchors - 0.5, side="right")
+    last, behind = known[np.maximum(inside - 1, 0)], known[np.minimum(inside, len(known) - 1)]
+    cuts = np.where(inside == 0, -np.inf, np.where(inside == len(known), np.inf, (last + behind) / 2.0))
+    found = [np.searchsorted(np.sort(draw), cuts) for draw in scored]
+    return np.stack(found).astype(np.uint16)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.ranked import rows_of, study
+from pedanova.measures.chance.kinship import kinship_of
+from pedanova.measures.chance.pvalues import membership_of, p_values
+from pedanova.measures.chance.ranked_rows import RankedRows
+
+
+def best(rows: RankedRows, part: float = 0.1) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    return np.arange(len(rows)) < round(part * len(rows))
+
+
+def asked(rows: RankedRows, **options: Any) -> dict[str, float]:
+    return p_values(rows, kinship_of(rows), best(rows), **options)
+
+
+def test_no_order_moves_a_digit() -> None:
+    columns, loss, space = study()
+    found = asked(rows_of(columns, loss, space))
+    order = np.random.default_rng(1).permutation(len(loss))
+    shuffled = {name: column[order] for name, column in reversed(columns.items())}
+    assert asked(rows_of(shuffled, np.exp(loss[order]), dict(reversed(space.items())))) == found
+
+
+def test_a_gate_with_children_is_significant() -> None:
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["adam", "sgd"], 200)
+    momentum = np.where(kind == "sgd", rng.random(200), np.nan)
+    lr = 10 ** rng.uniform(-5, -1, 200)
+    loss = 1.0 * (kind == "sgd") + 0.2 * abs(np.log10(lr) + 3) + 0.1 * rng.normal(size=200)
+    space = {
+        "kind": pa.Categorical(["adam", "sgd"]),
+        "momentum": pa.Float(0, 1, when={"kind": ["sgd"]}),
+        "lr": pa.Float(1e-5, 1e-1, log=True),
+    }
+    found = asked(rows_of({"kind": kind.astype(object), "momentum": momentum, "lr": lr}, loss, space))
+    assert found["kind"] < 0.005
+
+
+def test_a_copy_takes_nothing_away() -> None:
+    rng = np.random.default_rng(0)
+    x, other = rng.random(150), rng.random(150)
+    loss = 3 * x + rng.normal(size=150)
+    space = dict.fromkeys(("x", "copy", "other"), pa.Float(0, 1))
+    found = asked(rows_of({"x": x, "copy": x, "other": other}, loss, space))
+    assert max(found["x"], found["copy"]) < 0.01 < found["other"]
+
+
+def null_p_values(design: str, studies: int, *, rows: int = 80) -> list[float]:
+    found = []
+    for seed in range(studies):
+        rng = np.random.default_rng([seed, 5])
+        columns: dict[str, Any] = {name: rng.random(rows) for name in "abc"}
+        space: dict[str, Any] = dict.fromkeys("abc", pa.Float(0, 1))
+        loss = rng.normal(size=rows)
+        if design == "signal beside":
+            loss += 3 * columns["c"]
+        if design == "sorts the worst half":
+            loss = np.where(loss > 0, loss + 3 * columns["a"], loss)
+        if design == "categories":
+            columns["a"] = rng.choice([f"k{i}" for i in range(15)], rows).astype(object)
+            space["a"] = pa.Categorical([f"k{i}" for i in range(15)])
+        rest = {name: columns[name] for name in columns}
+        found.append(asked(rows_of(rest, loss, space), only=["a"])["a"])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["pure noise", "signal beside", "sorts the worst half", "categories"])
+def test_noise_is_rarely_called_significant(design: str) -> None:
+    studies = 200
+    alarms = int(np.sum(np.array(null_p_values(design, studies)) <= 0.05))
+    assert alarms <= 0.05 * studies + 3 * np.sqrt(0.05 * 0.95 * studies)
+
+
+def test_blocks_of_trials_see_through_a_drift() -> None:
+    """Both improve with time: no effect, but for the drift."""
+    alarms = {False: 0, True: 0}
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        time = np.linspace(0, 1, 150)
+        columns = {"a": np.clip(time + 0.2 * rng.normal(size=150), -1, 2), "b": rng.random(150)}
+        loss = -3 * time + rng.normal(size=150)
+        rows = rows_of(columns, loss, {"a": pa.Float(-1, 2), "b": pa.Float(0, 1)}, trials=np.arange(150.0))
+        for blocks in alarms:
+            alarms[blocks] += asked(rows, blocks=blocks)["a"] <= 0.05
+    assert alarms[False] >= 20
+    assert alarms[True] <= 5
+
+
+def test_scores_are_soft_at_a_quantile_and_sharp_at_a_value() -> None:
+    signed = np.arange(100.0)
+    target = signed < 10
+    soft, sharp = (membership_of(signed, target, certain=certain) for certain in (False, True))
+    assert len(np.unique(sharp.score)) == 2
+    assert soft.score[0] > soft.score[9] > soft.score[12] > soft.score[40]
+    assert soft.prefix
+    assert not membership_of(signed, (signed >= 10) & (signed < 30), certain=False).prefix
+
+
+def test_a_mask_that_is_no_range_can_be_asked() -> None:
+    columns, loss, space = study()
+    rows = rows_of(columns, loss, space)
+    mask = np.random.default_rng(3).random(len(rows)) < 0.2
+    found = p_values(rows, kinship_of(rows), mask, certain=True)
+    assert all(0 < p <= 1 for p in found.values())
+    region = np.arange(len(rows)) < 60
+    inner = p_values(rows, kinship_of(rows), best(rows), region)
+    assert set(inner) == set(columns)
+
+
+def test_what_never_varied_in_the_region_has_p_one() -> None:
+    rng = np.random.default_rng(0)
+    loss = np.sort(rng.random(100))
+    columns = {"a": np.where(np.arange(100) < 50, 1, 2), "b": rng.random(100)}
+    rows = rows_of(columns, loss, {"a": pa.Ordinal([1, 2]), "b": pa.Float(0, 1)})
+    found = p_values(rows, kinship_of(rows), np.arange(100) < 5, np.arange(100) < 50)
+    assert found["a"] == 1.0

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+
+import pedanova as pa
+from helpers.ranked import rows_of
+from pedanova.measures.surrogate.configurations import configurations_of
+from pedanova.measures.surrogate.sampler import SamplerEvidence, sampler_of
+
+SPACE = {"a": pa.Float(0, 1), "b": pa.Float(0, 1), "c": pa.Float(0, 1)}
+
+
+def evidence(
+    columns: dict[str, np.ndarray], space: dict[str, object] = SPACE, *, ordered: bool = True
+) -> SamplerEvidence:  # type: ignore[assignment]
+    rows = len(columns["a"])
+    loss = sum((column - 0.7) ** 2 for column in columns.values())
+    trials = np.arange(float(rows)) if ordered else None
+    return sampler_of(configurations_of(rows_of(columns, loss, space, trials=trials)))
+
+
+def random_search(rows: int, seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {name: rng.random(rows) for name in "abc"}
+
+
+def homing(rows: int, seed: int) -> dict[str, np.ndarray]:
+    """First anywhere, then nearer and nearer to a good place."""
+    rng = np.random.default_rng(seed)
+    width = np.linspace(1.0, 0.05, rows)
+    return {name: np.clip(0.7 + width * (rng.random(rows) - 0.7), 0, 1) for name in "abc"}
+
+
+def test_random_search_is_not_adaptive() -> None:
+    assert not any(evidence(random_search(100, seed)).adaptive for seed in range(20))
+
+
+def test_zeros_and_odd_scales_do_not_look_adaptive() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        columns = random_search(200, seed)
+        columns["a"] = np.where(rng.random(200) < 0.25, 0.0, columns["a"])
+        columns["b"] = 10 ** (-6 * columns["b"])  # on a log scale, in a space that is not
+        assert not evidence(columns).adaptive
+
+
+def test_homing_in_is_seen_with_and_without_the_order() -> None:
+    for ordered in (True, False):
+        found = [evidence(homing(150, seed), ordered=ordered) for seed in range(10)]
+        assert all(one.adaptive for one in found)
+        assert all((one.drift is None) == (not ordered) for one in found)
+
+
+def test_running_the_best_again_is_seen() -> None:
+    rng = np.random.default_rng(0)
+    grid = {name: rng.integers(0, 5, 60) / 4.0 for name in "abc"}
+    loss = sum((column - 0.75) ** 2 for column in grid.values())
+    again = np.repeat(np.argsort(loss), np.r_[np.full(20, 4), np.full(20, 2), np.full(20, 1)])
+    found = evidence({name: column[again] for name, column in grid.items()}, ordered=False)
+    assert found.again > 3.3
+    assert found.adaptive
+
+
+def test_repeats_of_every_configuration_are_no_sign() -> None:
+    columns = random_search(50, 1)
+    found = evidence({name: np.repeat(column, 4) for name, column in columns.items()}, ordered=False)
+    assert found.again == 0.0
+    assert not found.adaptive
