@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.counting.contrasts import counted_rows
+from pedanova.counting.few_rows import counted_rows
 from pedanova.data.regions import as_region
 from pedanova.data.rowsets import as_rows
 from pedanova.reduction.scenes import ModelScene, RowScene, TrialScene, scene_of

@@ -12,9 +12,9 @@ import numpy as np
 from pedanova.analysis.options import QUESTION, documented
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.base.notes import added, in_order
-from pedanova.counting.contrasts import Contrast, counted_rows
+from pedanova.counting.contrasts import Contrast
+from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.merge import check_alike
-from pedanova.counting.nesting import few_rows_note
 from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import PairTally
 from pedanova.data.prepare import with_goal
@@ -24,12 +24,13 @@ from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.compare import Comparison, Measures, compare_measures
 from pedanova.measures.densities import Densities, densities_of
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
-from pedanova.measures.importance import Importances, chance_notes, rank, ranked, sampler_notes, sparse_notes
+from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.estimate import MOST_ROWS, Query, as_options, estimate
+from pedanova.measures.surrogate.answer import answered
+from pedanova.measures.surrogate.estimate import as_options
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Analysis(AnalysisRows):
         draws: int = DRAWS,
         seed: int = 0,
         force: bool = False,
+        of: str = "space",
     ) -> Importances:
         """Which parameters decide whether a row of the region is in the target, and how surely.
 
@@ -74,39 +76,11 @@ class Analysis(AnalysisRows):
         ----------
         {options}
         """
-        options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
+        options = as_options(baseline, smoothing, estimator, draws, seed, force=force, of=of)
         contrasts, words, notes = self.ask(target, region)
         whole = getattr(self._as_rows(region, "region"), "is_all", False)
-        found = estimate(self.asked(contrasts, target, region), options)
-        rows = ranked(found.rows)
-        checks = [*found.notes, *sparse_notes(contrasts), *chance_notes(rows)]
-        if baseline == "uniform":
-            checks += sampler_notes(rows, rank(contrasts, smoothing=smoothing))
-        elif found.estimator == "counts" and whole:
-            level = rank(contrasts, baseline="uniform", smoothing=smoothing)
-            checks += sampler_notes(level, rows, against="region")
-        few = [] if found.estimator == "surrogate" else few_rows_note(rows[0].n_target)
-        every = (*notes, *few, *checks)
-        return Importances(rows, *words, baseline, every, found.estimator, whole)  # type: ignore[arg-type]
-
-    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query:
-        """A question with all that can answer it."""
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        observed = self.observations
-        rows = np.empty(0, dtype=np.int64)
-        if observed is not None and self.rows <= MOST_ROWS:
-            rows = np.flatnonzero(counted_rows(observed, self.levels.nan))
-        by_objective = isinstance(wanted, Region) and isinstance(base, Region)
-        return Query(
-            contrasts=contrasts,
-            target=wanted if by_objective else None,  # type: ignore[arg-type]
-            region=base if by_objective else None,  # type: ignore[arg-type]
-            observed=observed,
-            count=self.rows,
-            rows=rows,
-            models=self._models,
-            own=self.levels.own,
-        )
+        query = self.asked(contrasts, target, region)
+        return answered(query, options, words, notes, objective=self.objective, whole=whole)
 
     def profile(
         self,
@@ -118,14 +92,14 @@ class Analysis(AnalysisRows):
         estimator: str = "auto",
         draws: int = 0,
         seed: int = 0,
+        of: str = "space",
     ) -> Profile:
         """Every parameter's importance for one target after the other: what `importance` says of each.
 
-        `ladder` names the targets, as quantiles of all rows. By default they are all that were counted;
-        a model, which takes a third of a second for each, is asked at five of the usual ones. The other
+        `ladder` names the targets, as quantiles; by default they are all that were counted. The other
         options are those of `importance`; intervals and p-values are found where `draws` are asked for.
         """
-        options = as_options(baseline, smoothing, estimator, draws, seed, force=True)
+        options = as_options(baseline, smoothing, estimator, draws, seed, force=True, of=of)
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):

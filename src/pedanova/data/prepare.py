@@ -27,6 +27,7 @@ from pedanova.data.regions import Region
 from pedanova.data.repeats import average, configurations, first_rows
 from pedanova.data.request import Request, complete
 from pedanova.data.rowsets import RowSet, as_rows, cut_at
+from pedanova.data.trial_order import trial_numbers
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch
 from pedanova.space.values import LARGEST_INT
@@ -101,6 +102,8 @@ def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Not
     if request.repeats != "all" and rows.fates is not None:
         records, rows, choice = _collapse(records, rows, choice, request)
     observed = place(rows, choice.space, records.columns)
+    trials = trial_numbers(records.columns, records.rows, ordered=records.account.ordered)
+    observed = replace(observed, trials=trials)
     if isinstance(rows.where, Region):
         observed = _within_region(observed, rows.where)
     return observed, (*records.notes, *choice.notes)

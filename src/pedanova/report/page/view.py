@@ -17,8 +17,7 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
-from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options
-from pedanova.measures.surrogate.profile import FEW_RUNGS
+from pedanova.measures.surrogate.estimate import as_options
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
@@ -103,9 +102,7 @@ def view_of(
 ) -> View:
     """Every question that the sliders can ask, answered; `options` are those of `Analysis.importance`."""
     plain, wanted = check_options(options), check_questions(questions)
-    slow = plain["estimator"] != "counts" and a.observations is not None and a.rows <= MOST_ROWS
-    usual = FEW_RUNGS if slow else RUNGS
-    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=usual, force=plain["force"])
+    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=RUNGS, force=plain["force"])
     asked, start = all_questions(steps, questions, wanted)
     baseline = plain.pop("baseline")
     shapes: dict[str, Shape] = {}

@@ -1,0 +1,91 @@
+"""From an estimate to the table that users see: words, notes, and after an adaptive sampler both questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pedanova.base.notes import Note
+from pedanova.base.table import show
+from pedanova.counting.nesting import few_rows_note
+from pedanova.errors import Arg, listed
+from pedanova.measures.importance import Importances, chance_notes, rank, ranked, sampler_notes, sparse_notes
+from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, estimate
+from pedanova.space.parameters import parents_of
+
+ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
+
+
+def answered(
+    query: Query, options: Options, words: tuple[str, str], notes: Sequence[Note], *, objective: str, whole: bool
+) -> Importances:
+    """The question answered by whichever estimator is right; `whole`: the region is all rows."""
+    found = estimate(query, options)
+    rows = ranked(found.rows)
+    asked = found.answerer
+    of_space = asked is not None and asked.of_space
+    few = [] if asked is not None else few_rows_note(rows[0].n_target)
+    checks = [*few, *found.notes]
+    checks += [] if of_space else sparse_notes(query.contrasts)
+    checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
+    checks += sampler_checks(query, options, found, whole=whole)
+    trials = ()
+    if asked is not None and of_space:
+        words, notes = words_of(query, asked, objective), []
+        trials = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
+    every = (*notes, *checks)
+    table = Importances(rows, *words, options.baseline, every, found.estimator, whole)  # type: ignore[arg-type]
+    return replace(table, trials=trials)
+
+
+def words_of(query: Query, asked: Answerer, objective: str) -> tuple[str, str]:
+    """Target and region of the space, with the value where each ends and the rows that are there."""
+    rungs, sign = asked.drawn.rungs, query.levels.sign
+    words = []
+    for region, span in ((query.target, asked.target), (query.region, asked.region)):
+        if region is None or region.is_all:
+            words.append("the whole space")
+            continue
+        limit = sign * rungs.value_of(span[1])
+        held = f"{rungs.size(span):,} of your {int(rungs.rows[-1]):,} trials"
+        of_space = str(region) if region.kind == "value" else f"{region} of the space"
+        words.append(f"{of_space}, {objective} {'≤' if sign > 0 else '≥'} {show(limit)}: {held}")
+    return words[0], words[1]
+
+
+def sampler_checks(query: Query, options: Options, found: Estimate, *, whole: bool) -> list[Note]:
+    """What an adaptive sampler means for this answer."""
+    known = query.known
+    if known is None:  # marginals alone must tell
+        near = rank(query.contrasts, smoothing=options.smoothing)
+        level = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
+        if options.baseline == "uniform":
+            return sampler_notes(level, near)
+        return sampler_notes(level, near, against="region") if whole else []
+    if not known.adaptive:
+        return []
+    if found.answerer is not None and found.answerer.of_space:
+        parts = "quantiles are parts of the space, as a model sees it; ", Arg("of", "rows"), " asks about the best trials"
+        return [Note("doubt", ADAPTIVE, *parts)]
+    if options.baseline == "uniform":
+        return [Note("doubt", ADAPTIVE, "against a uniform draw the sampler is measured as well")]
+    return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
+
+
+def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
+    """Parameters that tell each other: named, not blamed."""
+    if query.known is None:
+        return []
+    notes = []
+    declared = {(parent, c.name) for c in query.contrasts for parent in parents_of(c.grid.parameter)}
+    gates = [g for g in query.known.gates if (g.parent, g.child) not in declared and {g.parent, g.child} <= {*shown}]
+    for parent in sorted({gate.parent for gate in gates}):
+        children = [gate.child for gate in gates if gate.parent == parent]
+        words = f"{listed(children, most=4)} {'has' if len(children) == 1 else 'have'} a value only where {parent} says so"
+        notes.append(Note("answer", f"{words}: what that tells is told by both"))
+    twins = [f"{pair.one} and {pair.two}" for pair in query.known.twins if {pair.one, pair.two} <= {*shown}]
+    if twins:
+        more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
+        words = "say the same, or nearly: what one explains the other explains too"
+        notes.append(Note("answer", f"{'; '.join(twins[:4])}{more} {words}"))
+    return notes
