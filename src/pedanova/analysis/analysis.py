@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pedanova.analysis.options import QUESTION, documented
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.base.notes import added, in_order
@@ -18,7 +16,7 @@ from pedanova.counting.merge import check_alike
 from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import PairTally
 from pedanova.data.prepare import with_goal
-from pedanova.data.regions import Region, as_parts, as_region
+from pedanova.data.regions import as_parts, as_region
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.compare import Comparison, Measures, compare_measures

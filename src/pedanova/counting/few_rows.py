@@ -46,6 +46,16 @@ class FewRows:
     def __len__(self) -> int:
         return len(self.signed)
 
+    def take(self, some: Mask) -> FewRows:
+        """Some of the rows."""
+        return FewRows(
+            cells={name: column[some] for name, column in self.cells.items()},
+            exact={name: column[some] for name, column in self.exact.items()},
+            signed=self.signed[some],
+            rows=self.rows[some],
+            trials=None if self.trials is None else self.trials[some],
+        )
+
 
 def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
     """(rows,) True where a row counts."""

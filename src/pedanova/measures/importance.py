@@ -226,7 +226,8 @@ def importance_of(
     divergence = value + activity
     noise = sum(piece.noise for piece in pieces)
     odds = part / (1.0 - part)
-    credited, chance = (value, noise - sum(piece.kept_noise for piece in pieces) + 1.0) if child else (divergence, noise)
+    kept = sum(piece.kept_noise for piece in pieces)
+    credited, chance = (value, noise - kept + 1.0) if child else (divergence, noise)
     return Importance(
         name=name,
         ratio=0.0,

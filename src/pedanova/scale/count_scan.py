@@ -55,7 +55,9 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     check_request(request, scan)
     direction = as_directions(request.direction or "minimize", 1)[0]
     params, exclude = listed_names(request.params), listed_names(request.exclude)
-    plan = Plan(replace(request, direction=direction, params=params, exclude=exclude), Space({}), (), trial_column(scan.columns))
+    plan = Plan(
+        replace(request, direction=direction, params=params, exclude=exclude), Space({}), (), trial_column(scan.columns)
+    )
     crew = crew_of(scan, reading, request.threads)
     while True:
         try:

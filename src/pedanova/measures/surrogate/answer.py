@@ -9,7 +9,15 @@ from pedanova.base.notes import Note
 from pedanova.base.table import show
 from pedanova.counting.nesting import few_rows_note
 from pedanova.errors import Arg, listed
-from pedanova.measures.importance import Importances, chance_notes, rank, ranked, sampler_notes, sparse_notes
+from pedanova.measures.importance import (
+    Importance,
+    Importances,
+    chance_notes,
+    rank,
+    ranked,
+    sampler_notes,
+    sparse_notes,
+)
 from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, estimate
 from pedanova.space.parameters import parents_of
 
@@ -29,7 +37,7 @@ def answered(
     checks += [] if of_space else sparse_notes(query.contrasts)
     checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
     checks += sampler_checks(query, options, found, whole=whole)
-    trials = ()
+    trials: tuple[Importance, ...] = ()
     if asked is not None and of_space:
         words, notes = words_of(query, asked, objective), []
         trials = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
@@ -65,7 +73,11 @@ def sampler_checks(query: Query, options: Options, found: Estimate, *, whole: bo
     if not known.adaptive:
         return []
     if found.answerer is not None and found.answerer.of_space:
-        parts = "quantiles are parts of the space, as a model sees it; ", Arg("of", "rows"), " asks about the best trials"
+        parts = (
+            "quantiles are parts of the space, as a model sees it; ",
+            Arg("of", "rows"),
+            " asks about the best trials",
+        )
         return [Note("doubt", ADAPTIVE, *parts)]
     if options.baseline == "uniform":
         return [Note("doubt", ADAPTIVE, "against a uniform draw the sampler is measured as well")]
@@ -81,7 +93,9 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
     gates = [g for g in query.known.gates if (g.parent, g.child) not in declared and {g.parent, g.child} <= {*shown}]
     for parent in sorted({gate.parent for gate in gates}):
         children = [gate.child for gate in gates if gate.parent == parent]
-        words = f"{listed(children, most=4)} {'has' if len(children) == 1 else 'have'} a value only where {parent} says so"
+        words = (
+            f"{listed(children, most=4)} {'has' if len(children) == 1 else 'have'} a value only where {parent} says so"
+        )
         notes.append(Note("answer", f"{words}: what that tells is told by both"))
     twins = [f"{pair.one} and {pair.two}" for pair in query.known.twins if {pair.one, pair.two} <= {*shown}]
     if twins:

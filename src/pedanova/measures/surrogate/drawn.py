@@ -57,7 +57,8 @@ class Drawn:
         fold = self.fine(name)
         middle = np.array([int(np.median(np.flatnonzero(fold.table == cell))) for cell in range(fold.cells)])
         middle[-1] = grid_of(self.space[name]).missing
-        return middle[self.points[list(self.space).index(name)]].astype(np.int32)
+        cells: Cells = middle.astype(np.int32)[self.points[list(self.space).index(name)]]
+        return cells
 
     # --- which points ------------------------------------------------------------------------------
 

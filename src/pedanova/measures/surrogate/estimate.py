@@ -203,7 +203,7 @@ def by_counts(query: Query, options: Options, notes: list[Note]) -> Estimate:
     if options.draws == 0:
         return Estimate(counted, "counts", notes)
     found = infer(query.contrasts, counted, draws=options.draws, seed=options.seed, **how)
-    p_values, missing = tested(query, options)
+    p_values, missing = tested(query, options, None)
     if p_values is not None:
         found = [replace(one, p_value=p_values.get(row.name, 1.0)) for one, row in zip(found, counted, strict=True)]
     sure = with_sureness(counted, found)
@@ -211,7 +211,7 @@ def by_counts(query: Query, options: Options, notes: list[Note]) -> Estimate:
     return Estimate(rows, "counts", [*notes, *missing])
 
 
-def tested(query: Query, options: Options, asked: Answerer | None = None) -> tuple[PValues | None, list[Note]]:
+def tested(query: Query, options: Options, asked: Answerer | None) -> tuple[PValues | None, list[Note]]:
     """p-values from the rows; None where counts alone must do, with a note where even they would say another thing."""
     known = query.known
     if known is None:
@@ -244,40 +244,36 @@ def by_model(query: Query, options: Options, asked: Answerer, told: DrawnShares)
     """The model's shares, moved towards the counts where rows were drawn evenly."""
     inside, rows = asked.rows
     check_enough(inside, options)
-    share = told.share(uneven=asked.drawn.uneven)
-    low, high = told.interval()
-    place = {name: i for i, name in enumerate(told.names)}
     names = [contrast.name for contrast in query.contrasts]
-    order = [place[name] for name in names]
-    share, low, high = share[order], low[order], high[order]
+    order = [told.names.index(name) for name in names]
+    top = 1.0 if options.baseline == "region" else math.inf
+    share = told.share(uneven=asked.drawn.uneven)[order]
+    low, high = (ends[order] for ends in told.interval())
     if not asked.drawn.uneven:
         counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in query.contrasts]
         share = in_accord(share, counted, inside=told.inside)
-    top = 1.0 if options.baseline == "region" else math.inf
-    share, high = np.minimum(share, top), np.minimum(high, top)
-    varying = asked.drawn.varying
     found = [
-        modelled(name, inside, rows, float(share[i]), float(told.activity[order[i]]), float(told.active_share[order[i]]))
-        if name in varying
+        modelled(name, inside, rows, min(float(share[i]), top), told.activity[j], told.active_share[j])
+        if name in asked.drawn.varying
         else unvaried(name, inside, rows)
-        for i, name in enumerate(names)
+        for i, (name, j) in enumerate(zip(names, order, strict=True))
     ]
     missing: list[Note] = []
     if options.draws:
         p_values, missing = tested(query, options, asked)
-        sure = [
-            Sureness(float(low[i]), float(high[i]), (p_values or {}).get(name, 1.0), 0.0) for i, name in enumerate(names)
-        ]
-        found = with_sureness(found, sure)
+        p = [(p_values or {}).get(name, 1.0) for name in names]
+        ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, strict=True)
+        found = with_sureness(found, [Sureness(*one, 0.0) for one in ends])
         found = [without_p(row) for row in found] if missing else found
     return Estimate(found, "surrogate", [model_note(asked), *missing], asked)
 
 
-def modelled(name: str, inside: int, rows: int, share: float, activity: float, active_share: float) -> Importance:
+def modelled(name: str, inside: int, rows: int, share: float, active: float, active_share: float) -> Importance:
     """One parameter's numbers as a model has them, its ratio still open."""
+    activity = float(active)
     odds = inside / max(1, rows - inside)
     floored = max(0.0, share)
-    whole = max(floored, active_share) if activity > 0 else floored
+    whole = max(floored, float(active_share)) if activity > 0 else floored
     divergence = whole / odds
     return Importance(
         name=name,

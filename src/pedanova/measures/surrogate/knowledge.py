@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from pedanova.measures.chance.kinship import Gate, Kinship, Twins, kinship_of
 from pedanova.measures.chance.pvalues import p_values
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows
 from pedanova.measures.surrogate.configurations import configurations_of
+from pedanova.measures.surrogate.evidence import Settings
 from pedanova.measures.surrogate.hull import hull_of
 from pedanova.measures.surrogate.learner import Lesson, learn
 from pedanova.measures.surrogate.rungs import Rungs, Span, rungs_of
@@ -29,6 +30,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 PValues: TypeAlias = Mapping[str, float]
 Asked: TypeAlias = tuple[Span, Span, bool, int]  # target, region, blocks, seed
 NO_BOX = "these rows are no box of the space that a model could be asked about"
+FEWER_POINTS = 2039  # of a quicker model; a prime
 LEAST_BOX = 200  # points of a box that suffice to ask a model there
 
 
@@ -55,6 +57,7 @@ class Knowledge:
     space: Space
     few: FewRows
     around: Knowledge | None = None  # of more rows, of which these are some
+    near: Settings | None = None  # settings of a model of more rows
     _lessons: dict[int, Lesson] = field(default_factory=dict)
     _asked: dict[Asked, PValues] = field(default_factory=dict)
 
@@ -83,8 +86,18 @@ class Knowledge:
     def lesson(self, seed: int) -> Lesson | None:
         """What the rows teach; of a part of the rows, what all of them teach about the box that these fill."""
         if seed not in self._lessons:
-            self._lessons[seed] = learn(self.rows, seed=seed) if self.around is None else self._narrowed(seed)
+            self._lessons[seed] = self._learned(seed) if self.around is None else self._narrowed(seed)
         return self._lessons[seed]
+
+    def _learned(self, seed: int) -> Lesson:
+        if self.near is None:
+            return learn(self.rows, seed=seed)
+        return learn(self.rows, seed=seed, near=self.near, count=FEWER_POINTS)
+
+    def part(self, some: Mask, *, seed: int) -> Knowledge:
+        """Of some of the rows alone: a quicker model, whose settings are sought where those of all rows lie."""
+        lesson = self.lesson(seed)
+        return Knowledge(self.space, self.few.take(some), near=None if lesson is None else lesson.settings)
 
     def _narrowed(self, seed: int) -> Lesson:
         around = self.around
@@ -94,7 +107,9 @@ class Knowledge:
         if lesson.drawn is None:
             return lesson
         if lesson.drawn.uneven:
-            return replace(lesson, drawn=None, objection="after an adaptive sampler the rows of a part stand for no space")
+            return replace(
+                lesson, drawn=None, objection="after an adaptive sampler the rows of a part stand for no space"
+            )
         kept = hull_of(around.few, np.isin(around.few.rows, self.few.rows), self.space)
         if kept is None:
             return replace(lesson, drawn=None, objection=NO_BOX)
@@ -147,12 +162,12 @@ class Knowledge:
 
     def _tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
         """Children are tested where they have a value: that they have one is told by their parents."""
-        options = {"certain": certain, "blocks": blocks, "seed": seed}
+        test = partial(p_values, self.rows, self.kinship, certain=certain, blocks=blocks, seed=seed)
         names = self.kinship.names
         children = [name for name in names if name in children_of(self.space)]
         own = [name for name in names if name not in children]
         with one_thread():
-            found = p_values(self.rows, self.kinship, target, region, only=own, **options) if own else {}
+            found = test(target, region, only=own) if own else {}
             groups: dict[bytes, tuple[Mask, list[str]]] = {}
             for name in children:
                 active = self._active(name)
@@ -160,7 +175,7 @@ class Knowledge:
             for active, some in groups.values():
                 wanted, base = target & active, region & active
                 if 0 < wanted.sum() < base.sum():
-                    found |= p_values(self.rows, self.kinship, wanted, base, only=some, **options)
+                    found |= test(wanted, base, only=some)
                 else:
                     found |= dict.fromkeys(some, 1.0)
         return found

@@ -25,7 +25,7 @@ from pedanova.measures.surrogate.configurations import Configurations, configura
 from pedanova.measures.surrogate.drawn import Drawn, kept_points
 from pedanova.measures.surrogate.evidence import Evidence, Settings, reach
 from pedanova.measures.surrogate.layout import Embedding, Layout, Singles, layout_of
-from pedanova.measures.surrogate.points import uniform_points
+from pedanova.measures.surrogate.points import POINTS, uniform_points
 from pedanova.measures.surrogate.process import Posterior, condition
 from pedanova.measures.surrogate.rungs import rungs_of
 from pedanova.measures.surrogate.sampler import SamplerEvidence, sampler_of
@@ -68,6 +68,7 @@ class Lesson:
     configurations: int
     drawn: Drawn | None
     objection: str = ""  # in words, where there is no table
+    settings: Settings | None = None  # of the process; not kept in files
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +91,11 @@ class Material:
         return settings.weights[self.layout.owners]
 
 
-def learn(rows: RankedRows, *, seed: int = 0) -> Lesson:
-    """What the rows teach; the same for any order of rows and columns."""
+def learn(rows: RankedRows, *, seed: int = 0, near: Settings | None = None, count: int = POINTS) -> Lesson:
+    """What the rows teach; the same for any order of rows and columns.
+
+    With settings `near` which theirs lie, as those of some more rows, they are not judged again.
+    """
     with one_thread():
         learned = configurations_of(rows)
         sampler = sampler_of(learned)
@@ -100,11 +104,14 @@ def learn(rows: RankedRows, *, seed: int = 0) -> Lesson:
             return replace(none, objection="nothing varies that a model could learn from")
         if is_complete(learned):
             return replace(none, objection="the table holds every configuration, so counts are exact")
-        places = uniform_points(learned.arrangement, learned.places, seed=seed)
+        places = uniform_points(learned.arrangement, learned.places, count=count, seed=seed)
         layout = layout_of(learned.arrangement, learned.places)
         material = Material(learned, layout, layout.embed(learned.places), layout.embed(places))
         chosen = spread_rows(material, FIT_ROWS, np.ones(len(layout.owners)))
-        skill, settings = judged(material, chosen)
+        if near is not None and len(near.weights) == learned.arrangement.varying:
+            skill, settings = Skill(1.0, len(chosen)), near
+        else:
+            skill, settings = judged(material, chosen)
         if not skill.trusted:
             return replace(none, skill=skill, objection=f"a model predicts the order of the rows badly ({skill})")
         weights = parts_of_space(material, settings) if sampler.adaptive else np.ones(len(learned))
@@ -114,7 +121,7 @@ def learn(rows: RankedRows, *, seed: int = 0) -> Lesson:
         scored = drawn_scores(material, scores, settings, rng)
         order = ordered(material, scored, scores, weights, settings, rng)
         drawn = tabled(material, places, order, weights, adaptive=sampler.adaptive)
-    return Lesson(skill, sampler, len(learned), drawn)
+    return Lesson(skill, sampler, len(learned), drawn, settings=settings)
 
 
 def is_complete(learned: Configurations) -> bool:
@@ -215,9 +222,7 @@ def ordered(
     return order
 
 
-def tabled(
-    material: Material, places: Places, order: NDArray[np.int64], weights: Reals, *, adaptive: bool
-) -> Drawn:
+def tabled(material: Material, places: Places, order: NDArray[np.int64], weights: Reals, *, adaptive: bool) -> Drawn:
     """All that answers need."""
     learned = material.learned
     arrangement = learned.arrangement

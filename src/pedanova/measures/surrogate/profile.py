@@ -121,7 +121,9 @@ def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, optio
     found = [Step(one.part, held_of(one, answer), ranked(answer.rows)) for one, answer in steps]
     varied = {row.name for step in found for row in step.rows if row.varied}
     notes = never_notes([name for name in a.space if name not in varied]) if found else []
-    notes += left_out([*same, *more], [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same}))
+    notes += left_out(
+        [*same, *more], [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
+    )
     notes += dict.fromkeys(note for _, answer in steps for note in answer.notes)
     return Profile(tuple(found), str(base), tuple(notes), "surrogate" if by_model else "counts")
 
