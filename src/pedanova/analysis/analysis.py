@@ -20,15 +20,15 @@ from pedanova.data.regions import as_parts, as_region
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.compare import Comparison, Measures, compare_measures
-from pedanova.measures.densities import Densities, densities_of
+from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.answer import answered
-from pedanova.measures.surrogate.estimate import as_options
+from pedanova.measures.surrogate.answer import answered, spread_over
+from pedanova.measures.surrogate.estimate import Options, as_options
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
@@ -105,19 +105,35 @@ class Analysis(AnalysisRows):
         return ask_profile(self, base, parts, options)
 
     def densities(
-        self, name: str, target: object = 0.1, region: object = 1.0, smoothing: Smoothing = "auto"
+        self,
+        name: str,
+        target: object = 0.1,
+        region: object = 1.0,
+        smoothing: Smoothing = "auto",
+        *,
+        estimator: str = "auto",
+        seed: int = 0,
+        of: str = "space",
     ) -> Densities:
-        """How one parameter is spread in the target, in the region and over the space."""
+        """How one parameter is spread in the target, in the region and over the space; options as in `importance`."""
         if not isinstance(name, str) or name not in self.tallies:
             raise UnknownParameterError(unknown_name(name, tuple(self.tallies)))
-        return self.all_densities(target, region, smoothing)[name]
+        return self.all_densities(target, region, smoothing, estimator=estimator, seed=seed, of=of)[name]
 
     def all_densities(
-        self, target: object = 0.1, region: object = 1.0, smoothing: Smoothing = "auto"
+        self,
+        target: object = 0.1,
+        region: object = 1.0,
+        smoothing: Smoothing = "auto",
+        *,
+        estimator: str = "auto",
+        seed: int = 0,
+        of: str = "space",
     ) -> dict[str, Densities]:
-        """`densities` of every parameter, the rows asked for once."""
+        """`densities` of every parameter, asked of whoever answers `importance`."""
+        options = as_options("region", smoothing, estimator, 0, seed, force=True, of=of)
         contrasts, words, _ = self.ask(target, region)
-        return {c.name: densities_of(c, smoothing=smoothing, words=words) for c in contrasts}
+        return spread_over(self.asked(contrasts, target, region), options, words, objective=self.objective)
 
     def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.
@@ -150,7 +166,9 @@ class Analysis(AnalysisRows):
         cells: object = "auto",
         corrected: bool = True,
         params: Iterable[str] | None = None,
+        estimator: str = "auto",
         seed: int = 0,
+        of: str = "space",
     ) -> Interactions:
         """What every two parameters explain together about being in the target, beyond the sum of both.
 
@@ -164,17 +182,24 @@ class Analysis(AnalysisRows):
             Whether what chance would explain is taken off.
         params
             The parameters to pair; None for all.
+        estimator, of
+            As in `importance`; p-values are those of the rows.
         seed
             Of the draws behind the p-values.
         """
         options = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            found = self.within(region).interactions(target, **options)  # type: ignore[arg-type]
+            inner = self.within(region)
+            found = inner.interactions(target, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
             return replace(found, region=str(base))
         observed = self._observed()
-        contrasts, words, notes = self.ask(target, region)
-        found = find_pairs(observed, self._codes(wanted, base), contrasts, threads=self.threads, **options)
+        meant = self.meant(target, region, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
+        contrasts, words, notes = self.ask(meant.target, meant.region)
+        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        codes, told = self._codes(wanted, base), meant.pairs_told()
+        found = find_pairs(observed, codes, contrasts, threads=self.threads, told=told, **options)
+        words = meant.words or words
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
 
     def pair(
@@ -194,6 +219,9 @@ class Analysis(AnalysisRows):
     def _count_pairs(
         self, names: Sequence[str] | None, target: object, region: object, cells: object
     ) -> tuple[dict[str, Contrast], PairTally]:
+        self._observed()
+        meant = self.meant(target, region, Options())
+        target, region = meant.target, meant.region
         contrasts, _, _ = self.ask(target, region)
         chosen = {c.name: c for c in choose(contrasts, names)}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")

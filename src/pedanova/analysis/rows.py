@@ -39,7 +39,8 @@ from pedanova.data.prepare import reordered
 from pedanova.data.regions import Region, as_region
 from pedanova.data.rowsets import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
-from pedanova.measures.surrogate.estimate import MOST_ROWS, Query
+from pedanova.measures.surrogate.answer import Meant, meant_by
+from pedanova.measures.surrogate.estimate import MOST_ROWS, Options, Query
 from pedanova.measures.surrogate.knowledge import Knowledge, Known
 from pedanova.space.parameters import Space
 from pedanova.space.words import in_words
@@ -222,6 +223,10 @@ class AnalysisRows:
         masks = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
         fixed = known.spans_of(*masks) if isinstance(known, Knowledge) else None
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
+
+    def meant(self, target: object, region: object, options: Options) -> Meant:
+        """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""
+        return meant_by(self.asked([], target, region), options, target, region, objective=self.objective)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""

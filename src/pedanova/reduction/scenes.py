@@ -18,7 +18,7 @@ from pedanova.data.regions import Region, as_region
 from pedanova.measures.importance import Importances
 from pedanova.measures.share import Reals
 from pedanova.measures.surrogate.drawn import Drawn
-from pedanova.measures.surrogate.shares import drawn_shares
+from pedanova.measures.surrogate.shares import can_tell, drawn_shares
 from pedanova.reduction.adaptive import LEAST_OF_WHOLE, SLICES, WHOLE, CellsByName, cloud_of, leading, trimmed
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.reduction.search import Rows, Search, best_part
@@ -181,7 +181,8 @@ def chances(drawn: Drawn, first: int, last: int, opinions: int) -> Reals:
 def influences(drawn: Drawn) -> dict[str, float]:
     """The most that each parameter may explain of which half of the space a point lies in, as the draws have it."""
     half = drawn.rungs.span(as_region(0.5, "target"), "minimize", of_space=True)
-    told = drawn_shares(drawn, half, (0, len(drawn.rungs)))
-    if told is None:
+    every = (0, len(drawn.rungs))
+    if not can_tell(drawn, half, every):
         return {}
+    told = drawn_shares(drawn, half, every)
     return dict(zip(told.names, told.interval()[1].tolist(), strict=True))

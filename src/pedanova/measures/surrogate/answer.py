@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.base.table import show
 from pedanova.counting.nesting import few_rows_note
+from pedanova.counting.pairs import Groups, PairTally
+from pedanova.data.regions import Region
 from pedanova.errors import Arg, listed
+from pedanova.measures.densities import Densities, densities_of
 from pedanova.measures.importance import (
     Importance,
     Importances,
@@ -18,7 +25,9 @@ from pedanova.measures.importance import (
     sampler_notes,
     sparse_notes,
 )
-from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, estimate
+from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, choose, estimate
+from pedanova.measures.surrogate.pairs_told import pairs_told
+from pedanova.measures.surrogate.spread import densities_told
 from pedanova.space.parameters import parents_of
 
 ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
@@ -44,6 +53,47 @@ def answered(
     every = (*notes, *checks)
     table = Importances(rows, *words, options.baseline, every, found.estimator, whole)  # type: ignore[arg-type]
     return replace(table, trials=trials)
+
+
+def spread_over(query: Query, options: Options, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
+    """Densities of every parameter by whichever estimator answers the question."""
+    asked, _ = choose(query, options)
+    if asked is None:
+        return {c.name: densities_of(c, smoothing=options.smoothing, words=words) for c in query.contrasts}
+    words = words_of(query, asked, objective) if asked.of_space else words
+    told = densities_told(asked.drawn, asked.target, asked.region, words)
+    return {contrast.name: told[contrast.name] for contrast in query.contrasts}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meant:
+    """A question as rows are picked by it, and the model that answers."""
+
+    target: object
+    region: object
+    asked: Answerer | None
+    words: tuple[str, str] | None = None  # None: those of target and region
+
+    def pairs_told(self) -> Callable[[Mapping[str, Groups]], PairTally] | None:
+        """How the model's points lie in the coarse cells of pairs; None where counts answer."""
+        asked = self.asked
+        return None if asked is None else partial(pairs_told, asked.drawn, asked.target, asked.region)
+
+
+def meant_by(query: Query, options: Options, target: object, region: object, *, objective: str) -> Meant:
+    """Quantiles of the space as the values where they end."""
+    asked, _ = choose(query, options)
+    if asked is None or not asked.of_space:
+        return Meant(target, region, asked)
+    rungs, sign = asked.drawn.rungs, query.levels.sign
+    whole = Region("quantile", Fraction(0), Fraction(1))
+    both = []
+    for first, last in (asked.target, asked.region):
+        best = None if first == 0 else sign * float(np.nextafter(rungs.value_of(first), np.inf))
+        worst = None if last == len(rungs) else sign * rungs.value_of(last)
+        ends = (best, worst) if sign > 0 else (worst, best)
+        both.append(whole if ends == (None, None) else Region("value", *ends))
+    return Meant(both[0], both[1], asked, words_of(query, asked, objective))
 
 
 def words_of(query: Query, asked: Answerer, objective: str) -> tuple[str, str]:

@@ -54,10 +54,7 @@ class Drawn:
 
     def cells(self, name: str) -> Cells:
         """(points,) A cell of the grid for every point: the middle one of those that are kept together."""
-        fold = self.fine(name)
-        middle = np.array([int(np.median(np.flatnonzero(fold.table == cell))) for cell in range(fold.cells)])
-        middle[-1] = grid_of(self.space[name]).missing
-        cells: Cells = middle.astype(np.int32)[self.points[list(self.space).index(name)]]
+        cells: Cells = self.fine(name).middles[self.points[list(self.space).index(name)]]
         return cells
 
     # --- which points ------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.knowledge import Known, Mask, PValues
 from pedanova.measures.surrogate.learner import Lesson
 from pedanova.measures.surrogate.rungs import Rungs, Span
-from pedanova.measures.surrogate.shares import DrawnShares, drawn_shares
+from pedanova.measures.surrogate.shares import can_tell, drawn_shares
 
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
 PartsOf: TypeAlias = Literal["space", "rows"]
@@ -129,10 +129,7 @@ def estimate(query: Query, options: Options) -> Estimate:
     """Counts, unless a model is asked for or would do better."""
     with one_thread():
         answerer, notes = choose(query, options)
-        told = None if answerer is None else shares_told(query, options, answerer)
-        if answerer is None or told is None:
-            return by_counts(query, options, notes)
-        return by_model(query, options, answerer, told)
+        return by_counts(query, options, notes) if answerer is None else by_model(query, options, answerer)
 
 
 def choose(query: Query, options: Options) -> tuple[Answerer | None, list[Note]]:
@@ -180,7 +177,9 @@ def asked_of(query: Query, options: Options, lesson: Lesson, drawn: Drawn) -> An
     if of_space and options.of == "rows":
         return None
     spans = query.spans(drawn.rungs, of_space=of_space)
-    return None if spans is None else Answerer(lesson, drawn, *spans, of_space)
+    if spans is None or not can_tell(drawn, *spans):
+        return None
+    return Answerer(lesson, drawn, *spans, of_space)
 
 
 def check_enough(inside: int, options: Options) -> None:
@@ -234,16 +233,12 @@ def without_p(row: Importance) -> Importance:
 # --- the model ---------------------------------------------------------------------------------------
 
 
-def shares_told(query: Query, options: Options, asked: Answerer) -> DrawnShares | None:
-    """What the draws say; None where the points are too few to tell."""
-    children = [contrast.name for contrast in query.contrasts if contrast.child]
-    return drawn_shares(asked.drawn, asked.target, asked.region, baseline=options.baseline, children=children)
-
-
-def by_model(query: Query, options: Options, asked: Answerer, told: DrawnShares) -> Estimate:
+def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     """The model's shares, moved towards the counts where rows were drawn evenly."""
     inside, rows = asked.rows
     check_enough(inside, options)
+    children = [contrast.name for contrast in query.contrasts if contrast.child]
+    told = drawn_shares(asked.drawn, asked.target, asked.region, baseline=options.baseline, children=children)
     names = [contrast.name for contrast in query.contrasts]
     order = [told.names.index(name) for name in names]
     top = 1.0 if options.baseline == "region" else math.inf

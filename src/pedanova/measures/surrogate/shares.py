@@ -60,18 +60,21 @@ class DrawnShares:
 
 def drawn_shares(
     drawn: Drawn, target: Span, region: Span, *, baseline: str = "region", children: Collection[str] = ()
-) -> DrawnShares | None:
-    """For one question; None where the points are too few to tell.
+) -> DrawnShares:
+    """For one question that the points can tell.
 
     `children` are ranked by what their value does: that they have one is told by another parameter.
     """
-    first, last = drawn.ends(target)
-    begin, end = drawn.ends(region)
-    if not LEAST_POINTS <= last - first <= end - begin - LEAST_POINTS:
-        return None
     shelf = drawn.shelf()
     told = np.array([name in children for name in drawn.space])
     return measured(tuple(drawn.space), shelf, drawn.count(target, shelf), drawn.count(region, shelf), baseline, told)
+
+
+def can_tell(drawn: Drawn, target: Span, region: Span) -> bool:
+    """Whether there are points enough in the target, and in the rest of the region."""
+    first, last = drawn.ends(target)
+    begin, end = drawn.ends(region)
+    return LEAST_POINTS <= last - first <= end - begin - LEAST_POINTS
 
 
 def measured(
