@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pedanova.analysis.files import attachments_of, from_attachments
 from pedanova.analysis.options import QUESTION, documented
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.base.notes import added, in_order
@@ -323,12 +324,28 @@ class Analysis(AnalysisRows):
     def __radd__(self, other: object) -> Analysis:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # so that sum([...]) works
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tallies, not the data, to a small file; `load` reads it."""
+    def save(self, path: str | os.PathLike[str], *, rows: bool = False, model: bool = True) -> None:
+        """Write the tallies to a small file; `load` reads it, and answers as this analysis does.
+
+        Parameters
+        ----------
+        path
+            Where to; a file that is there is replaced.
+        rows
+            Keep the rows themselves too (up to a million), so that masks, conditions, pairs and
+            `reduce` can be asked of the file. Without them none of their settings is in it.
+        model
+            Keep what few rows (up to 5,000) tell beyond their counts: the model's table of points, and
+            the p-values of the usual questions and of those asked so far.
+        """
         from pedanova.counting.store import Stored, write_tallies
 
         kept = (self.objective, self.dropped, self.levels, self.tallies, self.notes)
-        write_tallies(path, Stored(*kept, moments=self._moments_to_keep()))
+        attachments = {}
+        if rows or model:
+            observed = self._observed() if rows else None
+            attachments = attachments_of(observed, self.known, self.levels.direction, self._attached)
+        write_tallies(path, Stored(*kept, moments=self._moments_to_keep(), attachments=attachments))
 
     def report(
         self,
@@ -370,4 +387,4 @@ def load(path: str | os.PathLike[str]) -> Analysis:
 
     stored = read_tallies(path)
     kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
-    return Analysis(*kept, _moments=stored.moments)
+    return Analysis(*kept, _moments=stored.moments, **from_attachments(stored))

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pedanova.base.attachments import Attachment
 from pedanova.base.html import HtmlTable, draw
 from pedanova.base.notes import Note
 from pedanova.base.terminal_text import printable
@@ -59,6 +60,7 @@ class AnalysisRows:
     threads: int = field(default=1, repr=False)
     _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
     _known: Known | None = field(default=None, repr=False)  # where it is not learned from the rows
+    _attached: Attachment | None = field(default=None, repr=False)  # where that was read from
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
     _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
 

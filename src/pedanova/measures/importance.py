@@ -190,7 +190,8 @@ def rank(
 
 def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
     """The rows with their ratios, most important first; what never varied stands last."""
-    total, spread = sum(max(0.0, row.share) for row in rows), sum(row.variance for row in rows)
+    # Sums that no order of the columns moves.
+    total, spread = math.fsum(max(0.0, row.share) for row in rows), math.fsum(row.variance for row in rows)
     with_both = [
         replace(
             row,

@@ -222,7 +222,7 @@ def tested(query: Query, options: Options, asked: Answerer | None) -> tuple[PVal
         if spans is None:
             return None, []
         found = known.p_values(*spans, seed=options.seed)
-    words = "p-values of this question need the rows; keep them with ", Arg("save", shown="save(rows=True)")
+    words = "p-values of this question were not kept; save the rows too: ", Arg("rows", True)
     return found, [] if found is not None else [Note("answer", *words)]
 
 

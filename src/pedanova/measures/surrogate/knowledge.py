@@ -135,11 +135,10 @@ class Knowledge:
 
     def p_values(self, target: Span, region: Span, *, seed: int) -> PValues:
         """For rows between rungs of the objective."""
-        blocks = self.adaptive and self.rows.trials is not None
-        key = target, region, blocks, seed
+        key = target, region, self.blocks, seed
         if key not in self._asked:
             masks = (self._between(target), self._between(region))
-            self._asked[key] = self._tested(*masks, certain=False, blocks=blocks, seed=seed)
+            self._asked[key] = self._tested(*masks, certain=False, blocks=self.blocks, seed=seed)
         return self._asked[key]
 
     def p_values_of(self, target: Mask, region: Mask, *, seed: int) -> PValues:
@@ -151,6 +150,11 @@ class Knowledge:
     def asked(self) -> Mapping[Asked, PValues]:
         """What was tested so far."""
         return self._asked
+
+    @property
+    def blocks(self) -> bool:
+        """Whether scores are permuted among neighbouring trials alone."""
+        return self.adaptive and self.rows.trials is not None
 
     @cached_property
     def adaptive(self) -> bool:
