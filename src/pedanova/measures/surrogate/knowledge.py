@@ -91,8 +91,8 @@ class Knowledge:
 
     def _learned(self, seed: int) -> Lesson:
         if self.near is None:
-            return learn(self.rows, seed=seed)
-        return learn(self.rows, seed=seed, near=self.near, count=FEWER_POINTS)
+            return learn(self.rows, self.kinship, seed=seed)
+        return learn(self.rows, self.kinship, seed=seed, near=self.near, count=FEWER_POINTS)
 
     def part(self, some: Mask, *, seed: int) -> Knowledge:
         """Of some of the rows alone: a quicker model, whose settings are sought where those of all rows lie."""
@@ -158,7 +158,7 @@ class Knowledge:
 
     @cached_property
     def adaptive(self) -> bool:
-        return sampler_of(configurations_of(self.rows)).adaptive
+        return sampler_of(configurations_of(self.rows), self.kinship).adaptive
 
     def _between(self, span: Span) -> Mask:
         places = np.arange(len(self.rows))

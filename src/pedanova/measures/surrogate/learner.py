@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
+from pedanova.measures.chance.kinship import Kinship, kinship_of
 from pedanova.measures.chance.normal import normal_quantile
 from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows
 from pedanova.measures.surrogate.configurations import Configurations, configurations_of
@@ -91,14 +92,21 @@ class Material:
         return settings.weights[self.layout.owners]
 
 
-def learn(rows: RankedRows, *, seed: int = 0, near: Settings | None = None, count: int = POINTS) -> Lesson:
+def learn(
+    rows: RankedRows,
+    kinship: Kinship | None = None,
+    *,
+    seed: int = 0,
+    near: Settings | None = None,
+    count: int = POINTS,
+) -> Lesson:
     """What the rows teach; the same for any order of rows and columns.
 
     With settings `near` which theirs lie, as those of some more rows, they are not judged again.
     """
     with one_thread():
         learned = configurations_of(rows)
-        sampler = sampler_of(learned)
+        sampler = sampler_of(learned, kinship_of(rows) if kinship is None else kinship)
         none = Lesson(Skill(0.0, len(learned)), sampler, len(learned), None)
         if learned.arrangement.varying == 0 or learned.levels.max() == 0:
             return replace(none, objection="nothing varies that a model could learn from")
