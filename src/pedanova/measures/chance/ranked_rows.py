@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pedanova.data.cells import cells_of
 from pedanova.data.observations import Observations
+from pedanova.data.regions import sign_of
 from pedanova.measures.chance.ranks import doubled_ranks
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space
@@ -112,8 +113,7 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> NDArray[np.u
 
 def lower_is_better(observed: Observations, rows: Indices) -> Reals:
     """(rows,) The objective, its sign turned where it is maximised; what is no number is the worst."""
-    sign = 1.0 if observed.direction == "minimize" else -1.0
-    signed = sign * observed.ranked[rows].astype(np.float64)
+    signed = sign_of(observed.direction) * observed.ranked[rows].astype(np.float64)
     return np.where(np.isnan(signed), np.inf, signed)
 
 
