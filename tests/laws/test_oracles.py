@@ -255,6 +255,10 @@ class TestFourDimensional:
         wide, narrow = a.importance(0.1, **COUNTS), a.importance(0.01, 0.1, **COUNTS)
         assert [100 * wide[n].ratio for n in SPACE] == pytest.approx([77.934, 21.078, 0.726, 0.262], abs=0.5)
         assert list(narrow) == ["x2", "x3", "x1", "x4"] or list(narrow) == ["x2", "x3", "x4", "x1"]
+        exact = np.array([0.18708822023251925, 1.2287547260317875, 1.155243320657375, 0.19082283944130962])
+        corrected = np.array([narrow[n].share for n in SPACE])
+        assert corrected[3] / corrected.sum() == pytest.approx(exact[3] / exact.sum(), rel=0.05)
+        assert corrected / corrected.sum() == pytest.approx(exact / exact.sum(), abs=0.01)
         # Unsmoothed and corrected, the shares are unbiased even where the densities jump.
         shares = [a.importance(0.01, 0.1, smoothing="none", **COUNTS)[n].share for n in SPACE]
         exact = [0.18708822023251925, 1.2287547260317875, 1.155243320657375, 0.19082283944130962]

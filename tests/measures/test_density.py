@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.errors import QueryError
-from pedanova.measures.smoothing import as_bandwidth, bandwidth, interquartile, smooth, smoothing_matrix, squared_smooth
+from pedanova.measures.smoothing import (
+    as_bandwidth,
+    bandwidth,
+    interquartile,
+    plain_bandwidth,
+    smooth,
+    smoothing_matrix,
+    squared_smooth,
+)
 from pedanova.space.grid import grid_of
 
 CELLS, WIDTHS = st.integers(2, 60), st.floats(0.05, 200)
@@ -44,8 +52,18 @@ def test_the_bandwidth_is_that_of_the_rows(counts: list[int]) -> None:
     rows = np.repeat(np.arange(len(counts)), counts)
     quartiles = np.percentile(rows, 75) - np.percentile(rows, 25)
     assert interquartile(np.array([counts])) == pytest.approx([quartiles], abs=1e-9)
-    scott = 0.53 * min(rows.std(ddof=1), quartiles / 1.34) * len(rows) ** -0.2
+    scott = 0.53 * min(rows.std(ddof=1), quartiles / 1.34) * len(rows) ** -0.2 * min(1, 300 / len(rows)) ** 0.5
     assert bandwidth(np.array(counts)) == pytest.approx(scott, rel=1e-9, abs=1e-12)
+
+
+def test_the_kernel_vanishes_as_rows_grow() -> None:
+    """As n′^(-1/5) up to 300 rows, beyond as n′^(-7/10); at last there is none."""
+    block = grid_of(pa.Float(0, 1)).blocks[0]
+    shape = np.random.default_rng(0).multinomial(300, np.full(1001, 1 / 1001))
+    few, many = as_bandwidth("auto", shape, block), as_bandwidth("auto", 100 * shape, block)
+    assert few == pytest.approx(plain_bandwidth(shape))
+    assert many == pytest.approx(few * 100**-0.7, rel=0.01)
+    assert as_bandwidth("auto", 10_000 * shape, block) == 0
 
 
 def test_few_levels_and_categories_are_never_smoothed() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import pedanova as pa
@@ -36,8 +38,9 @@ class TestToy:
 
     def test_all_rows_smoothed(self, disc: tuple[np.ndarray, pa.Analysis]) -> None:
         """A kernel of 7 cells turns x² into x² + h² inside and flattens it at the ends: under 1 %."""
-        found = disc[1].effects()
-        assert found["x1"].bandwidth > 5
+        assert disc[1].effects()["x1"].bandwidth == 0.0  # among so many rows the default is none
+        found = disc[1].effects(smoothing=7.0)
+        assert found["x1"].bandwidth == 7.0
         assert found["x1"].variance == pytest.approx(56.66562070529999, rel=0.01)
 
     @pytest.mark.parametrize("how", ["mask", "value"])
@@ -111,7 +114,6 @@ class TestClip:
         x = np.arange(1_000) / 1_000
         loss = np.where(x > 0.7, np.inf, x)
         a = pa.analyze({"x": x}, loss)
-        refuse(QueryError, "infinite", "clip=0.1", "where=", of=a.effects)
         assert a.effects(clip=0.1).total_variance == pytest.approx(np.minimum(x, 0.099).var())
         assert a.effects(0.5).total_variance == pytest.approx(x[:500].var())
 
@@ -122,8 +124,102 @@ class TestClip:
         table = {"x": x, "state": state, "y": np.where(x > 0.8, -1.0, x)}
         a = pa.analyze(table, "y", params=["x"], state="state", failed="worst")
         assert a.rows == 500
-        refuse(QueryError, "NaN", "clip=", of=a.effects)
+        assert (a.effects().n_region, a.effects().mean) == (401, pytest.approx(x[:401].mean()))
         assert a.effects(clip=0.2).mean == pytest.approx(np.minimum(x, x[99]).mean())
+
+
+class TestRowsWithoutAFiniteObjective:
+    def table(self, rows: int) -> dict[str, np.ndarray]:
+        random = np.random.default_rng(0)
+        x, c = random.random(rows), random.choice(["a", "b"], rows)
+        loss = np.where((x > 0.7) & (c == "a"), np.inf, x + (c == "a") + 0.1 * random.normal(size=rows))
+        return {"x": x, "c": c, "loss": loss}
+
+    @pytest.mark.parametrize("rows", [100, 3_000])
+    @pytest.mark.parametrize("sign", [1.0, -1.0])
+    def test_they_are_left_out_and_counted_aloud(self, rows: int, sign: float) -> None:
+        table = self.table(rows)
+        known = np.isfinite(table["loss"])
+        given = table | {"loss": sign * table["loss"]}
+        space = {"x": pa.Float(0, 1), "c": pa.Categorical(["a", "b"])}
+        options = {"space": space, "direction": "minimize" if sign > 0 else "maximize"}
+        found = pa.analyze(given, "loss", **options).effects()
+        without = pa.analyze({n: column[known] for n, column in given.items()}, "loss", **options).effects()
+        assert found.n_region == known.sum()
+        assert found.mean == pytest.approx(without.mean, rel=1e-12)
+        for name in space:
+            assert found[name].share == pytest.approx(without[name].share, rel=1e-9)
+        told = " ".join(map(str, found.notes))
+        assert f"{(~known).sum():,} of {rows:,} rows have no finite objective and are left out" in told
+        assert not without.notes
+
+    @pytest.mark.parametrize("how", ["in parts", "saved", "by an engine", "added"])
+    def test_however_the_rows_are_counted(self, how: str, tmp_path: Path) -> None:
+        table = self.table(3_000)
+        a = pa.analyze(table, "loss")
+        if how == "in parts":
+            frames = [pl.DataFrame(table)[i : i + 1_000] for i in (0, 1_000, 2_000)]
+            for i, frame in enumerate(frames):
+                frame.write_parquet(tmp_path / f"{i}.parquet")
+            other = pa.analyze(tmp_path, "loss", stream=True)
+        elif how == "saved":
+            a.save(tmp_path / "a.pedanova")
+            other = pa.load(tmp_path / "a.pedanova")
+        elif how == "by an engine":
+            other = pa.analyze(pl.DataFrame(table).lazy(), "loss", pushdown=True)
+        else:
+            halves = [{n: column[i::2] for n, column in table.items()} for i in range(2)]
+            other = sum(pa.analyze(half, "loss", space=a.space, levels=a.levels) for half in halves)
+        one, two = a.effects(), other.effects()
+        assert two.n_region == one.n_region
+        assert two.shares == pytest.approx(one.shares, rel=1e-9)
+        assert [str(note) for note in two.notes] == [str(note) for note in one.notes]
+
+    def test_levels_of_others_may_not_tell_them_apart(self) -> None:
+        table = self.table(3_000)
+        known = np.isfinite(table["loss"])
+        first = pa.analyze({n: column[known] for n, column in table.items()}, "loss")
+        later = pa.analyze(table, "loss", space=first.space, levels=first.levels)
+        refuse(QueryError, "infinite", "clip=0.1", "where=", of=later.effects)
+
+    def test_the_best_may_not_be_endless(self) -> None:
+        table = self.table(3_000)
+        a = pa.analyze(table | {"loss": -table["loss"]}, "loss")
+        refuse(QueryError, "infinite", of=a.effects)
+
+    def test_the_demo(self) -> None:
+        demo = Path(pa.__file__).parent / "cli" / "demo_trials.csv"
+        found = pa.analyze(demo, "error").effects()
+        assert found.n_region == 986
+        assert next(iter(found)) == "learning_rate"
+
+
+class TestScale:
+    @pytest.mark.parametrize("rows", [100, 3_000])
+    @pytest.mark.parametrize("power", [-280, -200, -160, -125, 125, 200, 300])
+    def test_no_scale_takes_digits(self, rows: int, power: int, tmp_path: Path) -> None:
+        random = np.random.default_rng(0)
+        table = {"x": random.random(rows), "c": random.choice(["a", "b", "c"], rows)}
+        loss = table["x"] ** 2 + 0.5 * (table["c"] == "a") + 0.1 * random.normal(size=rows)
+        one, a = pa.analyze(table, loss), pa.analyze(table, loss * 10.0**power)
+        a.save(tmp_path / "a.pedanova")
+        pushed = pa.analyze(pl.DataFrame(table | {"y": loss * 10.0**power}).lazy(), "y", pushdown=True)
+        for b in (a, pa.load(tmp_path / "a.pedanova"), pushed):
+            for region in (1.0, 0.1):
+                expected, found = one.effects(region), b.effects(region)
+                assert found.shares == pytest.approx(expected.shares, rel=1e-9)
+                assert found.ratios == pytest.approx(expected.ratios, rel=1e-9)
+                assert found.mean / 10.0**power == pytest.approx(expected.mean, rel=1e-12)
+        told = " ".join(map(str, a.effects().notes))
+        assert ("beyond what a number can hold" in told) == (abs(power) > 150)
+
+    def test_scales_beside_each_other(self) -> None:
+        """Each region has its own scale: the best rows are not drowned by the worst."""
+        x = np.arange(1_000) / 1_000
+        loss = np.where(x < 0.1, x * 1e-200, x * 1e200)
+        a = pa.analyze({"x": x}, loss, space={"x": pa.Float(0, 1)})
+        assert a.effects(0.1, smoothing="none")["x"].raw_share == pytest.approx(1.0)
+        assert a.effects(smoothing="none")["x"].raw_share == pytest.approx(1.0)
 
 
 class TestRefusals:

@@ -17,7 +17,7 @@ from pedanova.base.kernel.selection import Survey
 from pedanova.base.threads import portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments, centres_of
+from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.tally import Tally
 from pedanova.data.cells import cells_of, coded
 from pedanova.data.column import MISSING_CODE, Column
@@ -66,17 +66,19 @@ def sum_moments(
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     objective = usable(observations.ranked)
     centres = np.append(centres_of(levels), 0.0)  # rows that do not count are summed apart
+    powers = np.append(powers_of(levels), 0)
+    by_kernel = kernel.available() and not powers.any()  # scales beyond those of nature are left to the judge
 
     def add(rows: slice) -> tuple[NDArray[Any], ...]:
-        if not kernel.available():
-            return judge.sum_levels(objective[rows], codes[rows], centres)
+        if not by_kernel:
+            return judge.sum_levels(objective[rows], codes[rows], centres, powers)
         table = np.zeros(len(centres), dtype=kernel.MOMENT)
         kernel.sum_levels(objective[rows], codes[rows], centres, table)
         return table["count"], table["sum"], table["square"]
 
     parts = zip(*spread(add, portions(len(codes), threads=threads), threads=threads), strict=True)
     rows, sums, squares = (np.sum(part, axis=0)[:-1] for part in parts)
-    return Moments(centres[:-1], rows, sums, squares)
+    return Moments(centres[:-1], rows, sums, squares, powers[:-1])
 
 
 def count_codes(

@@ -24,6 +24,7 @@ SHORT_LADDER = tuple(Fraction(percents, 100) for percents in (1, 5, 10, 25, 50, 
 SMALL = 128  # up to so many rows, every distinct objective is a level: any quantile is exact
 LARGEST_TALLIES = 1 << 26  # counts of all parameters together that are kept: 1 GB with their sums
 MAX_LEVELS = 65_000  # level codes have 16 bits
+LARGEST = float(np.finfo(np.float64).max)  # a cut here sets rows without a finite objective apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +60,11 @@ class Levels:
         """(levels - 1,) Signed objectives at or beyond ``boundaries[i]`` lie behind level i."""
         with np.errstate(over="ignore", under="ignore"):  # the largest double is followed by infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
+
+    @property
+    def apart(self) -> bool:
+        """Whether no row of the last level has a finite objective."""
+        return self.complete or (self.count > 1 and float(self.sign * self.thresholds[-2]) == LARGEST)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Levels) and self.difference(other) is None
@@ -119,7 +125,7 @@ class Levels:
         hit = np.flatnonzero(signed == cut.signed)
         if len(hit) or self.complete:
             return int(np.searchsorted(signed, cut.signed, side="right"))
-        have = ", ".join(f"{value:g}" for value in self.thresholds[:-1])
+        have = ", ".join(f"{value:g}" for value in self.thresholds[:-1] if abs(value) < LARGEST)
         raise LevelsError(
             f"the objective was not cut at {self.sign * cut.signed:g} and the data is no longer "
             f"at hand; there are cuts at {have}"
@@ -175,14 +181,22 @@ def cut_levels(
     reached = sought(quantiles, ranks, numbers)
     found = select_ranks(objective, sign, reached, threads=threads, survey=survey)
     complete = every and numbers <= SMALL
-    own = np.unique(sign * objective[~np.isnan(objective)]) if complete else np.empty(0)
+    own = np.unique(sign * objective[~np.isnan(objective)]) if complete else setting_apart(found, numbers, rows)
     levels = assemble(found, ranks, quantiles, direction=direction, nan=nan, values=[*own, *values])
     return replace(levels, complete=complete)
 
 
 def sought(quantiles: Sequence[Fraction], ranks: Sequence[int], numbers: int) -> list[int]:
-    """The ranks whose value must be found: all rows end nowhere, nor do those beyond the numbers."""
-    return [rank for part, rank in zip(quantiles, ranks, strict=True) if rank <= numbers and part < 1]
+    """The ranks whose value must be found: all rows end nowhere, nor do those beyond the numbers.
+
+    The worst number is among them: it tells whether some are infinite.
+    """
+    return [*(rank for part, rank in zip(quantiles, ranks, strict=True) if rank <= numbers and part < 1), numbers]
+
+
+def setting_apart(found: Mapping[int, float], numbers: int, rows: int) -> list[float]:
+    """A cut between finite objectives and others, where there are others."""
+    return [LARGEST] if numbers < rows or found[numbers] == math.inf else []
 
 
 def assemble(

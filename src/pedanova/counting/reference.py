@@ -34,11 +34,11 @@ def count(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[An
 
 
 def sum_levels(
-    objective: NDArray[Any], codes: NDArray[Any], centres: NDArray[np.float64]
+    objective: NDArray[Any], codes: NDArray[Any], centres: NDArray[np.float64], powers: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Rows, sums and squares by code, each around its own centre; all (centres,)."""
+    """Rows, sums and squares by code, each around its own centre and over its power of two; all (centres,)."""
     with np.errstate(invalid="ignore", over="ignore"):
-        beyond = objective.astype(np.float64) - centres[codes]
+        beyond = np.ldexp(objective.astype(np.float64) - centres[codes], -powers[codes])
         squares = beyond**2
     size = len(centres)
     rows: NDArray[Any] = np.bincount(codes, minlength=size).astype(np.int64)

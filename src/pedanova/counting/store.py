@@ -33,7 +33,7 @@ from pedanova.base.attachments import Attachment, attached, count_of, packed, un
 from pedanova.base.framing import framed, unframed, write_whole
 from pedanova.base.notes import Note
 from pedanova.counting.levels import MAX_LEVELS, Levels
-from pedanova.counting.moments import Moments, centres_of
+from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.tally import Tally
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.space.grid import grid_of
@@ -105,6 +105,7 @@ def to_bytes(stored: Stored) -> bytes:
         "notes": [note.to_dict() for note in stored.notes],
         "moments": stored.moments is not None,
         "attachments": {name: one.described() for name, one in stored.attachments.items()},
+        "scaled": stored.moments is not None and bool(stored.moments.powers.any()),
         "blocks": [len(block) for block in blocks],
     }
     return framed(MAGIC, READABLE[-1], header, b"".join(blocks))
@@ -138,7 +139,10 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
         sums = reader.take(2 + 2 * i, "<f8", shape).astype(np.float64)
         tallies[name] = Tally(name, parameter, levels, counts, sums)
     check_counts(tallies)
-    moments = decode_moments(levels, tallies, reader.take(own - 1, "<f8", (2, count))) if spread else None
+    moments = None
+    if spread:
+        scaled = as_truth(header.get("scaled", False), "scaled")  # versions 1 and 2 do not know it
+        moments = decode_moments(levels, tallies, reader.take(own - 1, "<f8", (2, count)), scaled=scaled)
     rest_of = iter(reader.blocks[own:])
     return Stored(
         objective=as_text(header["objective"], "objective"),
@@ -176,7 +180,7 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
     return levels
 
 
-def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any]) -> Moments:
+def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any], *, scaled: bool) -> Moments:
     """Sums and squares that some rows could have: (Σd)² ≤ rows · Σd², up to rounding and underflow of squares."""
     sums, squares = block.astype(np.float64)
     rows = next(iter(tallies.values())).rows_by_level()
@@ -185,7 +189,8 @@ def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[
         possible = np.abs(sums) <= np.sqrt(rows * (squares + rows * TINY)) * (1 + 1e-6)
     if not np.all(possible | (~known & (rows > 0))):
         raise FormatError("has sums of the objective that no rows could have")
-    return Moments(centres_of(levels), rows, sums, squares)
+    powers = powers_of(levels)
+    return Moments(centres_of(levels), rows, sums, squares, powers if scaled else np.zeros_like(powers))
 
 
 class Blocks:

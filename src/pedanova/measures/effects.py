@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments
+from pedanova.counting.moments import Moments, Spread
 from pedanova.counting.nesting import FEW_ROWS, Range, ties_note
 from pedanova.counting.tally import Tally
 from pedanova.data.regions import Region, Threshold
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.share import ShareTable, corrected, summed_ratio, with_ratios
+from pedanova.measures.share import ShareTable, corrected, summed_ratio
 from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, Grid, blocks_of
 from pedanova.space.parameters import Parameter
@@ -31,6 +31,7 @@ from pedanova.space.values import Label
 
 Reals = NDArray[np.float64]
 Counts = NDArray[np.int64]
+TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -159,27 +160,42 @@ def effects_of(
     outer = levels.find(region, moments.rows)
     cut = None if clip is None else as_clip(clip, levels, moments.rows)
     rows = int(moments.rows[slice(*outer)].sum())
-    notes = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
+    notes: list[Note] = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
     if cut is not None:
         check_clip(cut, outer, region)
         notes += clip_note(cut, int(moments.rows[cut.level : outer[1]].sum()), rows)
         moments = moments.clipped(cut.level, cut.value)
-    mean, variance = moments.range(*outer)
-    check_spread(mean, variance, rows, region, clipped=cut is not None)
+    elif endless := unknown_rows(levels, moments, outer):
+        outer, rows = (outer[0], outer[1] - 1), rows - endless
+        notes += endless_note(endless, rows)
+    spread = moments.spread(*outer)
+    check_spread(spread, rows, region, clipped=cut is not None)
     effects = [
-        measure_effect(tally, sums_of(tally, outer, cut), outer, mean, variance, smoothing)
-        for tally in tallies.values()
+        measure_effect(tally, sums_of(tally, outer, cut), outer, spread, smoothing) for tally in tallies.values()
     ]
-    notes += effect_notes(effects, rows)
+    notes += effect_notes(effects, rows, spread)
     words = None if cut is None else cut.words
-    ranked = tuple(sorted(with_ratios(effects), key=lambda row: -row.variance))
-    return Effects(ranked, str(region), words, rows, mean, variance, tuple(notes))
+    ranked = tuple(sorted(with_parts(effects), key=lambda row: -row.raw_share))
+    return Effects(ranked, str(region), words, rows, spread.mean, spread.variance, tuple(notes))
 
 
-def check_spread(mean: float, variance: float, rows: int, region: Region, *, clipped: bool) -> None:
+def unknown_rows(levels: Levels, moments: Moments, outer: Range) -> int:
+    """How many rows of the region have no finite objective, where a level of their own holds them."""
+    if outer[1] < levels.count or not levels.apart or np.isfinite(moments.squares[-1]):
+        return 0
+    return int(moments.rows[-1])
+
+
+def with_parts(effects: list[Effect]) -> list[Effect]:
+    """The effects with their parts of the summed variance, which itself may be too large or small for a double."""
+    total = sum(effect.raw_share for effect in effects)
+    return [replace(effect, ratio=effect.raw_share / total) for effect in effects] if total > 0 else effects
+
+
+def check_spread(spread: Spread, rows: int, region: Region, *, clipped: bool) -> None:
     if rows < 2:
         raise QueryError(f"region ({region}) holds {rows} rows; it needs at least two")
-    if math.isnan(variance):
+    if math.isnan(spread.scaled):
         clip = () if clipped else (Arg("clip", 0.1), " (worse values count as the best 10 %'s worst), ")
         raise QueryError(
             f"region ({region}) holds an objective that is infinite, NaN or too large to square, ",
@@ -189,8 +205,11 @@ def check_spread(mean: float, variance: float, rows: int, region: Region, *, cli
             Arg("where"),
             " to leave such rows out",
         )
-    if variance <= (1e-15 * mean) ** 2:
-        raise QueryError(f"the objective is {mean:g} in every row of region ({region}); nothing can explain a constant")
+    with np.errstate(over="ignore"):
+        size = float(np.ldexp(abs(spread.mean), -spread.power))
+    if math.sqrt(spread.scaled) <= 1e-15 * size:
+        same = f"the objective is {spread.mean:g} in every row of region ({region})"
+        raise QueryError(f"{same}; nothing can explain a constant")
 
 
 def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
@@ -201,11 +220,12 @@ def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
     return sums if clip is None else sums + clip.value * tally.between(until, last)
 
 
-def measure_effect(tally: Tally, sums: Reals, outer: Range, mean: float, total: float, smoothing: Smoothing) -> Effect:
+def measure_effect(tally: Tally, sums: Reals, outer: Range, spread: Spread, smoothing: Smoothing) -> Effect:
     """One parameter's numbers, its ratio still open."""
     grid, counts = tally.grid, tally.between(*outer)
     rows = int(counts.sum())
-    beyond = sums - mean * counts
+    with np.errstate(under="ignore"):
+        beyond = np.ldexp(sums - spread.mean * counts, -spread.power)  # then squares are neither 0 nor endless
     square, noise, widths = 0.0, 0.0, []
     means = np.full(grid.width, math.nan)
     for block in blocks_of(grid):
@@ -219,11 +239,11 @@ def measure_effect(tally: Tally, sums: Reals, outer: Range, mean: float, total: 
     return Effect(
         name=tally.name,
         ratio=0.0,
-        share=float(corrected(square / total, (noise - 1.0) / (rows - 1))),
-        raw_share=square / total,
-        variance=square,
+        share=float(corrected(square / spread.scaled, (noise - 1.0) / (rows - 1))),
+        raw_share=square / spread.scaled,
+        variance=spread.squared(square),
         bandwidth=max(widths),
-        marginal=marginal_of(tally.name, grid, counts, beyond, mean, means + mean, max(widths)),
+        marginal=marginal_of(tally.name, grid, counts, beyond, means, spread, max(widths)),
     )
 
 
@@ -232,19 +252,21 @@ def width_of(smoothing: Smoothing, counts: Counts, block: Block) -> float:
 
 
 def marginal_of(
-    name: str, grid: Grid, counts: Counts, beyond: Reals, mean: float, means: Reals, width: float
+    name: str, grid: Grid, counts: Counts, beyond: Reals, means: Reals, spread: Spread, width: float
 ) -> Marginal:
+    """`beyond` and `means` are off the mean, in units of 2 ** power."""
     apart = int(counts[grid.cells :].sum())
+    rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
     return Marginal(
         name=name,
         cells=tuple(grid.centres()),
         counts=counts[: grid.cells],
-        mean=means[: grid.cells],
+        mean=spread.mean + np.ldexp(means[: grid.cells], spread.power),
         edges=grid.edges,
         parameter=grid.parameter,
         bandwidth=width,
         missing_rows=apart,
-        missing_mean=mean + float(beyond[grid.cells :].sum()) / apart if apart else math.nan,
+        missing_mean=spread.mean + float(np.ldexp(rest, spread.power)),
     )
 
 
@@ -253,8 +275,15 @@ def clip_note(clip: Clip, beyond: int, rows: int) -> list[Note]:
     return [Note("rows", words)]
 
 
-def effect_notes(rows: list[Effect], total: int) -> list[Note]:
+def endless_note(endless: int, rows: int) -> list[Note]:
+    left_out = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
+    return [Note("rows", left_out, Arg("clip", 0.1), " counts them as the worst of the best 10 %")]
+
+
+def effect_notes(rows: list[Effect], total: int, spread: Spread) -> list[Note]:
     notes = []
+    if not TINY <= spread.variance < math.inf:
+        notes.append(Note("answer", "the variance itself is beyond what a number can hold; shares and ratios are not"))
     if total < FEW_ROWS:
         notes.append(Note("doubt", f"the region has only {total} rows; take these numbers as rough"))
     if sum(row.share for row in rows) > 1.0 + 1e-9:

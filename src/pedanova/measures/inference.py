@@ -21,7 +21,15 @@ from pedanova.measures.draws import EXACT, RARE, STEPS, poisson_counts, sampled_
 from pedanova.measures.importance import Importance
 from pedanova.measures.share import Reals, share_of, summed_ratio
 from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
-from pedanova.measures.smoothing import REACH, Smoothing, as_bandwidth, as_bandwidths, smooth, smoothing_matrix
+from pedanova.measures.smoothing import (
+    REACH,
+    Smoothing,
+    as_bandwidth,
+    as_bandwidths,
+    plain_bandwidth,
+    smooth,
+    smoothing_matrix,
+)
 from pedanova.space.grid import Block, blocks_of
 
 DRAWS = 2000
@@ -108,7 +116,9 @@ def fold_for_draws(contrast: Contrast, smoothing: Smoothing) -> Folded:
     steps = []
     for block in blocks:
         region = contrast.region[block.start : block.stop]
-        width = as_bandwidth(smoothing, region, block) * (wider if smoothing == "auto" else 1.0)
+        width = as_bandwidth(smoothing, region, block)
+        if smoothing == "auto":  # as wide as if it did not fade: a hundred cells are enough to tell chance
+            width = plain_bandwidth(region) * wider if block.smoothable else 0.0
         steps.append(max(1, min(math.floor(width), -(-_width(block) // FOLDED))))
     return Folded.of(contrast, steps)
 

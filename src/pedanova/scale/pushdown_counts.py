@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments, centres_of
+from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.data.cells import cells_of
 from pedanova.errors import DataError
 from pedanova.sources.tables.frames import read_frame
@@ -25,7 +25,7 @@ from pedanova.space.parameters import Float, Int, Parameter
 Table = list[NDArray[Any]]  # counts and sums, both (levels, cells + 2)
 LEVEL, VALUE, ROWS = "pedanova_level", "pedanova_value", "pedanova_rows"
 SUM, SQUARE = "pedanova_sum", "pedanova_square"
-BEHIND, CELL, CENTRE = "pedanova_behind", "pedanova_cell", "pedanova_centre"
+BEHIND, CELL, CENTRE, SCALE = "pedanova_behind", "pedanova_cell", "pedanova_centre", "pedanova_scale"
 ODD = {"pedanova_plus": np.inf, "pedanova_minus": -np.inf, "pedanova_nan": np.nan}  # objectives, counted apart
 
 
@@ -69,8 +69,13 @@ def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
     """Spread of the objective by level; a level with an infinite or unknown one has none."""
     number, centres = nw.col(objective).cast(nw.Float64), centres_of(levels)
     frame, centre = steps(frame, CENTRE, objective, levels.sign, levels.boundaries, centres.tolist())
+    powers, beyond = powers_of(levels), number - centre
+    if powers.any():
+        scales = np.ldexp(1.0, -powers).tolist()
+        frame, scale = steps(frame, SCALE, objective, levels.sign, levels.boundaries, scales)
+        beyond = beyond * scale
     frame, inside = level_steps(frame, objective, levels)
-    columns = [level_of(number, inside, levels).alias(LEVEL), finite(number, number - centre).alias(SUM)]
+    columns = [level_of(number, inside, levels).alias(LEVEL), finite(number, beyond).alias(SUM)]
     columns += [is_odd(number, odd).alias(key) for key, odd in ODD.items()]
     lazy: Any = nw.from_native(frame).lazy()
     squared = lazy.select(*columns).with_columns((nw.col(SUM) * nw.col(SUM)).alias(SQUARE))
@@ -83,7 +88,7 @@ def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
     tables[0, place] = found[ROWS]
     tables[1, place] = np.where(odd, np.nan, found[SUM])
     tables[2, place] = np.where(odd, np.inf, found[SQUARE])
-    return Moments(centres, tables[0, :-1].astype(np.int64), tables[1, :-1], tables[2, :-1])
+    return Moments(centres, tables[0, :-1].astype(np.int64), tables[1, :-1], tables[2, :-1], powers)
 
 
 def is_ranged(parameter: Parameter) -> bool:

@@ -14,7 +14,7 @@ from pedanova.base.kernel.selection import LEADING_BITS, Gathered, joined, pick_
 from pedanova.counting.countable import Recount, recut
 from pedanova.counting.counts import Counts
 from pedanova.counting.few_rows import FewRows
-from pedanova.counting.levels import SMALL, Levels, assemble, sought
+from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, rank_of
 from pedanova.errors import DataError
@@ -114,7 +114,7 @@ class Rescan:
         complete = every and look.numbers <= SMALL
         wanted = range(1, look.numbers + 1) if complete else sought(quantiles, ranks, look.numbers)
         values = self.values_at(wanted)
-        own = list(values.values()) if complete else []
+        own = list(values.values()) if complete else setting_apart(values, look.numbers, rows)
         levels = assemble(values, ranks, quantiles, direction=plan.direction, nan=plan.nan, values=own)
         return replace(levels, complete=complete)
 
