@@ -66,8 +66,8 @@ class Analysis(AnalysisRows):
         estimator: str = "auto",
         draws: int = DRAWS,
         seed: int = 0,
-        force: bool = False,
         of: str = "space",
+        force: bool = False,
     ) -> Importances:
         """Which parameters decide whether a row of the region is in the target, and how surely.
 

@@ -22,6 +22,7 @@ from pedanova.measures.surrogate.configurations import configurations_of
 from pedanova.measures.surrogate.evidence import Settings
 from pedanova.measures.surrogate.hull import hull_of
 from pedanova.measures.surrogate.learner import Lesson, learn
+from pedanova.measures.surrogate.points import FEWER_POINTS
 from pedanova.measures.surrogate.rungs import Rungs, Span, rungs_of
 from pedanova.measures.surrogate.sampler import sampler_of
 from pedanova.space.parameters import Space, children_of
@@ -30,7 +31,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 PValues: TypeAlias = Mapping[str, float]
 Asked: TypeAlias = tuple[Span, Span, bool, int]  # target, region, blocks, seed
 NO_BOX = "these rows are no box of the space that a model could be asked about"
-FEWER_POINTS = 2039  # of a quicker model; a prime
 LEAST_BOX = 200  # points of a box that suffice to ask a model there
 
 
@@ -116,7 +116,8 @@ class Knowledge:
         box = lesson.drawn.box(kept)
         if box.sum() < LEAST_BOX:
             return replace(lesson, drawn=None, objection=NO_BOX)
-        return replace(lesson, drawn=lesson.drawn.narrowed(box, self.rungs))
+        varying = self.rows.arrangement.names[: self.rows.arrangement.varying]
+        return replace(lesson, drawn=replace(lesson.drawn.narrowed(box, self.rungs), varying=varying))
 
     def spans_of(self, target: Mask, region: Mask) -> tuple[Span, Span] | None:
         """Rows of the table that are all rows between two objectives, as rungs; None where they are not."""

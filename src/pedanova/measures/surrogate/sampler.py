@@ -56,6 +56,8 @@ def sampler_of(learned: Configurations, kinship: Kinship) -> SamplerEvidence:
 def together_of(learned: Configurations, kinship: Kinship) -> float:
     """Correlation of how usual each value is, summed over pairs of columns that hardly tell each other."""
     columns = usual_values(learned.arrangement, learned.places)
+    if len(columns) < 2:
+        return 0.0
     apart = np.triu(kinship.told < APART, k=1)[np.ix_(list(columns), list(columns))]
     pairs = int(apart.sum())
     if pairs == 0:
