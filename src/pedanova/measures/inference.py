@@ -35,6 +35,7 @@ from pedanova.space.grid import Block, blocks_of
 DRAWS = 2000
 FOLDED = 64  # cells of a block that suffice for p-values; for intervals as many as the kernel needs
 FINEST, COARSEST = 160, 40
+HIDDEN = 0.5  # deviations of a share of nothing, by which more may be true than was found
 SAME_WIDTH = math.log(1.08)  # kernels closer than 8 % are taken for the same
 
 
@@ -212,17 +213,42 @@ class Shared:
         uniforms = rng.integers(0, STEPS, size=(draws, inside), dtype=np.uint16) if few else None
         return cls(uniforms, rng.standard_normal((draws, 2 * FINEST)))
 
+    def every_second(self, first: int) -> Shared:
+        return Shared(None if self.uniforms is None else self.uniforms[first::2], self.normals[first::2])
+
 
 def interval(
     contrast: Contrast, row: Importance, shared: Shared, baseline: str, smoothing: Smoothing, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Bounds of the share (95 %) and its deviation: drawn anew from densities pulled towards chance."""
+    """Bounds of the share (95 %) and its deviation: drawn anew from densities pulled towards chance.
+
+    The upper bound is drawn from densities pulled a little less: where next to nothing was found, the
+    share may still be what chance has hidden.
+    """
     inside, rows = row.n_target, row.n_region
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few to be drawn anew
         return (*interval_of_few(contrast, row, baseline), math.nan)
     folded, widths = fold_for_kernel(contrast, smoothing)
-    part = inside / rows
-    pull = shrinkage(row)
+    target, region = folded.target[None, :].astype(np.float64), folded.region[None, :].astype(np.float64)
+    raw, found = (float(of[0]) for of in folded_shares(folded, widths, target, region, baseline))
+    unit = 1.0 / (rows - 1 if baseline == "region" else rows - inside)
+    hidden = HIDDEN * math.sqrt(2.0 * unit * max(row.raw_share - row.share, unit))
+    believed = max(0.0, found)
+    drawn = [
+        renewed_shares(folded, widths, shrinkage(share, raw, inside), shared.every_second(i), baseline, rng)
+        for i, share in enumerate((believed, believed + hidden))
+    ]
+    plain = float(folded_shares(folded, widths, target, region, baseline, as_found=False)[1][0])
+    low, high = (np.percentile(of, at) + row.share - plain for of, at in zip(drawn, (2.5, 97.5), strict=True))
+    top = 1.0 if baseline == "region" else math.inf
+    return float(np.clip(low, 0.0, top)), float(np.clip(high, 0.0, top)), float(np.std(drawn[0]))
+
+
+def renewed_shares(
+    folded: Folded, widths: Sequence[float], pull: float, shared: Shared, baseline: str, rng: np.random.Generator
+) -> Reals:
+    """(draws,) Shares of rows drawn anew, the target's densities pulled towards the baseline."""
+    inside, rows = int(folded.target.sum()), int(folded.region.sum())
     known, wanted = folded.region / rows, folded.target / inside
     base = known if baseline == "region" else _uniform(folded)
     likely = pull * wanted + (1.0 - pull) * base
@@ -233,14 +259,9 @@ def interval(
         # A smoothed count is a sum of many: there the normal law serves even rare cells.
         smoothed = max(widths) > 0 and len(likely) <= 2 * FINEST
         rare, normals = (0.0, shared.normals) if smoothed else (RARE, None)
-        rest = np.maximum(known - part * likely, 0.0) * rows
+        rest = np.maximum(known - inside / rows * likely, 0.0) * rows
         others = poisson_counts(rest, draws, rng, rare=rare, normals=normals)
-    shares = bootstrap_shares(folded, widths, targets, targets + others, baseline)
-    target, region = (counts[None, :].astype(np.float64) for counts in (folded.target, folded.region))
-    moved = row.share - float(bootstrap_shares(folded, widths, target, region, baseline)[0])
-    low, high = np.percentile(shares, [2.5, 97.5]) + moved
-    top = 1.0 if baseline == "region" else math.inf
-    return float(np.clip(low, 0.0, top)), float(np.clip(high, 0.0, top)), float(np.std(shares))
+    return folded_shares(folded, widths, targets, targets + others, baseline)[1]
 
 
 def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple[float, float]:
@@ -259,11 +280,10 @@ def _uniform(folded: Folded) -> Reals:
     return np.concatenate([folded.base(slice(b.start, b.stop), "uniform") for b in folded.blocks])
 
 
-def shrinkage(row: Importance) -> float:
-    """How far densities keep their distance from the baseline, so that the share drawn is the one found."""
-    believed = max(0.0, row.share)
-    kept = math.sqrt(min(1.0, believed / row.raw_share)) if row.raw_share > 0 else 0.0
-    return min(kept, row.n_target / (row.n_target + 1.0))
+def shrinkage(believed: float, raw: float, inside: int) -> float:
+    """How far densities keep their distance from the baseline, so that the share drawn is the one believed."""
+    kept = math.sqrt(min(1.0, believed / raw)) if raw > 0 else 0.0
+    return min(kept, inside / (inside + 1.0))
 
 
 def fold_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Folded, list[float]]:
@@ -279,8 +299,14 @@ def fold_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Folded, l
     return Folded.of(contrast, steps), scaled
 
 
-def bootstrap_shares(folded: Folded, widths: Sequence[float], targets: Reals, regions: Reals, baseline: str) -> Reals:
-    """(draws,) Corrected shares where target and region are both drawn, by one fixed kernel."""
+def folded_shares(
+    folded: Folded, widths: Sequence[float], targets: Reals, regions: Reals, baseline: str, *, as_found: bool = True
+) -> tuple[Reals, Reals]:
+    """(draws,) Raw and corrected shares where target and region are both drawn, by one fixed kernel.
+
+    What is taken off is the scatter of the target's counts `as_found`, not that of a random target:
+    where one cell holds nearly all of the target, the others have no scatter to speak of.
+    """
     inside, rows = targets.sum(axis=1), np.maximum(regions.sum(axis=1), targets.sum(axis=1) + 1.0)
     square, noise = np.zeros(len(targets)), np.zeros(len(targets))
     for block, width in zip(folded.blocks, widths, strict=True):
@@ -289,12 +315,24 @@ def bootstrap_shares(folded: Folded, widths: Sequence[float], targets: Reals, re
             continue
         wanted, known = targets[:, cells] / inside[:, None], regions[:, cells] / rows[:, None]
         base = known if baseline == "region" else known.sum(axis=1)[:, None] * folded.prior[cells]
-        counted = known.mean(axis=0)[None, :] if baseline == "region" else wanted
-        own = base.mean(axis=0)[None, :] if baseline == "region" else base
+        counted = known if baseline == "region" else wanted
+        if baseline == "region" and as_found:
+            counted = scatter(targets[:, cells], regions[:, cells], (inside / rows)[:, None]) / inside[:, None]
         if width > 0:
             kernel = smoothing_matrix(_width(block), width)
-            wanted, base = wanted @ kernel, base @ kernel
-            counted, own = counted @ kernel**2, own @ kernel
+            wanted, base, counted = wanted @ kernel, base @ kernel, counted @ kernel**2
         square += summed_ratio(wanted**2, base)
-        noise += summed_ratio(counted, own)
-    return share_of(square - 1.0, noise, inside / (rows - inside), inside, rows, baseline)
+        noise += summed_ratio(counted, base)
+    odds = inside / (rows - inside)
+    return odds * (square - 1.0), share_of(square - 1.0, noise, odds, inside, rows, baseline)
+
+
+def scatter(targets: Reals, regions: Reals, part: Reals) -> Reals:
+    """Variance of each cell's target rows, were every row of the cell as likely to be one; over 1 - part.
+
+    A cell of a single row tells nothing of it: there a row is taken to be as likely as elsewhere.
+    """
+    several = regions > 1.5
+    spread = targets * np.maximum(regions - targets, 0.0) / np.where(several, regions - 1.0, 1.0)
+    found: Reals = np.where(several, spread, targets * (1.0 - part)) / (1.0 - part)
+    return found
