@@ -180,7 +180,7 @@ def test_rows_outside_the_space_are_modelled_apart() -> None:
 
 
 def test_a_target_that_the_points_cannot_tell_is_counted_with_its_interval() -> None:
-    found = pa.analyze(plain(800), "loss", space=FLOATS).importance(0.002, 0.005, force=True)
+    found = pa.analyze(plain(800), "loss", space=FLOATS).importance(0.0013, 0.0026, force=True)
     assert found.estimator == "counts"
     assert_sound(found)
 

@@ -300,8 +300,8 @@ def sampler_notes(
     if not names:
         return []
     if against == "region":
-        words = "as an adaptive sampler leaves them: importance refers to the rows at hand, not to the whole space"
-        return [Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}, {words}")]
+        words = "importance refers to the rows at hand, not to the whole space"
+        return [Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}: {words}")]
     far = f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
     words = "measures the sampler as well, and shares are not parts of a variance; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " is safe")]

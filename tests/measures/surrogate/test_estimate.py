@@ -99,7 +99,11 @@ class TestChoice:
 
     @pytest.mark.parametrize(
         "question",
-        [{"target": {"x": (0.2, 0.5)}}, {"target": np.arange(100) < 20}, {"target": 0.2, "region": "x + y < 1.2"}],
+        [
+            {"target": {"x": (0.2, 0.5)}},
+            {"target": np.arange(100) < 20},
+            {"target": 0.2, "region": uniform(100)["x"] + uniform(100)["y"] < 1.2},
+        ],
         ids=str,
     )
     def test_rows_that_are_no_part_of_the_space_are_counted(self, smooth: pa.Analysis, question: Table) -> None:

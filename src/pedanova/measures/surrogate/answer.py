@@ -112,26 +112,18 @@ def words_of(query: Query, asked: Answerer, objective: str) -> tuple[str, str]:
 
 
 def sampler_checks(query: Query, options: Options, found: Estimate, *, whole: bool) -> list[Note]:
-    """What an adaptive sampler means for this answer."""
-    known = query.known
-    if known is None:  # marginals alone must tell
-        near = rank(query.contrasts, smoothing=options.smoothing)
-        level = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
-        if options.baseline == "uniform":
-            return sampler_notes(level, near)
-        return sampler_notes(level, near, against="region") if whole else []
-    if not known.adaptive:
-        return []
+    """What it means for this answer that rows were not drawn evenly."""
+    adaptive = query.known is not None and query.known.adaptive
     if found.answerer is not None and found.answerer.of_space:
-        parts = (
-            "quantiles are parts of the space, as a model sees it; ",
-            Arg("of", "rows"),
-            " asks about the best trials",
-        )
-        return [Note("doubt", ADAPTIVE, *parts)]
-    if options.baseline == "uniform":
-        return [Note("doubt", ADAPTIVE, "against a uniform draw the sampler is measured as well")]
-    return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
+        words = "quantiles are parts of the space, as a model sees it; "
+        return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " asks about the best trials")]
+    if adaptive and options.baseline == "region":
+        return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
+    if options.baseline == "region" and (not whole or found.answerer is not None):
+        return []
+    near = rank(query.contrasts, smoothing=options.smoothing)
+    level = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
+    return sampler_notes(level, near, against=options.baseline)
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
