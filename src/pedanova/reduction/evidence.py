@@ -17,17 +17,17 @@ from pedanova.reduction.search import Search, best_part
 
 
 def evidence_of(search: Search, scene: Scene, box: Box, keep: float, surely: Sequence[str], folds: int) -> Evidence:
-    """The rows in so many folds, each judged by the bounds that the others choose for the same parameters."""
+    """The rows in so many folds, each judged by a box of the same size that the others choose."""
     rows = np.flatnonzero(search.counted)
     cells = search.cells()
     alike = configurations(cells, rows)  # what was tried twice must not judge itself
     fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
     held = np.zeros(len(rows), dtype=bool)
     places = {name: axis.place(cells[name][rows]) for name, axis in scene.cloud.axes.items()}
-    volumes = []
+    volumes, size = [], box.volume(scene.cloud)
     for fold in range(folds):
         others, names = scene.among(rows[fold_of != fold], surely)
-        there, here = others.bounds(names, keep), np.flatnonzero(fold_of == fold)
+        there, here = others.as_small(names, keep, size), np.flatnonzero(fold_of == fold)
         held[here] = there.holds({name: column[here] for name, column in places.items()})
         volumes.append(there.volume(others.cloud))
     reached = search.reached()
@@ -37,7 +37,7 @@ def evidence_of(search: Search, scene: Scene, box: Box, keep: float, surely: Seq
         kept=kept,
         inside=proportion_of(inside, reached[rows]).part,
         best=proportion_of(held, best_part(search.observed, reached)[rows]),
-        volume=box.volume(scene.cloud),
+        volume=size,
         enrichment=enrichment(search, scene, box, kept.part / float(np.mean(volumes))),
         rows=len(rows),
         estimator=scene.estimator,

@@ -29,6 +29,7 @@ FINEST = 10  # the target's best tenth decides, in the eyes of a model
 ENOUGH_BEST = 50  # rows in its best fifth from which on rows alone can tell where that lies
 ROWS_A_GROUP, FEWEST_GROUPS = 4, 5  # of an ordered parameter's values, where rows alone tell
 MOST_POINTS = 50_000  # rows that cuts are looked for in
+SAME_SIZE = 1.05
 OPINIONS = 8  # random halves of the rows, or some of a model's draws
 
 
@@ -66,6 +67,11 @@ class RowScene:
         """The box to which these parameters are cut, which are distinguishable from noise."""
         return choose(way_down(self.cloud, names), keep)
 
+    def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
+        """The box on the way down that is about as small as another one: fewer rows alone would leave it wider."""
+        boxes = way_down(self.cloud, names)
+        return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
+
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:  # noqa: ARG002  (where rows are even, all alike)
         """What is known of the part that is cut off."""
         return "elsewhere good rows are rare"
@@ -85,7 +91,7 @@ class ModelScene(RowScene):
         axes, places = laid_out(search.observed, cells)
         mass = chances(drawn, first, first + best, OPINIONS)
         plain = chances(drawn, first, last, 1)[:, 0]
-        return cls(search, Cloud(axes, places, mass, wider=plain), plain, influences(drawn))
+        return cls(search, Cloud(axes, places, mass, wider=plain), plain, influences(drawn, search.influence()))
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
         target = self.search.target
@@ -129,6 +135,9 @@ class TrialScene(RowScene):
         others = [name for name in self.cloud.axes if name not in names] if names else []
         box = trimmed(self.cloud, names, keep, self.tried)
         return Box({**box.left, **trimmed(self.wider, others, keep, self.tried).left}, box.kept)
+
+    def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
+        return self.bounds(names, keep)
 
     def elsewhere(self, name: str, groups: Sequence[int]) -> str:
         places = self.tried[name]
@@ -178,11 +187,12 @@ def chances(drawn: Drawn, first: int, last: int, opinions: int) -> Reals:
     return found
 
 
-def influences(drawn: Drawn) -> dict[str, float]:
-    """The most that each parameter may explain of which half of the space a point lies in, as the draws have it."""
+def influences(drawn: Drawn, of_model: Mapping[str, float]) -> dict[str, float]:
+    """The most that may depend on each parameter: of the model's function, and of which half a point lies in."""
     half = drawn.rungs.span(as_region(0.5, "target"), "minimize", of_space=True)
     every = (0, len(drawn.rungs))
     if not can_tell(drawn, half, every):
         return {}
     told = drawn_shares(drawn, half, every)
-    return dict(zip(told.names, told.interval()[1].tolist(), strict=True))
+    halves = dict(zip(told.names, told.interval()[1].tolist(), strict=True))
+    return {name: max(part, of_model.get(name, 1.0)) for name, part in halves.items()}

@@ -57,6 +57,11 @@ class Search:
             raise TypeError("a model of a part needs the rows")
         return self.query.known
 
+    def influence(self) -> Mapping[str, float]:
+        """How far each parameter alone may move the model's function."""
+        lesson = self.known().lesson(self.seed)
+        return {} if lesson is None else lesson.influence
+
     def drawn_without(self, rows: Rows) -> Drawn | None:
         """The table of a quicker model of some of the rows alone; None where they teach nothing."""
         every = self.known()

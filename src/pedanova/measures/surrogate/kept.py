@@ -78,6 +78,7 @@ def about_lesson(lesson: Lesson) -> dict[str, Any]:
         "together": lesson.sampler.together,
         "again": lesson.sampler.again,
         "drift": lesson.sampler.drift,
+        "repeated": lesson.sampler.repeated,
         "configurations": lesson.configurations,
         "objection": lesson.objection,
         "drawn": lesson.drawn is not None,
@@ -124,7 +125,7 @@ def lesson_in(about: Mapping[str, Any], space: Space, rungs: Rungs, arrays: Mapp
     drift = None if about["drift"] is None else float(about["drift"])
     return Lesson(
         skill=Skill(float(about["correlation"]), int(about["judged"])),
-        sampler=SamplerEvidence(float(about["together"]), float(about["again"]), drift),
+        sampler=SamplerEvidence(float(about["together"]), float(about["again"]), drift, bool(about["repeated"])),
         configurations=int(about["configurations"]),
         drawn=drawn_in(space, rungs, arrays) if about["drawn"] else None,
         objection=text_in(about["objection"]),

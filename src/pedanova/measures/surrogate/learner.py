@@ -12,7 +12,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -69,7 +70,8 @@ class Lesson:
     configurations: int
     drawn: Drawn | None
     objection: str = ""  # in words, where there is no table
-    settings: Settings | None = None  # of the process; not kept in files
+    settings: Settings | None = None  # of the process; not kept in files,
+    influence: Mapping[str, float] = field(default_factory=dict)  # nor how far each parameter alone may move it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +131,8 @@ def learn(
         scored = drawn_scores(material, scores, settings, rng)
         order = ordered(material, scored, scores, weights, settings, rng)
         drawn = tabled(material, places, order, weights, adaptive=sampler.adaptive)
-    return Lesson(skill, sampler, len(learned), drawn, settings=settings)
+    moved = dict(zip(drawn.varying, influences(material, settings), strict=True))
+    return Lesson(skill, sampler, len(learned), drawn, settings=settings, influence=moved)
 
 
 def is_complete(learned: Configurations) -> bool:
@@ -140,6 +143,15 @@ def is_complete(learned: Configurations) -> bool:
     inside = all(np.all(learned.places[:, j] < grid.cells) for j, grid in enumerate(grids))
     wanted = math.prod(grid.cells for grid in grids)
     return inside and len(learned) == wanted and bool(np.all(learned.repeats == learned.repeats[0]))
+
+
+def influences(material: Material, settings: Settings) -> list[float]:
+    """How much of a function of the process is told anew where one parameter alone is drawn anew, 0 to 1."""
+    near = material.points.near[::VORONOI]
+    gaps = (near - near[::-1]) ** 2
+    by_owner = np.stack([np.bincount(material.layout.owners, line) for line in gaps])
+    parts = 1.0 - (1.0 / (1.0 + settings.weights * by_owner)).mean(axis=0)
+    return [float(part) for part in parts]
 
 
 def scores_of(levels: Indices, weights: Reals) -> Reals:

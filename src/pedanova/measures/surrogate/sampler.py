@@ -24,7 +24,8 @@ from pedanova.space.grid import Grid
 from pedanova.space.parameters import Moving, Parameter, Space, parents_of
 
 Reals: TypeAlias = NDArray[np.float64]
-SURE = 3.3  # deviations beyond which chance is no explanation
+SURE = 4.0  # deviations beyond which chance is no explanation,
+LIKELY = 2.3  # and beyond which it is an unlikely one: enough where repeats cannot be chance
 APART = 0.2  # columns that tell each other less are held side by side: copies are no sampler's doing
 GROUPS = 12  # of a range, whose rows are counted
 
@@ -36,6 +37,7 @@ class SamplerEvidence:
     together: float  # rows are typical in several columns at once
     again: float  # better configurations were run more often
     drift: float | None  # the column that moves most with the number of the trial, all columns allowed for
+    repeated: bool = False  # configurations came again more often than columns that know nothing of each other allow
 
     @property
     def deviations(self) -> float:
@@ -44,13 +46,13 @@ class SamplerEvidence:
 
     @property
     def adaptive(self) -> bool:
-        return self.deviations > SURE
+        return self.deviations > SURE or (self.repeated and self.again > LIKELY)
 
 
 def sampler_of(learned: Configurations, kinship: Kinship) -> SamplerEvidence:
     """From the configurations, and the numbers of the trials where they are known."""
     drift = None if learned.trials is None else drift_of(learned, learned.trials)
-    return SamplerEvidence(together_of(learned, kinship), again_of(learned), drift)
+    return SamplerEvidence(together_of(learned, kinship), again_of(learned), drift, is_repeated(learned))
 
 
 def together_of(learned: Configurations, kinship: Kinship) -> float:
@@ -100,6 +102,17 @@ def grouped(grid: Grid, places: Places) -> NDArray[np.int64]:
 def again_of(learned: Configurations) -> float:
     """Rank correlation of being good with being run again."""
     return correlated(-mid_ranks(learned.levels), mid_ranks(learned.repeats))
+
+
+def is_repeated(learned: Configurations) -> bool:
+    """Whether more pairs of rows are of one configuration than columns would bring together that are independent."""
+    rows = len(learned.owner)
+    met = float((learned.repeats * (learned.repeats - 1)).sum()) / 2.0
+    alike = 1.0
+    for column in learned.places[learned.owner][:, : learned.arrangement.varying].T:
+        alike *= float(((np.bincount(column) / rows) ** 2).sum())
+    expected = alike * rows * (rows - 1) / 2.0
+    return met > expected + 5.0 * math.sqrt(expected) + 5.0
 
 
 def drift_of(learned: Configurations, trials: Reals) -> float:
