@@ -8,7 +8,9 @@ best 10 %. Every method sees the same sample, drawn uniformly or by Optuna's TPE
 
 Scores, mean over seeds: L1 error of the ratios, error of the summed share, Kendall's τ of the
 ranking, how often the first parameter is the right one, how often the 95 % interval of a share
-holds the truth, and how often a column of pure noise is called significant. Answers from fewer
+holds the truth (of all shares, and of those above 2 %), and how often a column of pure noise is called
+significant. Optuna is given lattices as ranges, as codes and as categories, with both of its baselines,
+and in each cell the one that errs least in the mean is its score. Answers from fewer
 than five target rows are shown too, but apart: there pedanova's counts refuse to answer.
 
 The raw scores go to ``DIR/accuracy.csv`` as they come; a run that is begun again goes on from there.
@@ -48,12 +50,15 @@ from contestants import (  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
 SIZES = (50, 100, 200, 500, 1000, 3000)
+SHOWN = ("auto", "counts", "optuna", "histogram", "forest")
 ALARM_SEEDS = 5  # seeds of which columns of noise are tried as well: that takes most of the time
 
 # --- one sample ------------------------------------------------------------------------------------
 
 HEADER = ["table", "sampler", "rows", "seed", "method", "question", "target_rows", "l1", "share_error", "tau",
-          "first", "covered", "seconds", "alarm"]  # fmt: skip
+          "first", "covered", "covered_large", "seconds", "alarm"]  # fmt: skip
+LARGE = 0.02  # a share that a reader would notice
+FOREST_SEEDS = 5  # a forest takes long, and is here for comparison only
 
 
 def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: int) -> list[list[object]]:
@@ -63,6 +68,8 @@ def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: in
     rows = sample(table, sampler, size, seed)
     lines: list[list[object]] = []
     for method, answer in METHODS.items():
+        if method == "forest" and seed >= FOREST_SEEDS:
+            continue
         start = time.perf_counter()
         for question, found, true in zip(QUESTIONS, answer(table, rows, list(QUESTIONS)), exact, strict=False):
             spent = time.perf_counter() - start
@@ -72,7 +79,7 @@ def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: in
     if seed < ALARM_SEEDS:
         for estimator, kind, question, alarm in false_alarms(table, rows, seed):
             place = [name, sampler, size, seed, estimator, f"{question[0]} in {question[1]}"]
-            lines.append([*place, target_rows(table, rows, question), *[""] * 6, f"{kind}:{int(alarm)}"])
+            lines.append([*place, target_rows(table, rows, question), *[""] * 7, f"{kind}:{int(alarm)}"])
     return lines
 
 
@@ -86,11 +93,14 @@ def scores(found: Answer, true: Reals, question: tuple[float, float]) -> list[ob
     shares = true * question[0] / (question[1] - question[0])
     error = "" if found.shares is None else float(np.maximum(found.shares, 0.0).sum() - shares.sum())
     covered: object = ""
+    large: object = ""
     if found.low is not None and found.high is not None:
-        covered = float(np.mean((found.low <= shares) & (shares <= found.high)))
+        held = (found.low <= shares) & (shares <= found.high)
+        covered = float(np.mean(held))
+        large = float(np.mean(held[shares > LARGE])) if np.any(shares > LARGE) else ""
     return [
         float(np.abs(found.ratios - right).sum()), error, kendall(found.ratios, right),
-        int(np.argmax(found.ratios) == np.argmax(right)), covered,
+        int(np.argmax(found.ratios) == np.argmax(right)), covered, large,
     ]  # fmt: skip
 
 
@@ -133,7 +143,7 @@ def read_lines(path: Path) -> list[list[str]]:
 
 
 def report(options: argparse.Namespace) -> None:
-    lines = [dict(zip(HEADER, line, strict=True)) for line in read_lines(options.output / "accuracy.csv")]
+    lines = at_its_best([dict(zip(HEADER, line, strict=True)) for line in read_lines(options.output / "accuracy.csv")])
     for sampler in options.samplers:
         for target, region in QUESTIONS:
             question = f"{target} in {region}"
@@ -141,9 +151,26 @@ def report(options: argparse.Namespace) -> None:
             how = "uniformly" if sampler == "uniform" else "by TPE"
             print(f"\n## {question}, sampled {how}: mean L1 error of the ratios\n")
             print_scores(mine, "l1")
+            print_means(mine)
             print_others(mine)
     print_alarms([ln for ln in lines if ln["alarm"]])
     draw(lines, options.output / "accuracy.png")
+
+
+def at_its_best(lines: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Optuna in the form and by the baseline that errs least in the mean of each cell, under its plain name."""
+    errors: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for ln in lines:
+        if ln["method"].startswith("optuna") and ln["l1"]:
+            errors[cell_of(ln)][ln["method"]].append(float(ln["l1"]))
+    best_form = {cell: min(found, key=lambda method: np.mean(found[method])) for cell, found in errors.items()}
+    kept = [ln for ln in lines if not ln["method"].startswith("optuna")]
+    mine = [ln for ln in lines if ln["method"] == best_form.get(cell_of(ln))]
+    return kept + [{**ln, "method": "optuna"} for ln in mine]
+
+
+def cell_of(line: dict[str, str]) -> tuple[str, ...]:
+    return tuple(line[key] for key in ("table", "sampler", "rows", "question"))
 
 
 def print_scores(lines: list[dict[str, str]], key: str) -> None:
@@ -153,7 +180,7 @@ def print_scores(lines: list[dict[str, str]], key: str) -> None:
         if ln[key] != "":
             groups[ln["table"], int(ln["rows"])][ln["method"]].append(float(ln[key]))
             few[ln["table"], int(ln["rows"])].append(int(ln["target_rows"]))
-    methods = [method for method in METHODS if any(method in found for found in groups.values())]
+    methods = [method for method in SHOWN if any(method in found for found in groups.values())]
     print(f"{'table':<28}{'rows':>6}{'seeds':>6}" + "".join(f"{m:>18}" for m in methods))
     for (name, size), found in sorted(groups.items()):
         if "auto" not in found:  # ties left no target inside the region
@@ -165,14 +192,31 @@ def print_scores(lines: list[dict[str, str]], key: str) -> None:
         print(f"{name:<28}{size:>6}{len(found['auto']):>6}{cells} {mark}")
 
 
-def print_others(lines: list[dict[str, str]]) -> None:
-    print(f"\n{'rows':>6} {'method':<18}{'share error':>12}{'tau':>8}{'first':>8}{'covered':>9}{'seconds':>9}")
+def print_means(lines: list[dict[str, str]]) -> None:
+    """Over the tables, each with the same say."""
     for size in sorted({int(ln["rows"]) for ln in lines}):
-        for method in METHODS:
+        by_method = []
+        for method in SHOWN:
+            cells: dict[str, list[float]] = defaultdict(list)
+            for ln in lines:
+                if ln["method"] == method and int(ln["rows"]) == size and ln["l1"]:
+                    cells[ln["table"]].append(float(ln["l1"]))
+            by_method.append(f"{np.mean([np.mean(v) for v in cells.values()]):>18.3f}" if cells else f"{'':>18}")
+        print(f"{'mean of the tables':<28}{size:>6}{'':>6}" + "".join(by_method))
+
+
+def print_others(lines: list[dict[str, str]]) -> None:
+    print(
+        f"\n{'rows':>6} {'method':<18}{'share error':>12}{'tau':>8}{'first':>8}{'covered':>9}{'> 2 %':>9}{'seconds':>9}"
+    )
+    for size in sorted({int(ln["rows"]) for ln in lines}):
+        for method in SHOWN:
             own = [ln for ln in lines if ln["method"] == method and int(ln["rows"]) == size and ln["l1"]]
             if own:
-                cells = [mean_of(own, key) for key in ("share_error", "tau", "first", "covered", "seconds")]
-                widths = (12, 8, 8, 9, 9)
+                cells = [
+                    mean_of(own, key) for key in ("share_error", "tau", "first", "covered", "covered_large", "seconds")
+                ]
+                widths = (12, 8, 8, 9, 9, 9)
                 print(f"{size:>6} {method:<18}" + "".join(f"{c:>{w}}" for c, w in zip(cells, widths, strict=True)))
 
 

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -183,7 +183,9 @@ def by_pedanova(
         in_order = [found[name] for name in table.names]
         yield Answer(
             np.array([row.ratio for row in in_order]),
-            *(np.array([getattr(row, key) for row in in_order]) for key in ("share", "low", "high")),
+            np.array([row.share for row in in_order]),
+            np.array([0.0 if row.low is None else row.low for row in in_order]),  # what never varied may be anything
+            np.array([1.0 if row.high is None else row.high for row in in_order]),
         )
 
 
@@ -194,25 +196,30 @@ def by_histogram(table: Table, rows: NDArray[np.int64], questions: list[tuple[fl
         yield Answer(ratios(found), found * target / (region - target))
 
 
-def study_of(table: Table, rows: NDArray[np.int64]) -> object:
-    """The sample as an Optuna user would have it: ranges for lattices."""
+def study_of(table: Table, rows: NDArray[np.int64], form: str) -> object:
+    """The sample as an Optuna user might have it: a lattice as a range, as whole-number codes, or as categories."""
     import optuna
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     kinds = {}
     for name, f in table.fields.items():
-        if "grid" not in f:
-            kinds[name] = CategoricalDistribution(f["choices"])
+        if "grid" not in f or form == "categories":
+            kinds[name] = CategoricalDistribution(f.get("grid") or f["choices"])
+        elif form == "codes":
+            kinds[name] = IntDistribution(0, len(f["grid"]) - 1)
         else:
             kind = IntDistribution if f["type"] == "int" else FloatDistribution
             kinds[name] = kind(f["low"], f["high"], log=bool(f["log"]))
     codes = table.at(rows)
+    coded = [form == "codes" and "grid" in f for f in table.fields.values()]
     study = optuna.create_study()
     study.add_trials(
         [
             optuna.trial.create_trial(
-                params={name: table.choices[j][code[j]] for j, name in enumerate(table.names)},
+                params={
+                    name: int(code[j]) if coded[j] else table.choices[j][code[j]] for j, name in enumerate(table.names)
+                },
                 distributions=kinds,
                 value=float(table.objective[row]),
             )
@@ -222,13 +229,15 @@ def study_of(table: Table, rows: NDArray[np.int64]) -> object:
     return study
 
 
-def by_optuna(table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]]) -> Iterator[Answer]:
+def by_optuna(
+    table: Table, rows: NDArray[np.int64], questions: list[tuple[float, float]], form: str, local: bool
+) -> Iterator[Answer]:
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
-    study = study_of(table, rows)
+    study = study_of(table, rows, form)
     for target, region in questions:
-        evaluator = PedAnovaImportanceEvaluator(target_quantile=target, region_quantile=region)
-        found = get_param_importances(study, evaluator=evaluator)
+        how = {"target_quantile": target, "region_quantile": region, "evaluate_on_local": local}
+        found = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator(**how))
         yield Answer(ratios(np.array([found.get(name, 0.0) for name in table.names])))
 
 
@@ -243,8 +252,11 @@ def by_forest(table: Table, rows: NDArray[np.int64], questions: list[tuple[float
 METHODS: dict[str, Callable[..., Iterator[Answer]]] = {
     "auto": lambda *given: by_pedanova(*given, "auto"),
     "counts": lambda *given: by_pedanova(*given, "counts"),
-    "surrogate": lambda *given: by_pedanova(*given, "surrogate"),
-    "optuna": by_optuna,
+    **{
+        f"optuna {form} {'region' if local else 'uniform'}": partial(by_optuna, form=form, local=local)
+        for form in ("ranges", "codes", "categories")
+        for local in (True, False)
+    },
     "histogram": by_histogram,
     "forest": by_forest,
 }

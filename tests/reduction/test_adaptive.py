@@ -130,7 +130,7 @@ def test_noise_is_left_alone_though_the_sampler_believed_in_it() -> None:
         reduced = pa.analyze(table, loss, space=SPACE).reduce(folds=0)
         uneven += any("not drawn evenly" in note for note in reduced.notes)
         changed += sum(row.after != row.before for row in reduced.rows)
-    assert uneven >= 4
+    assert uneven >= 2
     assert changed <= 0.05 * 8 * len(SPACE)
 
 
