@@ -180,6 +180,16 @@ def sorts_the_worst(rng: Generator, rows: int) -> Study:
     )
 
 
+def sorts_all_others(rng: Generator, rows: int) -> Study:
+    """`a` orders every row behind the best tenth, and does nothing for who is in it."""
+    columns = ranges(rng, rows, "abc")
+    loss = rng.normal(size=rows) + 1.5 * columns["c"]
+    end = np.quantile(loss, 0.1)
+    return Study(
+        columns, dict.fromkeys("abc", UNIT), np.where(loss > end, end + 5.0 * columns["a"], loss), ("a", "b"), ()
+    )
+
+
 def crossed(rng: Generator, rows: int) -> Study:
     """Two that matter only together, and one that matters alone."""
     columns = ranges(rng, rows, "abcd")
@@ -250,6 +260,7 @@ DESIGNS: dict[str, Design] = {
     "5 % active": rarely_active,
     "crowded": crowded,
     "sorts the worst": sorts_the_worst,
+    "sorts all others": sorts_all_others,
     "crossed": crossed,
     "TPE": after_tpe,
 }
