@@ -92,8 +92,11 @@ def test_a_box_its_condition_its_mask_and_its_rows_alone_say_the_same(
         assert all(a.importance(target, **COUNTS).rows == expected.rows for a in filtered)
     assert expected.rows[0].n_region == mask.sum()
     for region in (box, condition, mask):
-        assert analysis.profile(region).steps == alone.profile(estimator="counts").steps
-        assert analysis.densities("lr", 0.1, region).to_dict() == alone.densities("lr", 0.1).to_dict()
+        assert analysis.profile(region, estimator="counts").steps == alone.profile(estimator="counts").steps
+        assert (
+            analysis.densities("lr", 0.1, region, estimator="counts").to_dict()
+            == alone.densities("lr", 0.1, estimator="counts").to_dict()
+        )
     assert all(a.rows == mask.sum() and a.dropped == len(mask) - mask.sum() for a in filtered)
     whole = analysis.importance(mask, **COUNTS)
     assert analysis.importance(box, **COUNTS).rows == analysis.importance(condition, **COUNTS).rows == whole.rows
@@ -106,7 +109,10 @@ def test_smoothing_and_baseline_within_rows(analysis: pa.Analysis, trials: Trial
             analysis.importance(0.2, inside, **options, **COUNTS).rows
             == alone.importance(0.2, **options, **COUNTS).rows
         )  # type: ignore[arg-type]
-        assert analysis.profile(inside, **options).steps == alone.profile(**options, estimator="counts").steps  # type: ignore[arg-type]
+        assert (
+            analysis.profile(inside, **options, estimator="counts").steps
+            == alone.profile(**options, estimator="counts").steps
+        )  # type: ignore[arg-type]
 
 
 def test_quantiles_are_taken_within(analysis: pa.Analysis, trials: Trials, inside: np.ndarray) -> None:

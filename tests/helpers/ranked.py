@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import pedanova as pa
+from pedanova.counting.few_rows import few_rows
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows
 
 
@@ -15,7 +17,8 @@ def rows_of(
 ) -> RankedRows:
     """The study as the package reads it."""
     observed = pa.analyze(columns, objective, space=space, **options).observations
-    return ranked_rows(observed, np.arange(len(objective)), trials=trials)
+    few = few_rows(observed, np.arange(len(objective)))
+    return ranked_rows(observed.space, replace(few, trials=trials))
 
 
 def study(rows: int = 120, seed: int = 0) -> tuple[dict[str, Any], Any, dict[str, Any]]:

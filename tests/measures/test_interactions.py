@@ -232,12 +232,12 @@ class TestQuestions:
             assert a.interactions(target, cells=4).rows == plain.rows
         half = data["x2"] < 0.5
         for region in ("x2 < 0.5", {"x2": (0, 0.4999999)}, half):
-            found = a.interactions(0.1, region, cells=4)
+            found = a.interactions(0.1, region, cells=4, estimator="counts")
             assert found["x0", "x1"].significant
             inside = pa.analyze(
                 {key: column[half] for key, column in data.items()}, "loss", space=a.space, params=list(a.space)
             )
-            assert found.rows == inside.interactions(0.1, cells=4).rows
+            assert found.rows == inside.interactions(0.1, cells=4, estimator="counts").rows
         assert a.interactions("flag").target == "rows marked flag"
         assert a.interactions("flag and x2 < 0.5", "x2 < 0.5").region == "rows where x2 < 0.5"
         assert not any(row.significant for row in a.interactions("flag").rows)
@@ -254,7 +254,7 @@ class TestQuestions:
         assert all(row.interaction >= 0 for row in raw.rows)
         assert raw["x0", "x1"].interaction > a.interactions()["x0", "x1"].interaction
         assert a.interactions(seed=1).rows == a.interactions(seed=1).rows
-        p = [[row.p_value for row in a.interactions(seed=seed).rows] for seed in (1, 2)]
+        p = [[row.p_value for row in a.interactions(seed=seed, estimator="counts").rows] for seed in (1, 2)]
         assert p[0] != p[1]
         assert p[0] == pytest.approx(p[1], abs=0.25)
 
@@ -291,7 +291,8 @@ class TestQuestions:
         whole = pa.analyze(data | {"loss": loss}, "loss", params=names, where="x3 < 0.9", space=None)
         kept = ~np.isnan(loss) & (data["x3"] < 0.9)
         part = pa.analyze({key: column[kept] for key, column in data.items()}, "loss", space=whole.space)
-        assert whole.interactions().rows == part.interactions().rows
+        by_counts = {"estimator": "counts"}
+        assert whole.interactions(**by_counts).rows == part.interactions(**by_counts).rows
         assert whole.interactions("flag").rows == part.interactions(data["flag"][kept]).rows
 
 

@@ -37,7 +37,7 @@ class TestAnswer:
     def test_what_matters_is_told_from_noise(self, analysis: pa.Analysis) -> None:
         found = analysis.importance(**BY_COUNTS)
         assert [found[name].significant for name in ("lr", "optimizer", "momentum")] == [True, True, False]
-        assert found["lr"].p_value == 1 / 301
+        assert found["lr"].p_value < 0.001 < found["lr"].p_adjusted < 0.01
         assert found["lr"].low > 0.1
         assert found["momentum"].low == 0.0
 
@@ -77,7 +77,8 @@ class TestAnswer:
         trials["momentum"] = np.where(trials["optimizer"] == "sgd", trials["momentum"], np.nan)
         found = pa.analyze(trials, objective="loss").importance(**BY_COUNTS)
         assert found["momentum"].activity > 0
-        assert found["momentum"].significant  # that it is active at all tells the optimizer
+        assert not found["momentum"].significant  # that it is active at all is the optimizer's credit
+        assert found["optimizer"].significant
 
 
 class TestFewRows:

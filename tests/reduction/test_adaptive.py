@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
+from pedanova.counting.few_rows import few_rows
 from pedanova.data.regions import as_region
-from pedanova.measures.surrogate.sampling import cells_by_name
 from pedanova.reduction.adaptive import (
     LEAST,
     LEAST_OF_WHOLE,
@@ -139,7 +139,14 @@ def deciding(table: dict[str, Any], loss: Any, target: object = 0.1, **options: 
     assert observed is not None
     rows = np.arange(len(loss))
     reached = np.asarray(loss) <= np.quantile(loss, 0.1)
-    return leading(observed, cells_by_name(observed), rows, reached, as_region(target, "target"), **options)
+    return leading(
+        observed,
+        few_rows(observed, np.arange(len(observed))).cells,
+        rows,
+        reached,
+        as_region(target, "target"),
+        **options,
+    )
 
 
 def test_the_best_quarter_decides_and_the_whole_target_on_the_rest() -> None:
@@ -169,7 +176,7 @@ def test_what_judges_was_not_learned_from_under_another_number() -> None:
         {name: column[twice] for name, column in table.items()}, loss[twice], space=SPACE, repeats="all"
     ).observations
     assert observed is not None
-    alike = configurations(cells_by_name(observed), np.arange(120))
+    alike = configurations(few_rows(observed, np.arange(len(observed))).cells, np.arange(120))
     np.testing.assert_array_equal(alike[:60], alike[60:])
 
 
@@ -246,7 +253,7 @@ def fine_cloud(seed: int, rows: int) -> tuple[Cloud, dict[str, Any]]:
     table, loss = adaptive(max(rows, 30), seed)
     observed = pa.analyze(table, loss, space=SPACE).observations
     assert observed is not None
-    cells = cells_by_name(observed)
+    cells = few_rows(observed, np.arange(len(observed))).cells
     axes: dict[str, Axis] = {name: axis_of(name, grid_of(domain), SLICES) for name, domain in SPACE.items()}
     cloud = cloud_of(observed, cells, axes, np.arange(rows) % len(loss), np.random.default_rng(seed))
     return cloud, {name: axis.place(cells[name]) for name, axis in axes.items()}

@@ -16,7 +16,8 @@ import pedanova as pa
 from pedanova.cli.main import main
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
-from pedanova.measures.surrogate.model import fit_surrogate, refit_surrogate
+from pedanova.measures.surrogate.knowledge import Knowledge
+from pedanova.measures.surrogate.shares import drawn_shares
 from pedanova.reduction.boxes import Box, Cloud, axis_of, choose, runs, way_down
 from pedanova.reduction.domains import beyond, is_constant, middle, shrunk, widened
 from pedanova.reduction.result import Verdict
@@ -191,21 +192,22 @@ def search_of(a: pa.Analysis) -> Search:
     return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(a.rows, dtype=bool))
 
 
-@pytest.mark.slow
 def test_models_of_folds_are_near_those_fitted_anew() -> None:
-    """A warm start changes little: the same rows give about the same predictions."""
+    """A warm start changes little: the same rows give about the same shares."""
     table = drawn(150, seed=2)
-    observed = pa.analyze(table, loss_of(table), space=SPACE).observations
-    assert observed is not None
-    part = np.arange(0, 150, 5)
-    rest = np.setdiff1d(np.arange(150), part)
-    every = fit_surrogate(observed, np.arange(150))
-    again = refit_surrogate(every, observed, rest, seed=0, kinds=2, points=300)
-    anew = fit_surrogate(observed, rest)
-    assert again.drawn.shape == (300, 16)
-    np.testing.assert_array_equal(again.rows, rest)
-    assert np.corrcoef(again.expected, anew.expected)[0, 1] > 0.99
-    assert abs(again.correlation - anew.correlation) < 0.05
+    every = pa.analyze(table, loss_of(table), space=SPACE).known
+    assert isinstance(every, Knowledge)
+    rest = np.arange(150) % 5 > 0
+    again, anew = every.part(rest, seed=0).lesson(0), Knowledge(every.space, every.few.take(rest)).lesson(0)
+    assert again is not None
+    assert anew is not None
+    shares = []
+    for lesson in (again, anew):
+        assert lesson.drawn is not None
+        rungs = lesson.drawn.rungs
+        assert rungs.rows[-1] == 120
+        shares.append(drawn_shares(lesson.drawn, (0, 12), (0, len(rungs))).share(uneven=False))
+    assert shares[0] == pytest.approx(shares[1], abs=0.05)
 
 
 def test_one_parameter_must_be_sure_before_others_may_be_likely() -> None:

@@ -7,29 +7,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from pedanova.analysis.files import attachments_of, from_attachments
 from pedanova.analysis.options import QUESTION, documented
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.base.notes import added, in_order
-from pedanova.counting.contrasts import Contrast, counted_rows
+from pedanova.counting.contrasts import Contrast
+from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.merge import check_alike
-from pedanova.counting.nesting import few_rows_note
 from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import PairTally
 from pedanova.data.prepare import with_goal
-from pedanova.data.regions import Region, as_parts, as_region
+from pedanova.data.regions import as_parts, as_region
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.compare import Comparison, Measures, compare_measures
-from pedanova.measures.densities import Densities, densities_of
+from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
-from pedanova.measures.importance import Importances, chance_notes, rank, ranked, sampler_notes, sparse_notes
+from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.estimate import MOST_ROWS, Query, as_options, estimate
+from pedanova.measures.surrogate.answer import answered, spread_over
+from pedanova.measures.surrogate.estimate import Options, as_options
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Analysis(AnalysisRows):
         estimator: str = "auto",
         draws: int = DRAWS,
         seed: int = 0,
+        of: str = "space",
         force: bool = False,
     ) -> Importances:
         """Which parameters decide whether a row of the region is in the target, and how surely.
@@ -74,39 +75,11 @@ class Analysis(AnalysisRows):
         ----------
         {options}
         """
-        options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
+        options = as_options(baseline, smoothing, estimator, draws, seed, force=force, of=of)
         contrasts, words, notes = self.ask(target, region)
         whole = getattr(self._as_rows(region, "region"), "is_all", False)
-        found = estimate(self.asked(contrasts, target, region), options)
-        rows = ranked(found.rows)
-        checks = [*found.notes, *sparse_notes(contrasts), *chance_notes(rows)]
-        if baseline == "uniform":
-            checks += sampler_notes(rows, rank(contrasts, smoothing=smoothing))
-        elif found.estimator == "counts" and whole:
-            level = rank(contrasts, baseline="uniform", smoothing=smoothing)
-            checks += sampler_notes(level, rows, against="region")
-        few = [] if found.estimator == "surrogate" else few_rows_note(rows[0].n_target)
-        every = (*notes, *few, *checks)
-        return Importances(rows, *words, baseline, every, found.estimator, whole)  # type: ignore[arg-type]
-
-    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query:
-        """A question with all that can answer it."""
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        observed = self.observations
-        rows = np.empty(0, dtype=np.int64)
-        if observed is not None and self.rows <= MOST_ROWS:
-            rows = np.flatnonzero(counted_rows(observed, self.levels.nan))
-        by_objective = isinstance(wanted, Region) and isinstance(base, Region)
-        return Query(
-            contrasts=contrasts,
-            target=wanted if by_objective else None,  # type: ignore[arg-type]
-            region=base if by_objective else None,  # type: ignore[arg-type]
-            observed=observed,
-            count=self.rows,
-            rows=rows,
-            models=self._models,
-            own=self.levels.own,
-        )
+        query = self.asked(contrasts, target, region)
+        return answered(query, options, words, notes, objective=self.objective, whole=whole)
 
     def profile(
         self,
@@ -118,14 +91,14 @@ class Analysis(AnalysisRows):
         estimator: str = "auto",
         draws: int = 0,
         seed: int = 0,
+        of: str = "space",
     ) -> Profile:
         """Every parameter's importance for one target after the other: what `importance` says of each.
 
-        `ladder` names the targets, as quantiles of all rows. By default they are all that were counted;
-        a model, which takes a third of a second for each, is asked at five of the usual ones. The other
+        `ladder` names the targets, as quantiles; by default they are all that were counted. The other
         options are those of `importance`; intervals and p-values are found where `draws` are asked for.
         """
-        options = as_options(baseline, smoothing, estimator, draws, seed, force=True)
+        options = as_options(baseline, smoothing, estimator, draws, seed, force=True, of=of)
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
@@ -133,19 +106,35 @@ class Analysis(AnalysisRows):
         return ask_profile(self, base, parts, options)
 
     def densities(
-        self, name: str, target: object = 0.1, region: object = 1.0, smoothing: Smoothing = "auto"
+        self,
+        name: str,
+        target: object = 0.1,
+        region: object = 1.0,
+        smoothing: Smoothing = "auto",
+        *,
+        estimator: str = "auto",
+        seed: int = 0,
+        of: str = "space",
     ) -> Densities:
-        """How one parameter is spread in the target, in the region and over the space."""
+        """How one parameter is spread in the target, in the region and over the space; options as in `importance`."""
         if not isinstance(name, str) or name not in self.tallies:
             raise UnknownParameterError(unknown_name(name, tuple(self.tallies)))
-        return self.all_densities(target, region, smoothing)[name]
+        return self.all_densities(target, region, smoothing, estimator=estimator, seed=seed, of=of)[name]
 
     def all_densities(
-        self, target: object = 0.1, region: object = 1.0, smoothing: Smoothing = "auto"
+        self,
+        target: object = 0.1,
+        region: object = 1.0,
+        smoothing: Smoothing = "auto",
+        *,
+        estimator: str = "auto",
+        seed: int = 0,
+        of: str = "space",
     ) -> dict[str, Densities]:
-        """`densities` of every parameter, the rows asked for once."""
+        """`densities` of every parameter, asked of whoever answers `importance`."""
+        options = as_options("region", smoothing, estimator, 0, seed, force=True, of=of)
         contrasts, words, _ = self.ask(target, region)
-        return {c.name: densities_of(c, smoothing=smoothing, words=words) for c in contrasts}
+        return spread_over(self.asked(contrasts, target, region), options, words, objective=self.objective)
 
     def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.
@@ -178,7 +167,9 @@ class Analysis(AnalysisRows):
         cells: object = "auto",
         corrected: bool = True,
         params: Iterable[str] | None = None,
+        estimator: str = "auto",
         seed: int = 0,
+        of: str = "space",
     ) -> Interactions:
         """What every two parameters explain together about being in the target, beyond the sum of both.
 
@@ -192,17 +183,24 @@ class Analysis(AnalysisRows):
             Whether what chance would explain is taken off.
         params
             The parameters to pair; None for all.
+        estimator, of
+            As in `importance`; p-values are those of the rows.
         seed
             Of the draws behind the p-values.
         """
         options = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            found = self.within(region).interactions(target, **options)  # type: ignore[arg-type]
+            inner = self.within(region)
+            found = inner.interactions(target, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
             return replace(found, region=str(base))
         observed = self._observed()
-        contrasts, words, notes = self.ask(target, region)
-        found = find_pairs(observed, self._codes(wanted, base), contrasts, threads=self.threads, **options)
+        meant = self.meant(target, region, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
+        contrasts, words, notes = self.ask(meant.target, meant.region)
+        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        codes, told = self._codes(wanted, base), meant.pairs_told()
+        found = find_pairs(observed, codes, contrasts, threads=self.threads, told=told, **options)
+        words = meant.words or words
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
 
     def pair(
@@ -222,6 +220,9 @@ class Analysis(AnalysisRows):
     def _count_pairs(
         self, names: Sequence[str] | None, target: object, region: object, cells: object
     ) -> tuple[dict[str, Contrast], PairTally]:
+        self._observed()
+        meant = self.meant(target, region, Options())
+        target, region = meant.target, meant.region
         contrasts, _, _ = self.ask(target, region)
         chosen = {c.name: c for c in choose(contrasts, names)}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
@@ -323,12 +324,28 @@ class Analysis(AnalysisRows):
     def __radd__(self, other: object) -> Analysis:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # so that sum([...]) works
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tallies, not the data, to a small file; `load` reads it."""
+    def save(self, path: str | os.PathLike[str], *, rows: bool = False, model: bool = True) -> None:
+        """Write the tallies to a small file; `load` reads it, and answers as this analysis does.
+
+        Parameters
+        ----------
+        path
+            Where to; a file that is there is replaced.
+        rows
+            Keep the rows themselves too (up to a million), so that masks, conditions, pairs and
+            `reduce` can be asked of the file. Without them none of their settings is in it.
+        model
+            Keep what few rows (up to 5,000) tell beyond their counts: the model's table of points, and
+            the p-values of the usual questions and of those asked so far.
+        """
         from pedanova.counting.store import Stored, write_tallies
 
         kept = (self.objective, self.dropped, self.levels, self.tallies, self.notes)
-        write_tallies(path, Stored(*kept, moments=self._moments_to_keep()))
+        attachments = {}
+        if rows or model:
+            observed = self._observed() if rows else None
+            attachments = attachments_of(observed, self.known, self.levels.direction, self._attached)
+        write_tallies(path, Stored(*kept, moments=self._moments_to_keep(), attachments=attachments))
 
     def report(
         self,
@@ -370,4 +387,4 @@ def load(path: str | os.PathLike[str]) -> Analysis:
 
     stored = read_tallies(path)
     kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
-    return Analysis(*kept, _moments=stored.moments)
+    return Analysis(*kept, _moments=stored.moments, **from_attachments(stored))

@@ -193,8 +193,8 @@ QUESTION = (
     Option(
         "estimator", "auto",
         '``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, asked all over the space, '
-        'right where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it predicts; the notes say '
-        "what was taken and why.",
+        'right where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it predicts rows that it has '
+        "not seen; the notes say what was taken and why.",
         "counts of the rows, a model for few rows, or whichever is nearer the truth (default)",
         choices=("auto", "counts", "surrogate"),
     ),
@@ -205,6 +205,12 @@ QUESTION = (
     Option(
         "seed", 0, "Of the draws: the same seed gives the same numbers.",
         "of everything random (default 0)", metavar="N", type=int,
+    ),
+    Option(
+        "of", "space",
+        'What quantiles are parts of after an adaptive sampler: ``"space"``, as a model sees it, or ``"rows"``, the '
+        "best of the trials, which counts answer. Where rows were drawn evenly, both are the same.",
+        "after an adaptive sampler: quantiles of the space (default) or of the rows", choices=("space", "rows"),
     ),
     Option(
         "force", False,

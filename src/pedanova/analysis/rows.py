@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pedanova.base.attachments import Attachment
 from pedanova.base.html import HtmlTable, draw
 from pedanova.base.notes import Note
 from pedanova.base.terminal_text import printable
@@ -21,7 +22,6 @@ from pedanova.counting.contrasts import (
     Slice,
     codes_of_levels,
     codes_of_rows,
-    counted_rows,
     from_codes,
     from_tallies,
     rows_in,
@@ -29,6 +29,7 @@ from pedanova.counting.contrasts import (
 )
 from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
 from pedanova.counting.counts import Tallies
+from pedanova.counting.few_rows import counted_rows, few_rows
 from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
@@ -39,6 +40,9 @@ from pedanova.data.prepare import reordered
 from pedanova.data.regions import Region, as_region
 from pedanova.data.rowsets import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
+from pedanova.measures.surrogate.answer import Meant, meant_by
+from pedanova.measures.surrogate.estimate import MOST_ROWS, Options, Query
+from pedanova.measures.surrogate.knowledge import Knowledge, Known
 from pedanova.space.parameters import Space
 from pedanova.space.words import in_words
 
@@ -55,7 +59,8 @@ class AnalysisRows:
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
     _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
-    _models: dict[object, Any] = field(default_factory=dict, repr=False)  # fitted when first asked
+    _known: Known | None = field(default=None, repr=False)  # where it is not learned from the rows
+    _attached: Attachment | None = field(default=None, repr=False)  # where that was read from
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
     _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
 
@@ -123,19 +128,34 @@ class AnalysisRows:
         known = self._moments is not None or self.observations is not None
         return self.moments if known and not self.levels.several else None
 
+    @cached_property
+    def known(self) -> Known | None:
+        """What few rows tell beyond their counts; None where there are many, or they are no longer at hand."""
+        if self._known is not None or self._source is None or self.rows > MOST_ROWS:
+            return self._known
+        few = self._source.few()
+        return None if few is None else Knowledge(self.space, few)
+
     def within(self, rows: object) -> Self:
         """The same analysis of some of the rows only; levels are cut anew inside them."""
         base = self._as_rows(rows, "region")
         observed = self._observed()
-        mask = rows_in(base, observed, counted_rows(observed, self.levels.nan))
+        counted = counted_rows(observed, self.levels.nan)
+        mask = rows_in(base, observed, counted)
+        if np.array_equal(mask, counted) and self.levels.own:
+            return self
         if mask.sum() < 2:
             raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
         key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest()
         if key not in self._recounts:
             self._recounts.clear()  # as in `_recount`
-            self._recounts[key] = self._like(reordered(replace(observed, keep=mask, restricted=True)))
-        inner: Self = self._recounts[key]
-        return inner
+            inner = self._like(reordered(replace(observed, keep=mask, restricted=True)))
+            if isinstance(self.known, Knowledge):
+                few = few_rows(observed, np.flatnonzero(mask))
+                inner = replace(inner, _known=Knowledge(self.space, few, around=self.known))
+            self._recounts[key] = inner
+        found: Self = self._recounts[key]
+        return found
 
     def first(self, rows: int) -> Self:
         """The same analysis of the first rows only, as if the trials had ended there."""
@@ -181,6 +201,34 @@ class AnalysisRows:
         sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
+
+    def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query:
+        """A question with all that can answer it."""
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
+            return self.within(region).asked(contrasts, target, 1.0)
+        known = self.known
+        alone = restricted(self.observations) and not (isinstance(known, Knowledge) and known.around is not None)
+        query = Query(
+            contrasts=contrasts,
+            target=None,
+            region=None,
+            levels=self.levels,
+            count=self.rows,
+            known=known,
+            objection="rows chosen by a mask, a box or a condition do not stand for the space" if alone else "",
+        )
+        if isinstance(wanted, Region) and isinstance(base, Region):
+            return replace(query, target=wanted, region=base)
+        observed = self._observed()
+        counted = counted_rows(observed, self.levels.nan)
+        masks = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
+        fixed = known.spans_of(*masks) if isinstance(known, Knowledge) else None
+        return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
+
+    def meant(self, target: object, region: object, options: Options) -> Meant:
+        """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""
+        return meant_by(self.asked([], target, region), options, target, region, objective=self.objective)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
@@ -233,6 +281,11 @@ class AnalysisRows:
             self._recounts[cuts] = source.recut(self.levels, cuts)
         recount: Recount = self._recounts[cuts]
         return recount
+
+
+def restricted(observed: Observations | None) -> bool:
+    """Whether rows were left out by their place."""
+    return observed is not None and observed.restricted
 
 
 def first(tallies: Tallies) -> Tally:

@@ -40,7 +40,7 @@ def run_analyze(options: argparse.Namespace) -> int:
     with opened(options) as a:
         found = a.importance(*questions_of(options), **estimation(options))
         if options.save:
-            a.save(options.save)
+            a.save(options.save, rows=options.save_rows)
         if options.report:
             write_report(a, options.report, options)
         if options.format == "text":
@@ -68,7 +68,8 @@ def run_interactions(options: argparse.Namespace) -> int:
     with opened(options) as a:
         cells = options.cells if options.cells == "auto" else as_float(options.cells)
         whole = int(cells) if isinstance(cells, float) and cells.is_integer() else options.cells
-        found = a.interactions(*questions_of(options), cells=whole, seed=options.seed)
+        how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
+        found = a.interactions(*questions_of(options), cells=whole, **how)
         if options.format == "text":
             drawn = draw_interactions(found, most=options.top, **look(options))
             answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
@@ -85,7 +86,8 @@ def run_densities(options: argparse.Namespace) -> int:
             if name not in a.space:
                 raise UnknownParameterError(unknown_name(name, tuple(a.space), most=3))
         target, region = questions_of(options)
-        every = a.all_densities(target, region, parse_smoothing(options.smoothing))
+        how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
+        every = a.all_densities(target, region, parse_smoothing(options.smoothing), **how)
         ranked = None
         if options.format == "text" or not options.names:
             ranked = a.importance(target, region, **estimation(options))

@@ -72,6 +72,6 @@ def region_of(options: argparse.Namespace) -> Region | str | dict[str, Any]:
 
 def estimation(options: argparse.Namespace) -> dict[str, Any]:
     """How the numbers are to be found."""
-    names = ("baseline", "estimator", "draws", "seed", "force")
+    names = ("baseline", "estimator", "of", "draws", "seed", "force")
     found = {name: getattr(options, name) for name in names if hasattr(options, name)}
     return found | {"smoothing": parse_smoothing(options.smoothing)}

@@ -92,6 +92,9 @@ DASK = own("dask", None, "let the workers of this Dask cluster read the files", 
 OUTPUT = own("output", None, "write there instead of to the terminal", group="output", metavar="FILE")
 FORMAT = own("format", "text", "how to print (default text)", group="output", choices=FORMATS, type=as_form)
 SAVE = own("save", None, "keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE")
+SAVE_ROWS = own(
+    "save_rows", False, "keep the rows in it too, so that the file can be asked everything", group="output", flag=True
+)
 REPORT = own("report", None, "write an HTML report as well", group="output", metavar="FILE")
 PAGE = own("output", "report.html", "where to (default report.html)", group="output", metavar="FILE")
 TITLE = own("title", None, "above the page (default: the name of the source)", group="output", metavar="TEXT")
@@ -99,11 +102,7 @@ OPEN = own("open", False, "show it in the browser", group="output", flag=True)
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
 LADDER = own(
-    "ladder",
-    None,
-    "targets, such as 0.01,0.1 (default: all that were counted; a model is asked at five)",
-    metavar="T,T,…",
-    several=True,
+    "ladder", None, "targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
 )
 CELLS = own("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
 KEEP = own(
@@ -119,7 +118,7 @@ BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)"
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), BOX]
-MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "draws", "seed")]
+MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of", "draws", "seed")]
 FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
@@ -155,7 +154,7 @@ COMMANDS = (
         "analyze",
         "rank the hyperparameters of a table of trials",
         ANALYZE_EXAMPLES,
-        (*FULL, SAVE, REPORT, FORMAT, OUTPUT, THREADS),
+        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, THREADS),
     ),
     Command(
         "profile",
@@ -174,7 +173,16 @@ COMMANDS = (
         "interactions",
         "pairs of parameters that matter together",
         INTERACTIONS_EXAMPLES,
-        (*QUESTION, CELLS, BY_NAME["seed"], *ROWS, TOP, FORMAT, OUTPUT, THREADS),
+        (
+            *QUESTION,
+            CELLS,
+            *(BY_NAME[name] for name in ("estimator", "of", "seed")),
+            *ROWS,
+            TOP,
+            FORMAT,
+            OUTPUT,
+            THREADS,
+        ),
         SOURCE_HELP,
     ),
     Command(

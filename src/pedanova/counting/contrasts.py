@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.arrays import count_codes, kept_codes
+from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.nesting import Range
 from pedanova.counting.tally import Tally
@@ -21,6 +22,7 @@ from pedanova.data.regions import Direction, Region, as_region, sign_of
 from pedanova.data.rowsets import RowSet, cut_at
 from pedanova.errors import QueryError
 from pedanova.space.grid import Grid, grid_of
+from pedanova.space.parameters import children_of
 
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
 Codes: TypeAlias = NDArray[np.uint8]  # (rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere
@@ -34,6 +36,7 @@ class Contrast:
     grid: Grid
     target: Counts
     region: Counts
+    child: bool = False  # a parent among the parameters tells whether it has a value: that is the parent's credit
 
     @property
     def varies(self) -> bool:
@@ -42,8 +45,10 @@ class Contrast:
 
 
 def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> list[Contrast]:
+    children = children_of({name: tally.parameter for name, tally in tallies.items()})
     return [
-        Contrast(name, tally.grid, tally.between(*target), tally.between(*region)) for name, tally in tallies.items()
+        Contrast(name, tally.grid, tally.between(*target), tally.between(*region), name in children)
+        for name, tally in tallies.items()
     ]
 
 
@@ -99,8 +104,9 @@ def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) 
 def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Contrast]:
     """One more pass over the columns."""
     counted = count_codes(observed, codes, 2, threads=threads)
+    children = children_of(observed.space)
     return [
-        Contrast(name, grid_of(parameter), counted[name][0][0], counted[name][0].sum(axis=0))
+        Contrast(name, grid_of(parameter), counted[name][0][0], counted[name][0].sum(axis=0), name in children)
         for name, parameter in observed.space.items()
     ]
 
@@ -120,12 +126,6 @@ def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region 
     target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
     check_rows(target, region, wanted, base)
     return np.where(target, 0, np.where(region, 1, 2)).astype(np.uint8)
-
-
-def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
-    """(rows,) True where a row counts."""
-    counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
-    return counted & ~np.isnan(observed.ranked) if nan == "drop" else counted
 
 
 def rows_in(rows: Region | RowSet, observed: Observations, counted: Mask) -> Mask:

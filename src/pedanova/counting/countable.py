@@ -11,6 +11,7 @@ import numpy as np
 
 from pedanova.base.notes import Count, Note, added, in_order
 from pedanova.counting.counts import Counts, Tallies
+from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import LADDER, LARGEST_TALLIES, SHORT_LADDER, SMALL, Levels, as_ladder
 from pedanova.counting.moments import Moments
 from pedanova.counting.tally import Tally
@@ -45,6 +46,7 @@ class Countable(Protocol):
     def count(self, levels: Levels) -> Counts: ...
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount: ...
     def constant(self) -> float | None: ...  # the objective of all rows, where it is the same
+    def few(self) -> FewRows | None: ...  # the rows that count, one by one; None where they cannot be had
     def describe_outside(self, name: str, parameter: Parameter, /) -> str: ...  # the first such row
 
 

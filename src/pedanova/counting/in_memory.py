@@ -14,6 +14,7 @@ from pedanova.base.kernel.selection import Survey, survey_rows
 from pedanova.counting.arrays import count_codes, kept_codes
 from pedanova.counting.countable import Recount, recut
 from pedanova.counting.counts import Counts
+from pedanova.counting.few_rows import FewRows, counted_rows, few_rows
 from pedanova.counting.levels import Levels, cut_levels
 from pedanova.data.column import count_nan
 from pedanova.data.observations import Observations, describe_outside
@@ -82,6 +83,9 @@ class InMemory:
         low, high = np.fmin.reduce(values), np.fmax.reduce(values)
         varies = low != high or (self.nan == "worst" and count_nan(values))
         return None if varies else float(low)
+
+    def few(self) -> FewRows:
+        return few_rows(self.observed, np.flatnonzero(counted_rows(self.observed, self.nan)))
 
     def describe_outside(self, name: str, parameter: Parameter) -> str:
         return describe_outside(self.observed.table[name], self.observed.columns[name], parameter)

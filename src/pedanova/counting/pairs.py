@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,8 @@ class PairTally:
 
     names: tuple[str, ...]
     groups: Mapping[str, Groups] = field(repr=False)
-    target: NDArray[np.int64] = field(repr=False)  # (pairs, width, width)
-    region: NDArray[np.int64] = field(repr=False)
+    target: NDArray[Any] = field(repr=False)  # (pairs, width, width) rows, or a mean number of points
+    region: NDArray[Any] = field(repr=False)
 
     def __post_init__(self) -> None:
         shape = (len(self.pairs), self.width, self.width)

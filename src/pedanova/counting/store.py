@@ -7,7 +7,8 @@ Layout, all numbers little-endian::
     uint32    length of the header
     header    JSON (UTF-8): objective, levels, space, notes, length of every block
     blocks    zlib: thresholds (float64), then counts (int64) and sums (float64) of each parameter,
-              then the moments of the objective (float64), if they are known
+              then the moments of the objective (float64), if they are known, then the arrays
+              of what is attached: what few rows tell beyond their counts, the rows themselves
     uint32    CRC-32 of everything before
 
 docs/file-format.md describes every field.
@@ -18,9 +19,8 @@ from __future__ import annotations
 import math
 import os
 import re
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.attachments import Attachment, attached, count_of, packed, unpacked
 from pedanova.base.framing import framed, unframed, write_whole
 from pedanova.base.notes import Note
 from pedanova.counting.levels import MAX_LEVELS, Levels
@@ -39,9 +40,9 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
 MAGIC = b"\x89PEDA\r\n\x1a"
-READABLE = (1, 2, 3)
+READABLE = (1, 2, 3, 4)
+ATTACHABLE = ("known", "rows")
 TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
-ZLIB_BEST = 1040  # zlib never shrinks data by more than about this factor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +55,7 @@ class Stored:
     tallies: Mapping[str, Tally]
     notes: tuple[Note, ...]
     moments: Moments | None = None  # files of version 1 have none
+    attachments: Mapping[str, Attachment] = field(default_factory=dict)  # "known", "rows"; from version 4 on
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -85,7 +87,9 @@ def to_bytes(stored: Stored) -> bytes:
         arrays += [tally.counts, tally.sums]
     if stored.moments is not None:
         arrays.append(np.stack([stored.moments.sums, stored.moments.squares]))
-    blocks = [zlib.compress(array.astype(array.dtype.newbyteorder("<")).tobytes(), 6) for array in arrays]
+    blocks = [packed(array) for array in arrays]
+    for attachment in stored.attachments.values():
+        blocks += attachment.blocks()
     header = {
         "objective": stored.objective,
         "direction": levels.direction,
@@ -100,6 +104,7 @@ def to_bytes(stored: Stored) -> bytes:
         "space": Space({name: tally.parameter for name, tally in stored.tallies.items()}).to_dict(),
         "notes": [note.to_dict() for note in stored.notes],
         "moments": stored.moments is not None,
+        "attachments": {name: one.described() for name, one in stored.attachments.items()},
         "scaled": stored.moments is not None and bool(stored.moments.powers.any()),
         "blocks": [len(block) for block in blocks],
     }
@@ -121,7 +126,9 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
     count = as_count(header["levels"], "levels", most=MAX_LEVELS)
     sizes = as_list(header["blocks"], "blocks")
     spread = as_truth(header.get("moments", False), "moments")  # version 1 does not know them
-    if len(sizes) != 1 + 2 * len(space) + spread or count < 1 or not space:
+    more = attachments_in(header)
+    own = 1 + 2 * len(space) + spread
+    if len(sizes) != own + sum(count_of(one, name) for name, one in more.items()) or count < 1 or not space:
         raise FormatError(f"lists {len(sizes)} blocks for {len(space)} parameters")
     reader = Blocks(rest, [as_count(size, "blocks", most=len(rest)) for size in sizes])
     levels = decode_levels(header, reader.take(0, "<f8", (count,)))
@@ -135,7 +142,8 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
     moments = None
     if spread:
         scaled = as_truth(header.get("scaled", False), "scaled")  # versions 1 and 2 do not know it
-        moments = decode_moments(levels, tallies, reader.take(-1, "<f8", (2, count)), scaled=scaled)
+        moments = decode_moments(levels, tallies, reader.take(own - 1, "<f8", (2, count)), scaled=scaled)
+    rest_of = iter(reader.blocks[own:])
     return Stored(
         objective=as_text(header["objective"], "objective"),
         dropped=as_count(header["dropped"], "dropped", most=2**62),
@@ -143,7 +151,16 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
         tallies=tallies,
         notes=tuple(map(Note.from_dict, as_list(header["notes"], "notes"))),
         moments=moments,
+        attachments={name: attached(one, rest_of, name) for name, one in more.items()},
     )
+
+
+def attachments_in(header: Mapping[str, Any]) -> dict[str, Any]:
+    """What is attached, described; versions before 4 know of none."""
+    more = header.get("attachments", {})
+    if not isinstance(more, dict) or any(name not in ATTACHABLE for name in more):
+        raise FormatError(f"has attachments {sorted(more)!r} where {', '.join(ATTACHABLE)} may be")
+    return more
 
 
 def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels:
@@ -177,31 +194,16 @@ def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[
 
 
 class Blocks:
-    """Compressed blocks; a block never unfolds to more than its shape needs."""
+    """Compressed blocks, one after the other."""
 
     def __init__(self, content: memoryview, sizes: list[int]) -> None:
         ends = np.cumsum([0, *sizes]).tolist()
         if ends[-1] != len(content):
             raise FormatError(f"holds {len(content)} bytes of blocks where {ends[-1]} are listed")
-        self._blocks = [content[start:stop] for start, stop in pairwise(ends)]
+        self.blocks = [content[start:stop] for start, stop in pairwise(ends)]
 
     def take(self, i: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        wanted = math.prod(shape) * 8
-        block = self._blocks[i]
-        if wanted > ZLIB_BEST * len(block) + 64:
-            raise FormatError(f"block {i} of {len(block)} bytes cannot hold {wanted}")
-        unfolder = zlib.decompressobj()
-        try:
-            content = unfolder.decompress(block, wanted)
-        except zlib.error:
-            raise FormatError(f"block {i} is damaged") from None
-        if (
-            len(content) != wanted
-            or unfolder.unconsumed_tail
-            or not (unfolder.eof or unfolder.decompress(b"", 1) == b"")
-        ):
-            raise FormatError(f"block {i} does not have the {wanted} bytes it should")
-        return np.frombuffer(content, dtype=dtype).reshape(shape)
+        return unpacked(self.blocks[i], dtype, shape, f"block {i}")
 
 
 def as_fraction(value: object) -> Fraction:

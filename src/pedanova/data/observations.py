@@ -35,6 +35,7 @@ class Observations:
     keep: Mask | None = None  # rows that count; None = all
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in no row
     restricted: bool = False  # rows were chosen by their place, so they do not stand for the whole space
+    trials: NDArray[Any] | None = None  # (rows,) number of the trial, where it is known
 
     def __len__(self) -> int:
         return len(self.goals[0].values)

@@ -27,6 +27,7 @@ from pedanova.data.regions import Region
 from pedanova.data.repeats import average, configurations, first_rows
 from pedanova.data.request import Request, complete
 from pedanova.data.rowsets import RowSet, as_rows, cut_at
+from pedanova.data.trial_order import trial_numbers
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch
 from pedanova.space.values import LARGEST_INT
@@ -42,6 +43,7 @@ class ChosenRows:
     fates: Fates | None  # None: all count, and levels know what to do with NaN
     notes: tuple[Note, ...]
     where: Region | RowSet | None = None
+    restricted: bool = False  # by their place: some that would count do not
 
     @property
     def keep(self) -> Mask | None:
@@ -55,11 +57,13 @@ def choose_rows(columns: Columns, rows: int, request: Request) -> ChosenRows:
         return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.policies, threads=request.threads)))
     fates = decide_fates(goals, columns, request.policies, state=request.state, feasible=request.feasible)
     where = None if request.where is None else as_rows(request.where, "where", columns, rows)
+    restricted = False
     if isinstance(where, RowSet):
         left = fates.keep & where.mask
+        restricted = not np.array_equal(left, fates.keep)
         note = Note("rows", f"only {where.words} count: ", Count(left.sum()), " of ", Count(len(left)))
         fates = replace(fates, keep=left, notes=(*fates.notes, note))
-    return ChosenRows(goals, fates, (*fates.notes, *_infinite_notes(goals, fates.undecided)), where)
+    return ChosenRows(goals, fates, (*fates.notes, *_infinite_notes(goals, fates.undecided)), where, restricted)
 
 
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:
@@ -86,7 +90,7 @@ def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
     elif fates.worst.any():
         order = fates.ordered(rows.goals[0].values)
     keep = None if fates.keep.all() else fates.keep
-    return replace(observed, order=order, keep=keep, restricted=rows.where is not None)
+    return replace(observed, order=order, keep=keep, restricted=rows.restricted)
 
 
 def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Note, ...]]:
@@ -101,6 +105,8 @@ def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Not
     if request.repeats != "all" and rows.fates is not None:
         records, rows, choice = _collapse(records, rows, choice, request)
     observed = place(rows, choice.space, records.columns)
+    trials = trial_numbers(records.columns, records.rows, ordered=records.account.ordered)
+    observed = replace(observed, trials=trials)
     if isinstance(rows.where, Region):
         observed = _within_region(observed, rows.where)
     return observed, (*records.notes, *choice.notes)
@@ -204,11 +210,13 @@ def _within_region(observed: Observations, region: Region) -> Observations:
             f': {len(observed.goals)} objectives have no one value; write "{column} <= …"',
         )
     mask: Mask = cut_at(observed.ranked, observed.keep, region, observed.direction)
+    before = np.ones(len(mask), dtype=bool) if observed.keep is None else observed.keep
     left = int(mask.sum())
     if left < 2:
         raise QueryError(f"where leaves {'one row' if left else 'no row'} ({region}); choose a wider region")
     note = Note("rows", f"only {region} count: ", Count(left), " of ", Count(len(mask)))
-    return replace(observed, keep=mask, notes=(note, *observed.notes))
+    restricted = not np.array_equal(mask, before)
+    return replace(observed, keep=mask, restricted=restricted, notes=(note, *observed.notes))
 
 
 def with_goal(observed: Observations, objective: str, nan: str) -> Observations:

@@ -30,6 +30,7 @@ class Account:
     feasible: str | None = None  # a boolean column
     where: str | None = None  # rows to use unless the user says otherwise, such as "budget == 50"
     repeats: RepeatPolicy = "all"
+    ordered: bool = False  # rows are trials in the order in which they were run
 
 
 @dataclass(frozen=True, slots=True, eq=False)

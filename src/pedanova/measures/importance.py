@@ -18,7 +18,7 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Printed, show_percent
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError, listed
-from pedanova.measures.share import ShareTable, share_of, summed_ratio, with_ratios
+from pedanova.measures.share import ShareTable, share_of, summed_ratio
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, blocks_of
@@ -33,12 +33,16 @@ class Importance:
     """One parameter's row.
 
     ratio
-        Its part of the sum of `variance` over all parameters (the paper's HPI ratio).
+        Its part of the sum of `share` over all parameters, shares below zero counting as zero.
     share
         Fraction of the variance of "is this row in the target?" that it explains alone,
         corrected for what chance would explain. May fall below zero for a useless parameter.
+        Where a parent in the table decides whether it has a value, only what the value explains:
+        that it has one is the parent's.
     raw_share
-        The same without the correction.
+        Without the correction, and with all that being active explains.
+    raw_ratio
+        Its part of the sum of `variance` over all parameters: the paper's plug-in HPI ratio.
     divergence
         PED: how far the target's density is from the baseline's (chi-square divergence).
     variance
@@ -53,10 +57,11 @@ class Importance:
     low, high
         A 95 % interval of `share`, None where none was asked for.
     p_value
-        How often a target drawn at random from the region would make this parameter look as
-        important.
+        How often chance alone would make this parameter look as important for this target in this region.
+    p_adjusted
+        The same, adjusted for the number of parameters (Holm).
     significant
-        Whether it is distinguishable from noise, all parameters taken together (Holm, level 0.05).
+        Whether it is distinguishable from noise: whether `p_adjusted` is at most 0.05.
     varied
         False where it had one value in all of the rows that answer (those of the region; all, where a
         model is used). Nothing can be said about it then: its numbers are 0, interval and p-value None.
@@ -78,8 +83,10 @@ class Importance:
     low: float | None = None
     high: float | None = None
     p_value: float | None = None
+    p_adjusted: float | None = None
     significant: bool | None = None
     varied: bool = True
+    raw_ratio: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,6 +101,7 @@ class Importances(ShareTable[Importance]):
     notes: tuple[Note, ...] = ()
     estimator: str = "counts"  # or "surrogate"
     whole: bool = True  # whether the region is all rows
+    trials: tuple[Importance, ...] = ()  # after an adaptive sampler: what its best trials share, against a uniform draw
 
     @property
     def is_conditional(self) -> bool:
@@ -112,6 +120,9 @@ class Importances(ShareTable[Importance]):
         if self.is_sure:
             columns.append(("95 % interval", [" … ".join(interval_ends(row) or ()) for row in rows]))
             columns.append(("p", [p_in_words(row) for row in rows]))
+        if self.trials:
+            shared = {row.name: row for row in self.trials}
+            columns.append(("in best trials", [known_percent(shared[name], shared[name].ratio) for name in names]))
         columns.append(("divergence", [divergence_in_words(row) for row in rows]))
         if self.is_conditional:
             columns.append(("by activity", [activity_in_words(row) for row in rows]))
@@ -153,9 +164,9 @@ def interval_ends(row: Importance) -> tuple[str, str] | None:
 
 def p_in_words(row: Importance) -> str:
     """The p-value, with ~ where the parameter is not distinguishable from noise; or why there is none."""
-    if row.p_value is None:
+    if row.p_adjusted is None:
         return "" if row.varied else NEVER
-    return f"{'' if row.significant else '~ '}{show_p(row.p_value)}"
+    return f"{'' if row.significant else '~ '}{show_p(row.p_adjusted)}"
 
 
 def show_p(p_value: float) -> str:
@@ -179,30 +190,49 @@ def rank(
 
 def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
     """The rows with their ratios, most important first; what never varied stands last."""
-    return tuple(sorted(with_ratios(rows), key=lambda row: (not row.varied, -row.variance)))
+    # Sums that no order of the columns moves.
+    total, spread = math.fsum(max(0.0, row.share) for row in rows), math.fsum(row.variance for row in rows)
+    with_both = [
+        replace(
+            row,
+            ratio=max(0.0, row.share) / total if total > 0 else 0.0,
+            raw_ratio=row.variance / spread if spread > 0 else 0.0,
+        )
+        for row in rows
+    ]
+    return tuple(sorted(with_both, key=lambda row: (not row.varied, -row.share)))
 
 
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
     """One parameter's numbers, its ratio still open. Target rows are rows of the region."""
     inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
     if not contrast.varies:
-        return replace(importance_of(contrast.name, inside, rows, [ONE_CELL], "region"), varied=False)
+        return unvaried(contrast.name, inside, rows)
     pieces = [piece_of(contrast, block, baseline, smoothing) for block in blocks_of(contrast.grid)]
-    return importance_of(contrast.name, inside, rows, pieces, baseline)
+    return importance_of(contrast.name, inside, rows, pieces, baseline, child=contrast.child)
 
 
-def importance_of(name: str, inside: int, rows: int, pieces: Sequence[Piece], baseline: str) -> Importance:
-    """What the pieces of all regimes add up to."""
+def unvaried(name: str, inside: int, rows: int) -> Importance:
+    """Of a parameter that had one value: nothing can be said."""
+    return replace(importance_of(name, inside, rows, [ONE_CELL], "region"), varied=False)
+
+
+def importance_of(
+    name: str, inside: int, rows: int, pieces: Sequence[Piece], baseline: str, *, child: bool = False
+) -> Importance:
+    """What the pieces of all regimes add up to; the share of a `child` is what its value does."""
     part = inside / rows
     value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
     activity = not_noise(sum(piece.share_of_square for piece in pieces) - 1.0)
     divergence = value + activity
     noise = sum(piece.noise for piece in pieces)
     odds = part / (1.0 - part)
+    kept = sum(piece.kept_noise for piece in pieces)
+    credited, chance = (value, noise - kept + 1.0) if child else (divergence, noise)
     return Importance(
         name=name,
         ratio=0.0,
-        share=float(share_of(divergence, noise, odds, inside, rows, baseline)),
+        share=float(share_of(credited, chance, odds, inside, rows, baseline)),
         raw_share=odds * divergence,
         divergence=divergence,
         variance=part**2 * divergence,
@@ -270,8 +300,8 @@ def sampler_notes(
     if not names:
         return []
     if against == "region":
-        words = "as an adaptive sampler leaves them: importance refers to the rows at hand, not to the whole space"
-        return [Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}, {words}")]
+        words = "importance refers to the rows at hand, not to the whole space"
+        return [Note("doubt", f"the rows themselves are far from uniform in {listed(names, most=3)}: {words}")]
     far = f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
     words = "measures the sampler as well, and shares are not parts of a variance; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " is safe")]
@@ -284,11 +314,12 @@ class Piece:
     square: float  # Σ target² / base over its cells
     share_of_square: float  # α² / β: what remains if the cells inside the regime are not told apart
     noise: float  # Σ_ij S_ij² π_j / base_i
+    kept_noise: float  # the same if the cells inside the regime are not told apart
     width: float
 
 
-NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0)
-ONE_CELL = Piece(1.0, 1.0, 1.0, 0.0)  # all rows in it
+NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0, 0.0)
+ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
 
 
 def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing) -> Piece:
@@ -310,5 +341,6 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
         square=float(summed_ratio(smooth(wanted, width) ** 2, base)),
         share_of_square=reached**2 / active,
         noise=float(summed_ratio(squared_smooth(counted, width), base)),
+        kept_noise=1.0 if baseline == "region" else reached / active,
         width=width,
     )

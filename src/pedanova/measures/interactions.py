@@ -8,7 +8,7 @@ on each other it is less, and the difference is their redundancy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 
@@ -88,6 +88,7 @@ class Interactions(PairTable[Interaction]):
     cells: int  # of each parameter, at most
     corrected: bool
     notes: tuple[Note, ...] = ()
+    estimator: str = "counts"  # or "surrogate"; p-values are those of the rows
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return columns_of(self.rows) | {"significant": [row.significant for row in self.rows]}
@@ -125,15 +126,22 @@ def find_pairs(
     params: object,
     seed: object,
     threads: int,
+    told: Callable[[Mapping[str, Groups]], PairTally] | None = None,
 ) -> Interactions:
-    """Count and measure; codes are 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
+    """Count and measure; codes are 0 in the target, 1 elsewhere in the region, 2 elsewhere.
+
+    Where a model answers, it has `told` how its points lie in the same coarse cells.
+    """
     start = as_whole(seed, "seed")
     chosen = choose(contrasts, params)
     most = as_cells(cells, int(chosen[0].target.sum()))
-    tally = tally_pairs(observed, codes, groups_of(chosen, most), threads=threads)
-    rows = measure_pairs(tally, corrected=bool(corrected), seed=start, threads=threads)
+    groups = groups_of(chosen, most)
+    tally = tally_pairs(observed, codes, groups, threads=threads)
+    shown = tally if told is None else told(groups)
+    rows = measure_pairs(tally, shown, corrected=bool(corrected), seed=start, threads=threads)
     never = never_notes([c.name for c in chosen if not c.varies], "nothing can be said about pairs with them")
-    return Interactions(rows, "", "", most, bool(corrected), (*pair_notes(rows, most), *never))
+    by = "counts" if told is None else "surrogate"
+    return Interactions(rows, "", "", most, bool(corrected), (*pair_notes(rows, most), *never), by)
 
 
 def as_cells(cells: object, target_rows: int) -> int:
@@ -170,11 +178,14 @@ def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
 
 
 def measure_pairs(
-    tally: PairTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
+    tally: PairTally, shown: PairTally | None = None, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """A row for every pair, the largest interaction first."""
+    """A row for every pair, the largest interaction first; `shown` has the shares where it is another tally."""
     design = design_of(tally.region)
-    parts = shares_of(design, tally.target, corrected=corrected)
+    if shown is None or shown is tally:
+        parts = shares_of(design, tally.target, corrected=corrected)
+    else:
+        parts = shares_of(design_of(shown.region), shown.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
     columns = [*parts, p, holm(p, tested(tally.region))]
     rows = [Interaction(*pair, *(float(column[i]) for column in columns)) for i, pair in enumerate(tally.pairs)]

@@ -14,12 +14,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.counting.few_rows import lower_is_better
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Region
-from pedanova.measures.surrogate.gaussian import Reals
-from pedanova.measures.surrogate.model import lower_is_better
-from pedanova.measures.surrogate.sampling import CellsByName, uniform_cells
+from pedanova.measures.chance.ranked_rows import arranged
+from pedanova.measures.share import Reals
+from pedanova.measures.surrogate.points import uniform_points
 from pedanova.reduction.boxes import Axis, Box, Cloud, Groups, choose, way_down
+from pedanova.space.grid import Cells
+from pedanova.space.parameters import Space
 
 Rows: TypeAlias = NDArray[np.int64]
 BEST, LEAST = 4, 10  # of the target's configurations the best quarter decides, at least ten
@@ -29,7 +32,8 @@ SLICES = 100  # of a range: such trials lie closer together than a twentieth
 GAPS = 2  # between the rows that decide, by which ranges are widened
 MOST_ROWS = 50_000  # up to which configurations that were tried twice are looked for
 OPINIONS = 8  # random halves of what decides
-SPACE_POINTS = 4000  # that tell how often each parameter has a value
+SPACE_POINTS = 4093  # that tell how often each parameter has a value; a prime
+CellsByName: TypeAlias = Mapping[str, Cells]
 
 
 def configurations(cells: CellsByName, rows: Rows) -> Rows:
@@ -72,12 +76,19 @@ def cloud_of(
 ) -> Cloud:
     """The rows that decide, held against the space."""
     places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
-    anywhere = uniform_cells(observed.space, cells, SPACE_POINTS, rng)
+    anywhere = space_points(observed.space, cells)
     active = {name: float(np.mean(axis.place(anywhere[name]) >= 0)) for name, axis in axes.items()}
     halves = (rng.random((len(deciding), OPINIONS)) < 0.5).astype(np.float64)
     mass = halves / np.maximum(halves.sum(axis=0), 1e-300)
     whole: Reals = np.full(len(deciding), 1.0 / len(deciding))
     return Cloud(axes, places, mass, unit=1.0 / len(deciding), active=active, whole=whole)
+
+
+def space_points(space: Space, cells: CellsByName) -> CellsByName:
+    """Uniform points of the space."""
+    rows = len(next(iter(cells.values())))
+    arrangement = arranged(space, cells, np.zeros(rows, dtype=np.int64))
+    return arrangement.cells(uniform_points(arrangement, arrangement.places(cells), count=SPACE_POINTS))
 
 
 def having(cloud: Cloud, name: str) -> int:

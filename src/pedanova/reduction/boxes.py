@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.surrogate.gaussian import Reals
+from pedanova.measures.share import Reals
 from pedanova.space.grid import Cells, Grid
 
 MOST_GROUPS = 20  # of an ordered parameter's cells

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pedanova.measures.surrogate.gaussian import Reals
+from pedanova.measures.share import Reals
 from pedanova.reduction.boxes import Axis
 from pedanova.space.grid import Grid
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal

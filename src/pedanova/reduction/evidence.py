@@ -17,7 +17,7 @@ from pedanova.reduction.search import Search, best_part
 
 
 def evidence_of(search: Search, scene: Scene, box: Box, keep: float, surely: Sequence[str], folds: int) -> Evidence:
-    """The rows in so many folds, each judged by the bounds that the others choose."""
+    """The rows in so many folds, each judged by the bounds that the others choose for the same parameters."""
     rows = np.flatnonzero(search.counted)
     cells = search.cells()
     alike = configurations(cells, rows)  # what was tried twice must not judge itself
@@ -32,8 +32,10 @@ def evidence_of(search: Search, scene: Scene, box: Box, keep: float, surely: Seq
         volumes.append(there.volume(others.cloud))
     reached = search.reached()
     kept = proportion_of(held, reached[rows])
+    inside = box.holds(places)
     return Evidence(
         kept=kept,
+        inside=proportion_of(inside, reached[rows]).part,
         best=proportion_of(held, best_part(search.observed, reached)[rows]),
         volume=box.volume(scene.cloud),
         enrichment=enrichment(search, scene, box, kept.part / float(np.mean(volumes))),

@@ -43,8 +43,7 @@ def reduce_space(
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
     options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
     importances = a.importance(target, **options)
-    by_model = importances.estimator == "surrogate"
-    local = cache(lambda: local_p_values(a, search, options, by_model=by_model))
+    local = cache(lambda: local_p_values(a, search, options))
     with one_thread():
         scene = scene_of(search, importances)
         p_values = [1.0 if row.p_value is None else row.p_value for row in importances.rows]
@@ -73,14 +72,14 @@ def check_folds(folds: object) -> int:
     return folds
 
 
-def local_p_values(a: Asks, search: Search, options: dict[str, Any], *, by_model: bool) -> Mapping[str, float] | None:
+def local_p_values(a: Asks, search: Search, options: dict[str, Any]) -> Mapping[str, float] | None:
     """Does a parameter lead to the target's best half, among thrice as many rows? None where it cannot be asked."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
         return None
     part = target.high or 1
     half, around = part / 2, min(1, part * 3)
-    if by_model:
+    if search.query.known is not None:
         return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
     try:
         importances = a.importance(half, around, **options)

@@ -78,6 +78,8 @@ class Evidence:
     kept, best
         The part of the target's rows that lie inside, and of its best fifth; each row is judged
         by bounds found without it.
+    inside
+        The part of the target's rows that lie inside the very bounds that are printed.
     volume
         The part of the space that is left, on each parameter's own scale; parameters that were
         fixed do not count.
@@ -92,6 +94,7 @@ class Evidence:
 
     kept: Proportion
     best: Proportion
+    inside: float
     volume: float
     enrichment: float | None
     rows: int

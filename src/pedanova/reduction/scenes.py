@@ -6,6 +6,7 @@ tenth; where rows are many, or an adaptive sampler chose them, they tell it them
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
@@ -13,12 +14,12 @@ from typing import ClassVar, Self
 import numpy as np
 
 from pedanova.data.observations import Observations
-from pedanova.data.regions import Region
+from pedanova.data.regions import Region, as_region
 from pedanova.measures.importance import Importances
-from pedanova.measures.surrogate.gaussian import Reals
-from pedanova.measures.surrogate.model import Surrogate
-from pedanova.measures.surrogate.sampling import CellsByName
-from pedanova.reduction.adaptive import LEAST_OF_WHOLE, SLICES, WHOLE, cloud_of, leading, trimmed
+from pedanova.measures.share import Reals
+from pedanova.measures.surrogate.drawn import Drawn
+from pedanova.measures.surrogate.shares import can_tell, drawn_shares
+from pedanova.reduction.adaptive import LEAST_OF_WHOLE, SLICES, WHOLE, CellsByName, cloud_of, leading, trimmed
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.reduction.search import Rows, Search, best_part
 from pedanova.space.grid import grid_of
@@ -28,8 +29,7 @@ FINEST = 10  # the target's best tenth decides, in the eyes of a model
 ENOUGH_BEST = 50  # rows in its best fifth from which on rows alone can tell where that lies
 ROWS_A_GROUP, FEWEST_GROUPS = 4, 5  # of an ordered parameter's values, where rows alone tell
 MOST_POINTS = 50_000  # rows that cuts are looked for in
-FOLD_KINDS, FOLD_POINTS = 4, 1000  # of the models of a part of the rows
-OPINIONS = 8  # random halves of the rows, where no model has opinions of its own
+OPINIONS = 8  # random halves of the rows, or some of a model's draws
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,29 +78,21 @@ class ModelScene(RowScene):
     estimator = "surrogate"
 
     @classmethod
-    def by(cls, search: Search, model: Surrogate, target: Region) -> Self:
-        inside = model.inside(target, search.observed.direction, model.drawn)
-        best, part = inside, inside.mean()
-        if target.cuts(search.observed.direction)[0] is None and part > 0:
-            best = model.drawn <= np.quantile(model.drawn, part / FINEST, axis=0)
-        points, kinds = next(iter(model.points.values())).shape
-        cells = {name: column.T.reshape(-1) for name, column in model.points.items()}
+    def by(cls, search: Search, drawn: Drawn, target: Region) -> Self:
+        first, last = drawn.ends(drawn.rungs.span(target, search.observed.direction))
+        best = math.ceil((last - first) / FINEST) if first == 0 else last - first
+        cells = {name: drawn.cells(name) for name in drawn.space}
         axes, places = laid_out(search.observed, cells)
-        each = best.reshape(points, kinds, -1).mean(axis=2)
-        mass = np.zeros((points * kinds, kinds))
-        for kind in range(kinds):
-            mass[kind * points : (kind + 1) * points, kind] = each[:, kind]
-        mass /= np.maximum(mass.sum(axis=0), 1e-300)
-        plain = inside.reshape(points, kinds, -1).mean(axis=2).T.reshape(-1)
-        plain = plain / max(plain.sum(), 1e-300)
-        return cls(search, Cloud(axes, places, mass, wider=plain), plain, influences(model))
+        mass = chances(drawn, first, first + best, OPINIONS)
+        plain = chances(drawn, first, last, 1)[:, 0]
+        return cls(search, Cloud(axes, places, mass, wider=plain), plain, influences(drawn))
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
-        search, target = self.search, self.search.target
-        if not isinstance(target, Region):
+        target = self.search.target
+        drawn = self.search.drawn_without(rows) if isinstance(target, Region) else None
+        if drawn is None or not isinstance(target, Region):
             return RowScene.among(self, rows, names)
-        model = search.model_without(rows, kinds=FOLD_KINDS, points=FOLD_POINTS)
-        return ModelScene.by(search, model, target), search.beyond_noise_by(model, list(self.cloud.axes))
+        return ModelScene.by(self.search, drawn, target), names
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -109,28 +101,24 @@ class TrialScene(RowScene):
 
     tried: Mapping[str, Groups]  # every row's groups
     wider: Cloud  # the whole target
-    by_model: bool  # whether a model tells which parameters are noise
     even = False
     spread = "the rest of it holds good trials, too, or was hardly tried"
 
     @classmethod
-    def by(cls, search: Search, rows: Rows, target: Region, *, by_model: bool) -> Self:
+    def by(cls, search: Search, rows: Rows, target: Region) -> Self:
         observed, cells, reached = search.observed, search.cells(), search.reached()
         best = leading(observed, cells, rows, reached, target)
         whole = leading(observed, cells, rows, reached, target, (WHOLE, LEAST_OF_WHOLE))
         axes, tried = laid_out(observed, {name: column[rows] for name, column in cells.items()}, SLICES)
         rng = np.random.default_rng([search.seed, 5])
         cloud, wider = (cloud_of(observed, cells, axes, deciding, rng) for deciding in (best, whole))
-        return cls(search, cloud, cloud.pooled, tried=tried, wider=wider, by_model=by_model)
+        return cls(search, cloud, cloud.pooled, tried=tried, wider=wider)
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
         search, target = self.search, self.search.target
         if not isinstance(target, Region):
             raise TypeError("rows picked one by one are held against the other rows")
-        if self.by_model:
-            model = search.model_without(rows, kinds=1, points=1)
-            names = search.beyond_noise_by(model, list(self.cloud.axes))
-        return TrialScene.by(search, rows, target, by_model=self.by_model), names
+        return TrialScene.by(search, rows, target), names
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
         """The box to which parameters are cut; all of them, if any of these is distinguishable from noise.
@@ -157,8 +145,8 @@ def scene_of(search: Search, importances: Importances) -> Scene:
     if not isinstance(search.target, Region):
         return RowScene.of(search, rows)
     if not search.is_even(rows):
-        return TrialScene.by(search, rows, search.target, by_model=by_model)
-    return ModelScene.by(search, search.model(), search.target) if by_model else RowScene.of(search, rows)
+        return TrialScene.by(search, rows, search.target)
+    return ModelScene.by(search, search.drawn(), search.target) if by_model else RowScene.of(search, rows)
 
 
 def groups_for(rows: int) -> int:
@@ -178,14 +166,23 @@ def laid_out(
     return axes, {name: axis.place(cells[name]) for name, axis in axes.items()}
 
 
-def influences(model: Surrogate) -> dict[str, float]:
-    """How much of the function may change where one parameter alone is drawn anew, as a part of its variance."""
-    features = model.features
-    other = np.random.default_rng(0).permutation(len(features))
-    parts: dict[str, float] = {}
-    for d, owner in enumerate(features.owners):
-        gap = features.values[:, d] - features.values[other, d]
-        distance = gap**2 if features.sizes[d] == 0 else (gap != 0).astype(np.float64)
-        part = 1.0 - float(np.mean(np.exp(-model.weights[:, d : d + 1] * distance), axis=1).min())
-        parts[owner] = max(parts.get(owner, 0.0), part)
-    return parts
+def chances(drawn: Drawn, first: int, last: int, opinions: int) -> Reals:
+    """(points, opinions) How often each point lies between two places of the order, as a part of all that do.
+
+    Every opinion is that of some of the draws.
+    """
+    mass = np.zeros((len(drawn), opinions))
+    for draw, order in enumerate(drawn.order):
+        mass[order[first:last], draw % opinions] += 1.0
+    found: Reals = mass / np.maximum(mass.sum(axis=0), 1e-300)
+    return found
+
+
+def influences(drawn: Drawn) -> dict[str, float]:
+    """The most that each parameter may explain of which half of the space a point lies in, as the draws have it."""
+    half = drawn.rungs.span(as_region(0.5, "target"), "minimize", of_space=True)
+    every = (0, len(drawn.rungs))
+    if not can_tell(drawn, half, every):
+        return {}
+    told = drawn_shares(drawn, half, every)
+    return dict(zip(told.names, told.interval()[1].tolist(), strict=True))

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import rows_in
+from pedanova.data.cells import cells_of
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, sign_of
 from pedanova.data.rowsets import RowSet
-from pedanova.measures.inference import DRAWS
 from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
-from pedanova.measures.surrogate.blend import UNEVEN, unevenness
-from pedanova.measures.surrogate.estimate import Query, as_options, fitted
-from pedanova.measures.surrogate.model import Surrogate, refit_surrogate
-from pedanova.measures.surrogate.residuals import residual_p_values
-from pedanova.measures.surrogate.sampling import cells_by_name, varies
-from pedanova.space.grid import Cells, grid_of
+from pedanova.measures.surrogate.drawn import Drawn
+from pedanova.measures.surrogate.estimate import Query
+from pedanova.measures.surrogate.knowledge import Knowledge
+from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space
 
 SHOWN = 5  # of the target's best fifth the rows tell how much was kept: a tenth has too few of them
-FOLD_DRAWS = 500
+GROUPS = 10  # of cells, in which rows are held against a uniform draw
+UNEVEN = 0.5  # divergence beyond which rows were not drawn uniformly
 Rows = NDArray[np.int64]
 
 
@@ -42,46 +41,63 @@ class Search:
     def cells(self) -> dict[str, Cells]:
         """The cell of every row and parameter, looked up once."""
         if not self.located:
-            self.located.update(cells_by_name(self.observed))
+            columns, space = self.observed.columns, self.observed.space
+            self.located.update({name: cells_of(columns[name], grid_of(one)) for name, one in space.items()})
         return self.located
 
-    def model(self) -> Surrogate:
-        """Of all rows, as it was fitted for the importances."""
-        options = as_options("region", "auto", "auto", DRAWS, self.seed, force=False)
-        return fitted(self.query, options, self.query.rows)
+    def drawn(self) -> Drawn:
+        """The model's table for all rows, as it answered for the importances."""
+        lesson = self.known().lesson(self.seed)
+        if lesson is None or lesson.drawn is None:
+            raise TypeError("no model answers for these rows")
+        return lesson.drawn
 
-    def model_without(self, rows: Rows, *, kinds: int, points: int) -> Surrogate:
-        """A quicker model of some of the rows."""
-        every = self.model()
-        part = np.flatnonzero(np.isin(every.rows, rows))
-        return refit_surrogate(every, self.observed, part, seed=self.seed, kinds=kinds, points=points)
+    def known(self) -> Knowledge:
+        if not isinstance(self.query.known, Knowledge):
+            raise TypeError("a model of a part needs the rows")
+        return self.query.known
 
-    def beyond_noise_by(self, model: Surrogate, names: Sequence[str]) -> list[str]:
-        """Those of the parameters that are distinguishable from noise by a model of some of the rows."""
-        every = np.arange(len(model.rows))
-        p_values = residual_p_values(model, every, names, draws=FOLD_DRAWS, seed=self.seed)
-        return [name for name in beyond_noise(names, p_values, self.observed.space) if name in names]
+    def drawn_without(self, rows: Rows) -> Drawn | None:
+        """The table of a quicker model of some of the rows alone; None where they teach nothing."""
+        every = self.known()
+        lesson = every.part(np.isin(every.few.rows, rows), seed=self.seed).lesson(self.seed)
+        return None if lesson is None else lesson.drawn
 
-    def p_values_inside(self, target: Region, region: Region) -> dict[str, float] | None:
+    def p_values_inside(self, target: Region, region: Region) -> Mapping[str, float] | None:
         """Whether each parameter explains anything inside a region; None where too few rows reach the target there."""
-        model, direction = self.model(), self.observed.direction
-        if int(model.holds(target, direction).sum()) < LEAST_TARGET:
+        known, direction = self.query.known, self.observed.direction
+        if known is None:
             return None
-        rows, names = np.flatnonzero(model.holds(region, direction)), list(self.observed.space)
-        return dict(zip(names, residual_p_values(model, rows, names, draws=DRAWS, seed=self.seed), strict=True))
+        inner, outer = (known.rungs.span(one, direction) for one in (target, region))
+        if known.rungs.size(inner) < LEAST_TARGET or inner == outer:
+            return None
+        return known.p_values(inner, outer, seed=self.seed)
 
     def is_even(self, rows: Rows) -> bool:
         """Whether the rows look like a uniform draw from the space, as far as they vary at all."""
+        if self.query.known is not None:
+            return not self.query.known.adaptive
         cells = {name: column[rows] for name, column in self.cells().items()}
         return all(
             unevenness(cells[name], grid_of(parameter)) <= UNEVEN
             for name, parameter in self.observed.space.items()
-            if varies(cells[name])
+            if np.any(cells[name] != cells[name][:1])
         )
 
     def reached(self) -> NDArray[np.bool_]:
         """(rows of the observations) Which of them are in the target."""
         return rows_in(self.target, self.observed, self.counted)
+
+
+def unevenness(cells: Cells, grid: Grid) -> float:
+    """How far the rows are from a uniform draw: chi-square divergence over a few groups of cells."""
+    groups = np.minimum((np.cumsum(grid.prior) - grid.prior / 2.0) * GROUPS, GROUPS - 1).astype(np.int64)
+    inside = cells[cells < grid.cells]
+    expected = np.bincount(groups, weights=grid.prior, minlength=GROUPS)
+    met = np.bincount(groups[inside], minlength=GROUPS) / max(1, len(inside))
+    held = expected > 0
+    chance = (int(held.sum()) - 1) / max(1, len(inside))
+    return float(np.sum(met[held] ** 2 / expected[held])) - 1.0 - chance
 
 
 def beyond_noise(names: Sequence[str], p_values: Sequence[float], space: Space) -> list[str]:

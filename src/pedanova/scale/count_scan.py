@@ -20,6 +20,7 @@ from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.prepare import check_left
 from pedanova.data.request import Request
 from pedanova.data.rowsets import rows_in_words
+from pedanova.data.trial_order import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
 from pedanova.scale.parts import FirstLook, Plan, light, look_at_part, named_in, sample_part, spoken_for
@@ -54,7 +55,9 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     check_request(request, scan)
     direction = as_directions(request.direction or "minimize", 1)[0]
     params, exclude = listed_names(request.params), listed_names(request.exclude)
-    plan = Plan(replace(request, direction=direction, params=params, exclude=exclude), Space({}), ())
+    plan = Plan(
+        replace(request, direction=direction, params=params, exclude=exclude), Space({}), (), trial_column(scan.columns)
+    )
     crew = crew_of(scan, reading, request.threads)
     while True:
         try:

@@ -34,6 +34,7 @@ from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
 from pedanova.counting.arrays import count_codes, kept_codes, sum_moments
 from pedanova.counting.counts import Counts
+from pedanova.counting.few_rows import FewRows, counted_rows, few_rows, strung_rows
 from pedanova.counting.levels import Levels
 from pedanova.data.column import Column
 from pedanova.data.expressions import columns_in
@@ -44,6 +45,7 @@ from pedanova.data.prepare import choose_rows, place
 from pedanova.data.records import Records
 from pedanova.data.regions import Direction, Region, sign_of
 from pedanova.data.request import Request
+from pedanova.data.trial_order import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError
 from pedanova.sources.scans.scan import FilePart, Part
 from pedanova.space.parameters import Space
@@ -56,6 +58,7 @@ class Plan:
     request: Request
     space: Space
     needs: tuple[str, ...]  # columns to read
+    trial: str | None = None  # the column that numbers the trials
 
     @property
     def objective(self) -> str:
@@ -282,6 +285,23 @@ def digits_of_part(
     for observed in batches_of(part, plan, meter):
         counts += count_digits(kept_values(observed), sign, tables, nodes, bits)
     return counts
+
+
+def few_of_part(part: Part, plan: Plan, meter: Meter | None = None) -> FewRows | None:
+    """Its rows that count, one by one; None where it has none."""
+    whole = plan if plan.trial is None else replace(plan, needs=tuple(dict.fromkeys([*plan.needs, plan.trial])))
+    found = []
+    for observed in batches_of(part, whole, meter):
+        trials = trial_numbers(observed.table, len(observed), ordered=False)
+        rows = np.flatnonzero(counted_rows(observed, plan.nan))
+        found.append(few_rows(replace(observed, trials=trials), rows))
+    return strung_rows(found) if found else None
+
+
+def strung_parts(found: Iterable[FewRows | None]) -> FewRows | None:
+    """Rows of several parts, one after the other."""
+    held = [few for few in found if few is not None]
+    return strung_rows(held) if held else None
 
 
 def summed(found: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import LEADING_BITS, Gathered, joined, pick_ranks, radix_select
 from pedanova.counting.countable import Recount, recut
 from pedanova.counting.counts import Counts
+from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, rank_of
@@ -25,9 +26,11 @@ from pedanova.scale.parts import (
     Prefixes,
     count_part,
     digits_of_part,
+    few_of_part,
     light,
     marked_of_part,
     strung,
+    strung_parts,
     summed,
     wanted_of_part,
 )
@@ -135,6 +138,12 @@ class Rescan:
             return None
         values = set(self.values_at([1, self.look.numbers]).values())
         return self.plan.sign * values.pop() if len(values) == 1 else None
+
+    def few(self) -> FewRows | None:
+        """Read once more; whoever counts by itself does not hand out rows."""
+        if self.engine is not None:
+            return None
+        return self.crew.total(few_of_part, strung_parts, self.plan, what="rows for a model")
 
     def describe_outside(self, _: str, parameter: Parameter) -> str:
         return f"rows lie outside {parameter}"

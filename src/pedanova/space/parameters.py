@@ -367,6 +367,11 @@ def parents_first(space: Space) -> list[str]:
     return list(done)
 
 
+def children_of(space: Mapping[str, Parameter]) -> frozenset[str]:
+    """The parameters that have a parent in the space, which decides whether they have a value, or which domain."""
+    return frozenset(name for name, one in space.items() if any(parent in space for parent in parents_of(one)))
+
+
 def parents_of(parameter: Parameter) -> list[str]:
     """Whoever decides whether a parameter has a value, or which domain."""
     conditions = [parent for parent, _ in parameter.when]

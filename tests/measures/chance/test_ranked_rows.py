@@ -43,16 +43,6 @@ def test_a_constant_column_stands_behind() -> None:
     assert np.array_equal(told.keys, more.keys)
 
 
-def test_a_file_gives_the_same_rows() -> None:
-    columns, loss, space = study()
-    told = rows_of(columns, loss, space, trials=np.arange(len(loss), dtype=float))
-    again = RankedRows.from_arrays(told.arrangement.space, told.to_arrays())
-    assert same(told, again)
-    assert again.trials is not None
-    assert np.array_equal(told.trials, again.trials)
-    assert np.array_equal(told.rows, again.rows)
-
-
 def test_cells_come_back() -> None:
     columns, loss, space = study()
     told = rows_of(columns, loss, space)

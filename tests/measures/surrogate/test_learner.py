@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,11 @@ import pytest
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
-from pedanova.data.regions import as_region, at_most, between
+from pedanova.data.regions import Region, as_region, at_most
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.learner import Lesson, learn, scores_of
-from pedanova.measures.surrogate.shares import DrawnShares, drawn_shares, measured, ratios_of
+from pedanova.measures.surrogate.shares import DrawnShares, can_tell, drawn_shares, measured
 from pedanova.space.grid import grid_of
 
 ALL = as_region(1.0, "region")
@@ -26,9 +28,8 @@ def drawn_of(rows: RankedRows, **options: Any) -> Drawn:
 
 
 def asked(drawn: Drawn, target: Any = 0.1, region: Any = ALL, **options: Any) -> DrawnShares:
-    found = drawn_shares(drawn, as_region(target, "target"), as_region(region, "region"), "minimize", **options)
-    assert found is not None
-    return found
+    spans = (drawn.rungs.span(as_region(one, "rows"), "minimize") for one in (target, region))
+    return drawn_shares(drawn, *spans, **options)
 
 
 def named(drawn: Drawn, **options: Any) -> dict[str, float]:
@@ -55,9 +56,7 @@ def test_any_monotone_transform(told: dict[str, float]) -> None:
     columns, loss, space = study()
     assert named(drawn_of(rows_of(columns, np.exp(loss), space))) == told
     turned = drawn_of(rows_of(columns, -loss, space, direction="maximize"))
-    found = drawn_shares(turned, as_region(0.1, "target"), ALL, "maximize")
-    assert found is not None
-    assert dict(zip(found.names, found.share(uneven=False).tolist(), strict=True)) == told
+    assert named(turned) == told
 
 
 def test_any_names_of_the_categories(told: dict[str, float]) -> None:
@@ -83,7 +82,7 @@ def test_rows_told_twice_are_told_once(told: dict[str, float]) -> None:
 
 def test_a_file_gives_the_same_answers() -> None:
     drawn = drawn_of(rows_of(*study()))
-    again = Drawn.from_arrays(drawn.space, drawn.to_arrays())
+    again = Drawn.from_arrays(drawn.space, drawn.rungs, drawn.to_arrays())
     for target, region in ((0.1, 1.0), (at_most(0.5), 1.0), (0.05, 0.3)):
         one, two = asked(drawn, target, region), asked(again, target, region)
         assert np.array_equal(one.each, two.each)
@@ -163,19 +162,16 @@ def drawn() -> Drawn:
 
 def test_values_and_quantiles_meet(drawn: Drawn) -> None:
     loss = np.sort(study(200)[1])
-    by_value = drawn.places(at_most(float(loss[39])).cuts("minimize")[1])  # type: ignore[arg-type]
-    assert by_value.mean() == pytest.approx(0.2 * len(drawn), rel=0.2)
-    assert np.all(drawn.places(as_region(0.2, "x").cuts("minimize")[1]) == np.ceil(0.2 * len(drawn)))  # type: ignore[arg-type]
-    assert np.all(drawn.places(at_most(float(loss[0]) - 1).cuts("minimize")[1]) == 0)  # type: ignore[arg-type]
-    assert np.all(drawn.places(at_most(float(loss[-1])).cuts("minimize")[1]) == len(drawn))  # type: ignore[arg-type]
+    ends = [drawn.ends(drawn.rungs.span(region, "minimize")) for region in (at_most(loss[39]), as_region(0.2, "x"))]
+    assert ends[0] == ends[1] == (0, np.ceil(0.2 * len(drawn)))
+    assert drawn.ends(drawn.rungs.span(at_most(loss[0] - 1), "minimize")) == (0, 0)
+    assert drawn.ends(drawn.rungs.span(at_most(loss[-1]), "minimize")) == (0, len(drawn))
 
 
 def test_a_band_lies_between(drawn: Drawn) -> None:
     shelf = drawn.shelf()
-    band, wide, narrow = (
-        drawn.count(drawn.ends(region, "minimize"), shelf)
-        for region in (between(0.1, 0.4), as_region(0.4, "x"), as_region(0.1, "x"))
-    )
+    regions = Region("quantile", Fraction(1, 10), Fraction(4, 10)), as_region(0.4, "x"), as_region(0.1, "x")
+    band, wide, narrow = (drawn.count(drawn.rungs.span(region, "minimize"), shelf) for region in regions)
     assert np.array_equal(band + narrow, wide)
 
 
@@ -184,14 +180,19 @@ def test_a_box_keeps_its_points(drawn: Drawn) -> None:
     half = np.arange(grid.width) < grid.cells // 2
     box = drawn.box({"lr": half})
     assert box.mean() == pytest.approx(0.5, abs=0.01)
-    found = asked(drawn, 0.1, box=box)
-    assert np.isfinite(found.each).all()
-    assert np.array_equal(asked(drawn, 0.1, box=np.ones(len(drawn), dtype=bool)).each, asked(drawn, 0.1).each)
+    inner = drawn.narrowed(box, drawn.rungs)
+    assert len(inner) == box.sum()
+    assert np.array_equal(np.sort(inner.order, axis=1), np.tile(np.arange(len(inner)), (inner.draws, 1)))
+    assert inner.cells("lr").max() < grid.cells // 2
+    everywhere = drawn.narrowed(np.ones(len(drawn), dtype=bool), drawn.rungs)
+    assert np.array_equal(asked(everywhere).each, asked(drawn).each)
 
 
-def test_a_target_without_points_is_none(drawn: Drawn) -> None:
-    loss = study(200)[1]
-    assert drawn_shares(drawn, at_most(float(loss.min()) - 1.0), ALL, "minimize") is None
+def test_a_target_without_points_cannot_be_told(drawn: Drawn) -> None:
+    none = drawn.rungs.span(at_most(study(200)[1].min() - 1.0), "minimize")
+    assert not can_tell(drawn, none, (0, len(drawn.rungs)))
+    assert can_tell(drawn, (0, 20), (0, len(drawn.rungs)))
+    assert not can_tell(drawn, (0, 20), (0, 20))
 
 
 def test_a_uniform_baseline_is_near_the_points_own(drawn: Drawn) -> None:
@@ -212,12 +213,11 @@ def test_counting_agrees_with_the_measure() -> None:
 
     drawn = drawn_of(rows_of(*study()))
     shelf = drawn.shelf()
-    ends = drawn.ends(as_region(0.1, "x"), "minimize")
-    targets = drawn.count(ends, shelf)
-    everywhere = drawn.count(ends, shelf, everywhere=True)
-    for baseline in ("region", "uniform"):
-        found = measured(tuple(drawn.space), shelf, targets, everywhere, baseline)
-        assert found is not None
+    targets = drawn.count(drawn.rungs.span(as_region(0.1, "x"), "minimize"), shelf)
+    everywhere = drawn.count((0, len(drawn.rungs)), shelf)
+    children = np.array([name == "momentum" for name in drawn.space])
+    for baseline, told in product(("region", "uniform"), (children, children & False)):
+        found = measured(tuple(drawn.space), shelf, targets, everywhere, baseline, told)
         for j, name in enumerate(drawn.space):
             parameter = drawn.space[name]
             grid = grid_of(parameter)
@@ -225,13 +225,8 @@ def test_counting_agrees_with_the_measure() -> None:
                 continue
             cells = slice(int(shelf.starts[j]), int(shelf.starts[j + 1]))
             target, region = np.r_[targets[0, cells], 0], np.r_[everywhere[0, cells], 0]
-            row = measure(Contrast(name, grid, target, region), baseline=baseline, smoothing="none")
+            row = measure(Contrast(name, grid, target, region, bool(told[j])), baseline=baseline, smoothing="none")
             assert found.each[0, j] == pytest.approx(row.share, abs=1e-12)
-
-
-def test_ratios_follow_shares() -> None:
-    assert ratios_of(np.array([0.3, 0.1, -0.1])) == pytest.approx([0.75, 0.25, 0.0])
-    assert ratios_of(np.array([-0.1, 0.0])).tolist() == [0.0, 0.0]
 
 
 def test_scores_are_those_of_the_space() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 
 import pedanova as pa
 from helpers.ranked import rows_of
+from pedanova.measures.chance.kinship import kinship_of
 from pedanova.measures.surrogate.configurations import configurations_of
 from pedanova.measures.surrogate.sampler import SamplerEvidence, sampler_of
 
@@ -16,7 +17,8 @@ def evidence(
     rows = len(columns["a"])
     loss = sum((column - 0.7) ** 2 for column in columns.values())
     trials = np.arange(float(rows)) if ordered else None
-    return sampler_of(configurations_of(rows_of(columns, loss, space, trials=trials)))
+    rows = rows_of(columns, loss, space, trials=trials)
+    return sampler_of(configurations_of(rows), kinship_of(rows))
 
 
 def random_search(rows: int, seed: int) -> dict[str, np.ndarray]:
@@ -66,3 +68,10 @@ def test_repeats_of_every_configuration_are_no_sign() -> None:
     found = evidence({name: np.repeat(column, 4) for name, column in columns.items()}, ordered=False)
     assert found.again == 0.0
     assert not found.adaptive
+
+
+def test_a_copy_is_no_sampler() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random(300)
+    columns = {"a": x, "b": np.clip(x + 1e-3 * rng.normal(size=300), 0, 1), "c": rng.random(300)}
+    assert not evidence(columns).adaptive

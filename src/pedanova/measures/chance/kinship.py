@@ -72,6 +72,8 @@ class Grouping:
 def kinship_of(rows: RankedRows) -> Kinship:
     arrangement = rows.arrangement
     names = arrangement.names[: arrangement.varying]
+    if not names:
+        return Kinship((), np.zeros((0, 0)), np.zeros((0, 0), dtype=bool), (), ())
     step = -(-len(rows) // MOST_ROWS)
     places = rows.places[::step, : len(names)]
     grids = arrangement.grids[: len(names)]

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.data.cells import cells_of
-from pedanova.data.observations import Observations
-from pedanova.data.regions import sign_of
+from pedanova.counting.few_rows import FewRows
 from pedanova.measures.chance.ranks import doubled_ranks
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space
@@ -68,53 +66,10 @@ class RankedRows:
     def __len__(self) -> int:
         return len(self.places)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it but the space, for a file."""
-        cells = self.arrangement.cells(self.places).values()
-        arrays: dict[str, NDArray[Any]] = {
-            "cells": np.stack([column.astype(np.uint16) for column in cells]),
-            "keys": self.keys,
-            "signed": self.signed,
-            "rows": self.rows,
-        }
-        return arrays if self.trials is None else {**arrays, "trials": self.trials}
 
-    @classmethod
-    def from_arrays(cls, space: Space, arrays: Mapping[str, NDArray[Any]]) -> RankedRows:
-        """The inverse of `to_arrays`."""
-        cells = {name: column.astype(np.int32) for name, column in zip(space, arrays["cells"], strict=True)}
-        arrangement = arranged(space, cells, doubled_ranks(arrays["signed"]))
-        rest = (arrays["signed"], arrays["rows"], arrays.get("trials"))
-        return cls(arrangement, arrangement.places(cells), arrays["keys"], *rest)
-
-
-def ranked_rows(observed: Observations, rows: Indices, *, trials: Reals | None = None) -> RankedRows:
-    """These rows of the observations; one without a number as objective counts as the worst."""
-    cells = {
-        name: cells_of(observed.columns[name], grid_of(parameter))[rows] for name, parameter in observed.space.items()
-    }
-    exact = {name: bits for name in cells if (bits := exact_bits(observed, name, rows)) is not None}
-    signed = lower_is_better(observed, rows)
-    return ranked(observed.space, cells, signed, rows=rows, trials=trials, exact=exact)
-
-
-def exact_bits(observed: Observations, name: str, rows: Indices) -> NDArray[np.uint64] | None:
-    """(rows,) A number for each value of a range, which in its cell may have neighbours; None elsewhere.
-
-    Rounded as float32 rounds, so that a value that went through a file is still the same.
-    """
-    column = observed.columns[name]
-    if column.is_coded or column.located or grid_of(observed.space[name]).labels is not None:
-        return None
-    parts, powers = np.frexp(np.nan_to_num(column.values[rows].astype(np.float64)))
-    digits = parts.astype(np.float32).view(np.uint32).astype(np.int64)
-    return (digits * 4096 + powers).astype(np.uint64)
-
-
-def lower_is_better(observed: Observations, rows: Indices) -> Reals:
-    """(rows,) The objective, its sign turned where it is maximised; what is no number is the worst."""
-    signed = sign_of(observed.direction) * observed.ranked[rows].astype(np.float64)
-    return np.where(np.isnan(signed), np.inf, signed)
+def ranked_rows(space: Space, few: FewRows) -> RankedRows:
+    """These rows; one without a number as objective counts as the worst."""
+    return ranked(space, few.cells, few.signed, rows=few.rows, trials=few.order, exact=few.exact)
 
 
 def ranked(

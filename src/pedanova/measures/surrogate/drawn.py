@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.data.regions import Cut, Direction, Quantile, Region
 from pedanova.measures.surrogate.fold import COARSE, FINE, Fold, Shelf, fold_of, shelf_of
-from pedanova.measures.surrogate.rungs import Rungs
+from pedanova.measures.surrogate.rungs import Rungs, Span
 from pedanova.space.grid import Cells, grid_of
 from pedanova.space.parameters import Space
 
@@ -24,7 +23,6 @@ Reals: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int64]  # (draws, cells of all parameters)
 Order: TypeAlias = NDArray[np.uint16]  # (draws, points)
-ANCHORS = 129  # rungs at which it is known how many points of each draw are better
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,10 +33,9 @@ class Drawn:
     points: tuple[NDArray[np.unsignedinteger[Any]], ...]  # (points,) each: folded cells, by parameter
     order: Order  # best first
     rungs: Rungs
-    anchors: Counts  # (anchors,) rungs taken in
-    reached: Order  # (draws, anchors) points that are better than the end of those rungs
     varying: tuple[str, ...]  # parameters that the model knows; of others it tells nothing
     uneven: bool  # the sampler was adaptive: quantiles of the rows are none of the space
+    _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by size of the shelf
 
     @property
     def draws(self) -> int:
@@ -55,32 +52,17 @@ class Drawn:
         """The cells in which points are counted."""
         return shelf_of([fold_of(grid_of(parameter), most) for parameter in self.space.values()])
 
+    def cells(self, name: str) -> Cells:
+        """(points,) A cell of the grid for every point: the middle one of those that are kept together."""
+        cells: Cells = self.fine(name).middles[self.points[list(self.space).index(name)]]
+        return cells
+
     # --- which points ------------------------------------------------------------------------------
 
-    def ends(self, region: Region, direction: Direction, *, of_rows: bool = False) -> tuple[Counts, Counts]:
-        """(draws,) Where a region begins and ends in the order of every draw."""
-        begin, end = region.cuts(direction)
-        first = np.zeros(self.draws, dtype=np.int64) if begin is None else self.places(begin, of_rows=of_rows)
-        last = np.full(self.draws, len(self)) if end is None else self.places(end, of_rows=of_rows)
-        return first, np.maximum(last, first)
-
-    def places(self, cut: Cut, *, of_rows: bool = False) -> Counts:
-        """(draws,) How many points a cut takes in.
-
-        A quantile is the same part of the space in every draw, that which the rows up to it stand
-        for; so equal rows mean equal points. Values, and quantiles of rows that a sampler chose,
-        lie somewhere else in every draw.
-        """
-        rungs = self.rungs.behind(cut, of_rows=of_rows)
-        if rungs == len(self.rungs):
-            return np.full(self.draws, len(self))
-        if isinstance(cut, Quantile) and not (of_rows and self.uneven):
-            return np.full(self.draws, math.ceil(self.rungs.part_of(rungs) * len(self) - 1e-6))
-        if rungs == 0:
-            return np.zeros(self.draws, dtype=np.int64)
-        points = [np.interp(rungs, self.anchors, reached) for reached in self.reached.astype(np.float64)]
-        found: Counts = np.rint(points).astype(np.int64)
-        return found
+    def ends(self, span: Span) -> tuple[int, int]:
+        """Where a span of rungs begins and ends in the order of every draw: equal rows mean equal points."""
+        first, last = (math.ceil(self.rungs.part_of(rung) * len(self) - 1e-6) for rung in span)
+        return first, max(first, last)
 
     def box(self, kept: Mapping[str, Mask]) -> Mask:
         """(points,) Points in a box: for each parameter that it bounds, which cells of its grid are kept.
@@ -96,30 +78,34 @@ class Drawn:
             inside &= (2.0 * held > both)[self.points[list(self.space).index(name)]]
         return inside
 
+    def narrowed(self, box: Mask, rungs: Rungs) -> Drawn:
+        """The points of a box alone, and the rungs of the rows in it."""
+        numbers = np.cumsum(box) - 1
+        order = np.stack([numbers[line[box[line]]] for line in self.order]).astype(np.uint16)
+        points = tuple(column[box] for column in self.points)
+        return replace(self, points=points, order=order, rungs=rungs, _flat={})
+
     # --- counting ----------------------------------------------------------------------------------
 
-    def count(
-        self, ends: tuple[Counts, Counts], shelf: Shelf, *, box: Mask | None = None, everywhere: bool = False
-    ) -> Counts:
-        """(draws, cells) Points between two places of every draw's order, by cell."""
-        flat = self.flat(shelf)
-        if everywhere:  # the same points in every draw
-            chosen = flat if box is None else flat[box]
-            return np.bincount(chosen.ravel(), minlength=shelf.cells)[None, :]
+    def count(self, span: Span, shelf: Shelf) -> Counts:
+        """(draws, cells) Points of a span of rungs by cell; (1, cells) where it is all points, in every draw."""
+        flat, (first, last) = self.flat(shelf), self.ends(span)
+        if (first, last) == (0, len(self)):
+            return np.bincount(flat.ravel(), minlength=shelf.cells)[None, :]
         counts = np.empty((self.draws, shelf.cells), dtype=np.int64)
-        for draw, (first, last) in enumerate(zip(*ends, strict=True)):
-            points = self.order[draw, first:last]
-            points = points if box is None else points[box[points]]
-            counts[draw] = np.bincount(flat[points].ravel(), minlength=shelf.cells)
+        for draw, order in enumerate(self.order):
+            counts[draw] = np.bincount(flat[order[first:last]].ravel(), minlength=shelf.cells)
         return counts
 
     def flat(self, shelf: Shelf) -> Cells:
         """(points, parameters) Counting cells, numbered through all parameters."""
-        columns = [
-            self.fine(name).then(fold)[column] + np.int32(start)
-            for name, column, fold, start in zip(self.space, self.points, shelf.folds, shelf.starts, strict=False)
-        ]
-        return np.stack(columns, axis=1)
+        if shelf.cells not in self._flat:
+            columns = [
+                self.fine(name).then(fold)[column] + np.int32(start)
+                for name, column, fold, start in zip(self.space, self.points, shelf.folds, shelf.starts, strict=False)
+            ]
+            self._flat[shelf.cells] = np.stack(columns, axis=1)
+        return self._flat[shelf.cells]
 
     # --- as plain arrays ---------------------------------------------------------------------------
 
@@ -133,29 +119,23 @@ class Drawn:
         }
         return {
             **{kind: np.stack(columns) for kind, columns in kinds.items() if columns},
-            "wide": np.array(wide),
-            "varies": np.array(varies),
+            "wide": np.array(wide, dtype=np.uint8),
+            "varies": np.array(varies, dtype=np.uint8),
             "order": self.order,
-            "values": self.rungs.values,
-            "rows": self.rungs.rows,
             "parts": self.rungs.parts,
-            "anchors": self.anchors,
-            "reached": self.reached,
-            "uneven": np.array([self.uneven]),
+            "uneven": np.array([self.uneven], dtype=np.uint8),
         }
 
     @classmethod
-    def from_arrays(cls, space: Space, arrays: Mapping[str, NDArray[Any]]) -> Drawn:
-        """The inverse of `to_arrays`."""
+    def from_arrays(cls, space: Space, rungs: Rungs, arrays: Mapping[str, NDArray[Any]]) -> Drawn:
+        """The inverse of `to_arrays`; `rungs` are those of the rows."""
         narrow, wide = (iter(arrays.get(kind, ())) for kind in ("cells_8", "cells_16"))
         points = tuple(next(wide) if two else next(narrow) for two in arrays["wide"])
         return cls(
             space=space,
             points=points,
             order=arrays["order"],
-            rungs=Rungs(arrays["values"], arrays["rows"], arrays["parts"]),
-            anchors=arrays["anchors"],
-            reached=arrays["reached"],
+            rungs=replace(rungs, parts=arrays["parts"]),
             varying=tuple(name for name, varies in zip(space, arrays["varies"], strict=True) if varies),
             uneven=bool(arrays["uneven"][0]),
         )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 Reals: TypeAlias = NDArray[np.float64]
 BLOCK = 64  # rows of a block on the diagonal
+STEADY = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # of the mean variance, added to it
 SMALL = 48  # rows up to which a triangle is inverted as a full matrix
 
 
@@ -28,6 +29,18 @@ class Factor:
     def of(cls, covariance: NDArray[np.floating]) -> Factor:
         """Raises LinAlgError where the matrix is not positive."""
         return cls(np.linalg.cholesky(covariance.astype(np.float64, copy=False)))
+
+    @classmethod
+    def steadied(cls, covariance: NDArray[np.floating]) -> Factor:
+        """The same, with more on the diagonal as long as rounding makes the matrix look other than positive."""
+        whole = covariance.astype(np.float64)
+        unit = float(np.diagonal(whole).mean())
+        for more in STEADY:
+            try:
+                return cls.of(whole + more * unit * np.eye(len(whole)))
+            except np.linalg.LinAlgError:
+                continue
+        raise np.linalg.LinAlgError("no covariance")
 
     @property
     def logarithm(self) -> float:

@@ -30,6 +30,15 @@ class Fold:
     def cells(self) -> int:
         return self.blocks[-1].stop
 
+    @property
+    def middles(self) -> Cells:
+        """(cells,) Of every folded cell, the middle one of the grid's cells; the first of those without a value."""
+        first = np.searchsorted(self.table, np.arange(self.cells))
+        inside = (np.bincount(self.table, minlength=self.cells) - 1) // 2
+        inside[-1] = 0
+        found: Cells = (first + inside).astype(np.int32)
+        return found
+
     def then(self, other: Fold) -> Cells:
         """(cells,) Folded cell here → folded cell there, for a coarser fold of the same grid."""
         found = np.zeros(self.cells, dtype=np.int32)

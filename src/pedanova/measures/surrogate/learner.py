@@ -12,22 +12,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
+from pedanova.measures.chance.kinship import Kinship, kinship_of
 from pedanova.measures.chance.normal import normal_quantile
 from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows
 from pedanova.measures.surrogate.configurations import Configurations, configurations_of
-from pedanova.measures.surrogate.drawn import ANCHORS, Drawn, kept_points
+from pedanova.measures.surrogate.drawn import Drawn, kept_points
 from pedanova.measures.surrogate.evidence import Evidence, Settings, reach
 from pedanova.measures.surrogate.layout import Embedding, Layout, Singles, layout_of
-from pedanova.measures.surrogate.points import uniform_points
+from pedanova.measures.surrogate.points import POINTS, uniform_points
 from pedanova.measures.surrogate.process import Posterior, condition
-from pedanova.measures.surrogate.rungs import Rungs, rungs_of
+from pedanova.measures.surrogate.rungs import rungs_of
 from pedanova.measures.surrogate.sampler import SamplerEvidence, sampler_of
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -51,6 +52,9 @@ class Skill:
     correlation: float  # of the half of the rows that is predicted worse: chance seldom smiles twice
     rows: int
 
+    def __str__(self) -> str:
+        return f"rank correlation {self.correlation:.2f} on rows that had no part in it"
+
     @property
     def trusted(self) -> bool:
         return self.correlation >= min(max(LEAST_SKILL, SURE_SKILL / math.sqrt(self.rows)), MOST_SKILL)
@@ -64,6 +68,8 @@ class Lesson:
     sampler: SamplerEvidence
     configurations: int
     drawn: Drawn | None
+    objection: str = ""  # in words, where there is no table
+    settings: Settings | None = None  # of the process; not kept in files
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,28 +92,54 @@ class Material:
         return settings.weights[self.layout.owners]
 
 
-def learn(rows: RankedRows, *, seed: int = 0) -> Lesson:
-    """What the rows teach; the same for any order of rows and columns."""
+def learn(
+    rows: RankedRows,
+    kinship: Kinship | None = None,
+    *,
+    seed: int = 0,
+    near: Settings | None = None,
+    count: int = POINTS,
+) -> Lesson:
+    """What the rows teach; the same for any order of rows and columns.
+
+    With settings `near` which theirs lie, as those of some more rows, they are not judged again.
+    """
     with one_thread():
         learned = configurations_of(rows)
-        sampler = sampler_of(learned)
+        sampler = sampler_of(learned, kinship_of(rows) if kinship is None else kinship)
+        none = Lesson(Skill(0.0, len(learned)), sampler, len(learned), None)
         if learned.arrangement.varying == 0 or learned.levels.max() == 0:
-            return Lesson(Skill(0.0, len(learned)), sampler, len(learned), None)
-        places = uniform_points(learned.arrangement, learned.places, seed=seed)
+            return replace(none, objection="nothing varies that a model could learn from")
+        if is_complete(learned):
+            return replace(none, objection="the table holds every configuration, so counts are exact")
+        places = uniform_points(learned.arrangement, learned.places, count=count, seed=seed)
         layout = layout_of(learned.arrangement, learned.places)
         material = Material(learned, layout, layout.embed(learned.places), layout.embed(places))
         chosen = spread_rows(material, FIT_ROWS, np.ones(len(layout.owners)))
-        skill, settings = judged(material, chosen)
+        if near is not None and len(near.weights) == learned.arrangement.varying:
+            skill, settings = Skill(1.0, len(chosen)), near
+        else:
+            skill, settings = judged(material, chosen)
         if not skill.trusted:
-            return Lesson(skill, sampler, len(learned), None)
+            return replace(none, skill=skill, objection=f"a model predicts the order of the rows badly ({skill})")
         weights = parts_of_space(material, settings) if sampler.adaptive else np.ones(len(learned))
         rng = np.random.default_rng([seed, 0xF17])
         scores = scores_of(learned.levels, weights)
         settings = material.evidence(chosen, scores[chosen]).best(settings, steps=LAST_STEPS)
         scored = drawn_scores(material, scores, settings, rng)
         order = ordered(material, scored, scores, weights, settings, rng)
-        drawn = tabled(material, places, scored, order, scores, weights, adaptive=sampler.adaptive)
-    return Lesson(skill, sampler, len(learned), drawn)
+        drawn = tabled(material, places, order, weights, adaptive=sampler.adaptive)
+    return Lesson(skill, sampler, len(learned), drawn, settings=settings)
+
+
+def is_complete(learned: Configurations) -> bool:
+    """Whether the rows hold every configuration, each as often as any other."""
+    grids = learned.arrangement.grids
+    if any(grid.labels is None or len(grid.blocks) > 1 for grid in grids):
+        return False
+    inside = all(np.all(learned.places[:, j] < grid.cells) for j, grid in enumerate(grids))
+    wanted = math.prod(grid.cells for grid in grids)
+    return inside and len(learned) == wanted and bool(np.all(learned.repeats == learned.repeats[0]))
 
 
 def scores_of(levels: Indices, weights: Reals) -> Reals:
@@ -198,50 +230,16 @@ def ordered(
     return order
 
 
-def tabled(
-    material: Material,
-    places: Places,
-    scored: Singles,
-    order: NDArray[np.int64],
-    scores: Reals,
-    weights: Reals,
-    *,
-    adaptive: bool,
-) -> Drawn:
+def tabled(material: Material, places: Places, order: NDArray[np.int64], weights: Reals, *, adaptive: bool) -> Drawn:
     """All that answers need."""
     learned = material.learned
     arrangement = learned.arrangement
-    rungs = rungs_of(
-        learned.signed, (weights / learned.repeats)[learned.owner] if adaptive else np.ones(len(learned.owner))
-    )
-    anchors = np.unique(np.linspace(0, len(rungs), ANCHORS).astype(np.int64))
-    reached = reached_points(material, scored, scores, rungs, anchors)
+    stands_for = (weights / learned.repeats)[learned.owner] if adaptive else None
     return Drawn(
         space=arrangement.space,
         points=kept_points(arrangement.space, arrangement.cells(places)),
         order=order.astype(np.uint16),
-        rungs=rungs,
-        anchors=anchors,
-        reached=reached,
+        rungs=rungs_of(learned.signed, stands_for),
         varying=arrangement.names[: arrangement.varying],
         uneven=adaptive,
     )
-
-
-def reached_points(
-    material: Material, scored: Singles, scores: Reals, rungs: Rungs, anchors: Indices
-) -> NDArray[np.uint16]:
-    """(draws, anchors) Points with a score below the end of so many rungs.
-
-    Rows of one configuration are one score: a rung ends between the scores of the configurations
-    that lie up to it in the mean of their rows, and those behind.
-    """
-    learned = material.learned
-    places = np.searchsorted(rungs.values, learned.signed)
-    means = np.bincount(learned.owner, weights=places) / learned.repeats
-    known = np.sort(scores)
-    inside = np.searchsorted(np.sort(means), anchors - 0.5, side="right")
-    last, behind = known[np.maximum(inside - 1, 0)], known[np.minimum(inside, len(known) - 1)]
-    cuts = np.where(inside == 0, -np.inf, np.where(inside == len(known), np.inf, (last + behind) / 2.0))
-    found = [np.searchsorted(np.sort(draw), cuts) for draw in scored]
-    return np.stack(found).astype(np.uint16)

@@ -11,7 +11,11 @@ from pedanova.space.grid import Cells, Grid
 from pedanova.space.parameters import Parameter, Switch, parents_first, parents_of
 
 POINTS = 8191  # a prime
-GENERATOR = 3129  # of the Korobov lattice: about 0.382 of the points, odd
+FEWER_POINTS = 2039  # of a quicker model; a prime too
+FEW_DIMENSIONS = 40
+# Of Korobov lattices, for up to 40 dimensions and for up to 100: those whose points keep apart best on every plane of
+# two parameters.
+GENERATORS = {POINTS: (2173, 2105), FEWER_POINTS: (624, 916)}
 
 
 def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINTS, seed: int = 0) -> Places:
@@ -27,7 +31,7 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     labels: dict[str, Column] = {}
     for name in parents_first(arrangement.space):
         j = index[name]
-        even = lattice_column(j, count, float(shifts[j]))
+        even = lattice_column(j, count, float(shifts[j]), dimensions=len(index))
         grid, parameter = arrangement.grids[j], arrangement.space[name]
         regimes = decided_regimes(parameter, grid, labels, count)
         if regimes is None:
@@ -38,9 +42,10 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     return places
 
 
-def lattice_column(j: int, count: int, shift: float) -> Reals:
+def lattice_column(j: int, count: int, shift: float, *, dimensions: int) -> Reals:
     """One coordinate of the Korobov lattice, moved by a random shift."""
-    step = pow(GENERATOR if count == POINTS else int(0.382 * count) | 1, j, count)
+    few, many = GENERATORS.get(count, (int(0.382 * count) | 1,) * 2)
+    step = pow(few if dimensions <= FEW_DIMENSIONS else many, j, count)
     even: Reals = (np.arange(count) * step % count / count + shift) % 1.0
     return even
 

@@ -95,7 +95,7 @@ def condition(rows: Embedding, owners: NDArray[np.int64], scores: Reals, setting
     covariance = reach(rows.near, rows.near, weights).astype(np.float64)
     covariance += settings.additive * (rows.waves @ rows.waves.T)
     covariance[np.diag_indices(len(rows))] += settings.noise + JITTER
-    factor = Factor.of(covariance)
+    factor = Factor.steadied(covariance)
     both = factor.solve(np.stack([scores, np.ones(len(rows))], axis=1))
     spread = 1.0 / float(both[:, 1].sum())
     mean = float(both[:, 0].sum()) * spread

@@ -12,16 +12,12 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table, columns_of
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
-from pedanova.errors import Arg
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.estimate import Options, Query, estimate, model_in_words, model_of
+from pedanova.measures.surrogate.estimate import Estimate, Options, Query, estimate
 from pedanova.space.parameters import Space
 
-FEW_RUNGS = tuple(Fraction(percents, 100) for percents in (2, 5, 10, 30, 100))  # where each answer takes long
-MOST_MODELLED = 5
 USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
-CANDIDATES = (*FEW_RUNGS, *(Fraction(percents, 100) for percents in (50, 20, 1)))  # for a model, by merit
 
 
 def chosen_places(quantiles: Sequence[float]) -> list[int]:
@@ -116,23 +112,40 @@ class Sliced(Protocol):
 
 
 def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
-    """The question of `Analysis.importance` at these targets, or the usual ones; one model serves all."""
+    """The question of `Analysis.importance` at these targets, or at all that were counted; one model serves all."""
     slices, same = a.slices(base, parts)
-    model = model_of(a.asked([], slices[0].target, base), options) if slices else None
-    if model is not None and parts is None:
-        slices, same = few_of(a.slices(base, CANDIDATES)[0], slices), []
-    answers = [estimate(a.asked(one.contrasts(), one.target, base), options) for one in slices]
-    steps = [Step(one.part, one.held, ranked(answer.rows)) for one, answer in zip(slices, answers, strict=True)]
-    varied = {row.name for step in steps for row in step.rows if row.varied}
-    notes = never_notes([name for name in a.space if name not in varied]) if steps else []
-    notes += left_out(same, [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same}))
-    if model is None:
-        notes += dict.fromkeys(note for answer in answers for note in answer.notes)
-    else:
-        where = "" if parts else ", at every level that was counted"
-        alone = f" shows the counts alone{where}"
-        notes.append(Note("answer", f"{model_in_words(model)}; ", Arg("estimator", "counts"), alone))
-    return Profile(tuple(steps), str(base), tuple(notes), "counts" if model is None else "surrogate")
+    queries = [a.asked(one.contrasts(), one.target, base) for one in slices]
+    answers = [estimate(query, options) for query in queries]
+    by_model = any(answer.answerer is not None for answer in answers)
+    steps, more = told_apart(slices, answers) if by_model else (list(zip(slices, answers, strict=True)), [])
+    found = [Step(one.part, held_of(one, answer), ranked(answer.rows)) for one, answer in steps]
+    varied = {row.name for step in found for row in step.rows if row.varied}
+    notes = never_notes([name for name in a.space if name not in varied]) if found else []
+    notes += left_out(
+        [*same, *more], [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
+    )
+    notes += dict.fromkeys(note for _, answer in steps for note in answer.notes)
+    return Profile(tuple(found), str(base), tuple(notes), "surrogate" if by_model else "counts")
+
+
+def held_of(one: Slice, answer: Estimate) -> float:
+    """The part that a target holds, ties included: of the space where a model says so, else of the rows."""
+    asked = answer.answerer
+    return asked.drawn.rungs.part_of(asked.target[1]) if asked is not None and asked.of_space else one.held
+
+
+def told_apart(
+    slices: Sequence[Slice], answers: Sequence[Estimate]
+) -> tuple[list[tuple[Slice, Estimate]], list[Fraction]]:
+    """Targets of the space that hold other rows than the next stricter one; and the parts left out."""
+    kept: list[tuple[Slice, Estimate]] = []
+    same = []
+    for one, answer in zip(slices, answers, strict=True):
+        if kept and answer.answerer is not None and kept[-1][1].rows[0].n_target == answer.rows[0].n_target:
+            same.append(one.part)
+        else:
+            kept.append((one, answer))
+    return kept, same
 
 
 def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]:
@@ -142,13 +155,3 @@ def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]
         (beyond, "holding none of the region's rows, or all"),
     )
     return [Note("question", f"left out, {why}: {', '.join(map(percent, parts))}") for parts, why in whys if parts]
-
-
-def few_of(usual: Sequence[Slice], every: Sequence[Slice]) -> list[Slice]:
-    """Targets worth the time of a model: the page's, then others that people ask for, then any."""
-    usable = [one for one in usual if one.rows >= LEAST_TARGET]
-    if len(usable) < 2:
-        usable = [one for one in every if one.rows >= LEAST_TARGET]
-        return usable[:: max(1, -(-len(usable) // MOST_MODELLED))]
-    picked = sorted(usable, key=lambda one: CANDIDATES.index(one.part))[:MOST_MODELLED]
-    return sorted(picked, key=lambda one: one.part)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.measures.chance.kinship import Kinship
 from pedanova.measures.chance.ranked_rows import Arrangement, Places
 from pedanova.measures.chance.ranks import mid_ranks
 from pedanova.measures.surrogate.configurations import Configurations
@@ -24,6 +25,7 @@ from pedanova.space.parameters import Moving, Parameter, Space, parents_of
 
 Reals: TypeAlias = NDArray[np.float64]
 SURE = 3.3  # deviations beyond which chance is no explanation
+APART = 0.2  # columns that tell each other less are held side by side: copies are no sampler's doing
 GROUPS = 12  # of a range, whose rows are counted
 
 
@@ -45,27 +47,30 @@ class SamplerEvidence:
         return self.deviations > SURE
 
 
-def sampler_of(learned: Configurations) -> SamplerEvidence:
+def sampler_of(learned: Configurations, kinship: Kinship) -> SamplerEvidence:
     """From the configurations, and the numbers of the trials where they are known."""
     drift = None if learned.trials is None else drift_of(learned, learned.trials)
-    return SamplerEvidence(together_of(learned), again_of(learned), drift)
+    return SamplerEvidence(together_of(learned, kinship), again_of(learned), drift)
 
 
-def together_of(learned: Configurations) -> float:
-    """Correlation of how usual each value is, summed over pairs of columns that are no kin."""
+def together_of(learned: Configurations, kinship: Kinship) -> float:
+    """Correlation of how usual each value is, summed over pairs of columns that hardly tell each other."""
     columns = usual_values(learned.arrangement, learned.places)
     if len(columns) < 2:
         return 0.0
-    usual = np.stack(columns)
+    apart = np.triu(kinship.told < APART, k=1)[np.ix_(list(columns), list(columns))]
+    pairs = int(apart.sum())
+    if pairs == 0:
+        return 0.0
+    usual = np.stack(list(columns.values()))
     rows = usual.shape[1]
     correlations = usual @ usual.T / rows
-    pairs = len(columns) * (len(columns) - 1) / 2.0
-    return float((correlations.sum() - len(columns)) / 2.0 * math.sqrt(rows / pairs))
+    return float(correlations[apart].sum() * math.sqrt(rows / pairs))
 
 
-def usual_values(arrangement: Arrangement, places: Places) -> list[Reals]:
+def usual_values(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
     """For every free column: the logarithm of how many rows share each value, standardised."""
-    found = []
+    found = {}
     for j in range(arrangement.varying):
         if not is_free(arrangement.space, arrangement.names[j]):
             continue
@@ -73,7 +78,7 @@ def usual_values(arrangement: Arrangement, places: Places) -> list[Reals]:
         usual = np.log(np.bincount(groups)[groups])
         deviation = float(usual.std())
         if deviation > 1e-9:
-            found.append((usual - usual.mean()) / deviation)
+            found[j] = (usual - usual.mean()) / deviation
     return found
 
 
@@ -115,7 +120,7 @@ def drifting_columns(learned: Configurations, places: Places) -> Sequence[Reals]
         for j in range(arrangement.varying)
         if all(block.ordered for block in arrangement.grids[j].blocks)
     ]
-    return [*ordered, *usual_values(arrangement, places)]
+    return [*ordered, *usual_values(arrangement, places).values()]
 
 
 def correlated(one: Reals, two: Reals) -> float:

@@ -5,16 +5,16 @@ The measure is that of `importance.measure`, without a kernel: points are many e
 
 from __future__ import annotations
 
-import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.data.regions import Direction, Region
 from pedanova.measures.surrogate.drawn import Counts, Drawn, Mask
 from pedanova.measures.surrogate.fold import Shelf
+from pedanova.measures.surrogate.rungs import Span
 
 Reals: TypeAlias = NDArray[np.float64]
 WIDEN = 1.5  # times the draws' own spread: settings are taken as known, which they are not
@@ -23,6 +23,7 @@ AGREED = 0.75  # how far the draws' common opinion counts, against the mean of t
 AGREED_INSIDE = 0.5  # inside a region each draw has its own region as well
 NORMAL = 1.96
 FINEST = 0.005  # no share is known better than that
+LEAST_POINTS = 20  # of the target in each draw, and of the rest of the region
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +33,8 @@ class DrawnShares:
     names: tuple[str, ...]
     each: Reals  # (draws, parameters) share of each draw, corrected for the number of points
     agreed: Reals  # (parameters,) share of the target's mean density: what all draws have in common
-    activity: Reals  # (parameters,) the part of it that is being active at all, 0 to 1
+    activity: Reals  # (parameters,) the part of all it tells that is being active at all, 0 to 1
+    active_share: Reals  # (parameters,) the same as a share
     part: float  # of the region, the target's mean part
     inside: bool  # the region is not the whole space
 
@@ -57,66 +59,65 @@ class DrawnShares:
 
 
 def drawn_shares(
-    drawn: Drawn,
-    target: Region,
-    region: Region,
-    direction: Direction,
-    *,
-    baseline: str = "region",
-    box: Mask | None = None,
-    of_rows: bool = False,
-) -> DrawnShares | None:
-    """For one question; None where no draw has a target, or none has more than that."""
-    inner = drawn.ends(target, direction, of_rows=of_rows)
-    outer = drawn.ends(region, direction, of_rows=of_rows)
-    inner = np.clip(inner[0], *outer), np.clip(inner[1], *outer)
-    whole = bool(np.all(outer[0] == 0) and np.all(outer[1] == len(drawn)))
+    drawn: Drawn, target: Span, region: Span, *, baseline: str = "region", children: Collection[str] = ()
+) -> DrawnShares:
+    """For one question that the points can tell.
+
+    `children` are ranked by what their value does: that they have one is told by another parameter.
+    """
     shelf = drawn.shelf()
-    targets = drawn.count(inner, shelf, box=box)
-    regions = drawn.count(outer, shelf, box=box, everywhere=whole)
-    return measured(tuple(drawn.space), shelf, targets, regions, baseline)
+    told = np.array([name in children for name in drawn.space])
+    return measured(tuple(drawn.space), shelf, drawn.count(target, shelf), drawn.count(region, shelf), baseline, told)
+
+
+def can_tell(drawn: Drawn, target: Span, region: Span) -> bool:
+    """Whether there are points enough in the target, and in the rest of the region."""
+    first, last = drawn.ends(target)
+    begin, end = drawn.ends(region)
+    return LEAST_POINTS <= last - first <= end - begin - LEAST_POINTS
 
 
 def measured(
-    names: tuple[str, ...], shelf: Shelf, targets: Counts, regions: Counts, baseline: str
-) -> DrawnShares | None:
-    """From points by cell: (draws, cells) of the target, and of the region or (1, cells) if it is the same."""
+    names: tuple[str, ...], shelf: Shelf, targets: Counts, regions: Counts, baseline: str, told: Mask
+) -> DrawnShares:
+    """From points by cell: (draws, cells) of the target, and of the region or (1, cells) if it is the same.
+
+    told: (parameters,) those of which only the value counts.
+    """
     first = slice(int(shelf.starts[0]), int(shelf.starts[1]))  # every parameter has all points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
-    told = (inside > 0) & (inside < rows)
-    if not told.any():
-        return None
-    targets, inside = targets[told], inside[told]
-    if len(regions) > 1:
-        regions, rows = regions[told], rows[told]
     wanted, known = targets / inside[:, None], regions / rows[:, None]
     base = known if baseline == "region" else uniform_base(shelf, known)
     square = shelf.by_parameter(over(wanted**2, base))
     kept = shelf.of_blocks(over(shelf.by_block(wanted) ** 2, shelf.by_block(known)))
     odds = (inside / (rows - inside))[:, None]
+    none = np.where(told, kept, 1.0)  # the square of a parameter that tells nothing of its own
     if baseline == "region":
-        chance = (shelf.by_parameter((regions > 0).astype(np.float64)) - 1.0) / (rows - 1.0)[:, None]
-        each = (odds * (square - 1.0) - chance) / np.maximum(1.0 - chance, 1e-9)
+        free = shelf.by_parameter((regions > 0).astype(np.float64))
+        regimes = shelf.of_blocks((shelf.by_block(known) > 0).astype(np.float64))
+        chance = (free - np.where(told, regimes, 1.0)) / (rows - 1.0)[:, None]
+        each = (odds * (square - none) - chance) / np.maximum(1.0 - chance, 1e-9)
     else:
         noise = shelf.by_parameter(over(wanted, base))
         many = np.maximum(inside, 2)[:, None]
-        each = odds * ((many * square - noise) / (many - 1.0) - 1.0)
+        each = odds * ((many * square - noise) / (many - 1.0) - none)
     divergence = np.maximum(square - 1.0, 1e-12)
     active = (kept - 1.0).mean(axis=0)
     activity = np.clip(np.where(active > 1e-12, active, 0.0) / divergence.mean(axis=0), 0.0, 1.0)
     part = float(np.mean(inside / rows))
-    agreed = agreed_share(shelf, wanted, base, part)
-    return DrawnShares(names, each, agreed, activity, part, inside=len(regions) > 1)
+    agreed = agreed_share(shelf, wanted, base, part, none.mean(axis=0))
+    whole = np.maximum((odds * (square - 1.0)).mean(axis=0), 0.0)
+    return DrawnShares(names, each, agreed, activity, whole * activity, part, inside=len(regions) > 1)
 
 
-def agreed_share(shelf: Shelf, wanted: Reals, base: Reals, part: float) -> Reals:
+def agreed_share(shelf: Shelf, wanted: Reals, base: Reals, part: float, none: Reals) -> Reals:
     """(parameters,) From products of different draws only, so that their own noise does not enter."""
     draws = len(wanted)
     if draws < 2:
         return np.zeros(len(shelf.folds))
     products = (wanted.sum(axis=0) ** 2 - (wanted**2).sum(axis=0)) / (draws * (draws - 1))
     square = shelf.by_parameter(over(products, base.mean(axis=0))[None, :])[0]
-    found: Reals = part / (1.0 - part) * (square - 1.0)
+    found: Reals = part / (1.0 - part) * (square - none)
     return found
 
 
@@ -133,10 +134,3 @@ def over(above: Reals, below: Reals) -> Reals:
     quotient = np.zeros_like(above)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient
-
-
-def ratios_of(shares: Reals) -> Reals:
-    """Each share's part of their sum; what is below nothing is nothing."""
-    floored = np.maximum(shares, 0.0)
-    total = float(floored.sum())
-    return floored / total if total > 0 and math.isfinite(total) else np.zeros_like(floored)

@@ -13,8 +13,9 @@ from pedanova.data.regions import Region, as_part, as_parts, as_region, percent
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.asks import Tallied
 from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.surrogate.kept import USUAL_PARTS
 
-RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))
+RUNGS = USUAL_PARTS
 MOST_RUNGS = 24
 WHOLE = Fraction(1)
 

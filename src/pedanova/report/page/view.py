@@ -17,8 +17,7 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
-from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options
-from pedanova.measures.surrogate.profile import FEW_RUNGS
+from pedanova.measures.surrogate.estimate import as_options
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
@@ -103,9 +102,7 @@ def view_of(
 ) -> View:
     """Every question that the sliders can ask, answered; `options` are those of `Analysis.importance`."""
     plain, wanted = check_options(options), check_questions(questions)
-    slow = plain["estimator"] != "counts" and a.observations is not None and a.rows <= MOST_ROWS
-    usual = FEW_RUNGS if slow else RUNGS
-    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=usual, force=plain["force"])
+    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=RUNGS, force=plain["force"])
     asked, start = all_questions(steps, questions, wanted)
     baseline = plain.pop("baseline")
     shapes: dict[str, Shape] = {}
@@ -135,7 +132,7 @@ def view_of(
 
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options of `importance`, completed; a wrong one is an error and no refused answer."""
-    usual = dict[str, Any](baseline="region", smoothing="auto", estimator="auto", draws=DRAWS, seed=0)
+    usual = dict[str, Any](baseline="region", smoothing="auto", estimator="auto", draws=DRAWS, seed=0, of="space")
     chosen = usual | {"force": False} | options
     unknown = sorted(set(chosen) - set(usual) - {"force"})
     if unknown:
@@ -181,13 +178,14 @@ def answer(
     spreads: dict[str, Spread] = {}
     words = _words(answers, one)
     try:
-        densities = a.all_densities(one.target, one.region, options["smoothing"])
+        how = {name: options[name] for name in ("estimator", "seed", "of")}
+        densities = a.all_densities(one.target, one.region, options["smoothing"], **how)
     except QueryError:
         densities = {}
     for name, density in densities.items():
         shape = shapes.setdefault(name, shape_of(density))
         spreads[name] = spread_of(density, shape)
-    pairs = _pairs(a, one, paired, options["seed"]) if paired else None
+    pairs = _pairs(a, one, paired, options) if paired else None
     return PageQuestion(words, one.rungs, answers, spreads, pairs)
 
 
@@ -225,9 +223,10 @@ def _counts_pairs(a: Shows, one: PendingQuestion, questions: Sequence[tuple[obje
     return (one.target, one.region) in [(part_of(t), part_of(r)) for t, r in questions]
 
 
-def _pairs(a: Shows, one: PendingQuestion, names: Sequence[str], seed: int) -> Pairs:
+def _pairs(a: Shows, one: PendingQuestion, names: Sequence[str], options: dict[str, Any]) -> Pairs:
+    how = {name: options[name] for name in ("estimator", "seed", "of")}
     try:
-        interactions = a.interactions(one.target, one.region, params=names, seed=seed)
+        interactions = a.interactions(one.target, one.region, params=names, **how)
         return Pairs(interactions, a.pairs(names, one.target, one.region, cells=PLANE))
     except QueryError as error:
         return Pairs(None, refused=str(error))

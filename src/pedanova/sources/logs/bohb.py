@@ -42,7 +42,9 @@ def read(place: Path, _: str | None) -> Records:
         runs[name, str(budget)] = _trial(name, configs[name], budget, times, result)  # the last word counts
     if lost:
         more.append(Note("unused", f"{lost} results have no configuration in {NAMES[0]}; left out"))
-    account = Account(source=f"HpBandSter run {folder.name!r}", objectives=("loss",), directions=("minimize",))
+    account = Account(
+        source=f"HpBandSter run {folder.name!r}", objectives=("loss",), directions=("minimize",), ordered=True
+    )
     return tell(list(runs.values()), account, read_space(folder), notes=[*notes, *more])
 
 

@@ -65,7 +65,7 @@ def _read(entries: list[Any], study: str | None, source: str) -> Records:
     trials = [_trial(number, entry) for number, entry in enumerate(entries)]
     whole = any(isinstance(value, int) for trial in trials for value in trial.params.values())
     notes = [Note("source", "Hyperopt logs hp.choice as the index of the choice, from 0")] if whole else []
-    account = Account(source=source, objectives=("loss",), directions=("minimize",))
+    account = Account(source=source, objectives=("loss",), directions=("minimize",), ordered=True)
     return tabulate(trials, account, notes=notes)
 
 

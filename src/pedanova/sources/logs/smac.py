@@ -82,7 +82,10 @@ def read_history(file: Path) -> Records:
             lost += 1
     notes = [Note("unused", f"{lost} runs have no configuration in {file.name}; left out")] if lost else []
     account = Account(
-        source=f"SMAC3 run {file.parent.name!r}", objectives=names, directions=tuple("minimize" for _ in names)
+        source=f"SMAC3 run {file.parent.name!r}",
+        objectives=names,
+        directions=tuple("minimize" for _ in names),
+        ordered=True,
     )
     return tell(trials, account, read_space(file.parent), notes=notes)
 

@@ -109,6 +109,7 @@ def as_records(log: StudyLog) -> Records:
         metrics=goals,
         state=state,
         feasible=feasible,
+        ordered=True,
     )
     return Records(sheet.columns, tuple(sheet.notes), account)
 

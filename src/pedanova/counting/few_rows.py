@@ -1,0 +1,109 @@
+"""Rows of a small table, one by one: their cells, and what tells values of one cell apart.
+
+Models and p-values are made from them. In memory they are taken from the columns; of a table that is
+read in parts they are put together, and are then the very same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.cells import cells_of
+from pedanova.data.column import Mask
+from pedanova.data.observations import Observations
+from pedanova.data.outcomes import NanPolicy
+from pedanova.data.regions import sign_of
+from pedanova.space.grid import Cells, grid_of
+
+Reals: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+Bits: TypeAlias = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FewRows:
+    """Rows that count."""
+
+    cells: Mapping[str, Cells]  # (rows,) each
+    exact: Mapping[str, Bits]  # (rows,) each: a number for each value, for parameters whose cells are ranges
+    signed: Reals  # (rows,) the objective, lower is better; what is no number is the worst
+    rows: Indices  # (rows,) which row of the table each one is
+    trials: Reals | None  # (rows,) number of the trial, where a column has one
+
+    @property
+    def order(self) -> Reals | None:
+        """(rows,) Numbers of the trials, if every trial has its own."""
+        trials = self.trials
+        if trials is None or np.isnan(trials).any() or len(np.unique(trials)) < len(trials):
+            return None
+        return trials
+
+    def __len__(self) -> int:
+        return len(self.signed)
+
+    def take(self, some: Mask) -> FewRows:
+        """Some of the rows."""
+        return FewRows(
+            cells={name: column[some] for name, column in self.cells.items()},
+            exact={name: column[some] for name, column in self.exact.items()},
+            signed=self.signed[some],
+            rows=self.rows[some],
+            trials=None if self.trials is None else self.trials[some],
+        )
+
+
+def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
+    """(rows,) True where a row counts."""
+    counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
+    return counted & ~np.isnan(observed.ranked) if nan == "drop" else counted
+
+
+def few_rows(observed: Observations, rows: Indices) -> FewRows:
+    """These rows of the observations."""
+    grids = {name: grid_of(parameter) for name, parameter in observed.space.items()}
+    cells = {name: cells_of(observed.columns[name], grid)[rows] for name, grid in grids.items()}
+    exact = {name: bits for name in cells if (bits := exact_bits(observed, name, rows)) is not None}
+    trials = None if observed.trials is None else observed.trials[rows].astype(np.float64)
+    return FewRows(cells, exact, lower_is_better(observed, rows), rows, trials)
+
+
+def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
+    """(rows,) A number for each value of a range, which in its cell may have neighbours; None elsewhere.
+
+    Rounded as float32 rounds, so that a value that went through a file is still the same.
+    """
+    column = observed.columns[name]
+    if column.is_coded or column.located or grid_of(observed.space[name]).labels is not None:
+        return None
+    parts, powers = np.frexp(np.nan_to_num(column.values[rows].astype(np.float64)))
+    digits = parts.astype(np.float32).view(np.uint32).astype(np.int64)
+    return (digits * 4096 + powers).astype(np.uint64)
+
+
+def lower_is_better(observed: Observations, rows: Indices) -> Reals:
+    """(rows,) The objective, its sign turned where it is maximised; what is no number is the worst."""
+    signed = sign_of(observed.direction) * observed.ranked[rows].astype(np.float64)
+    return np.where(np.isnan(signed), np.inf, signed)
+
+
+def strung_rows(parts: Iterable[FewRows]) -> FewRows:
+    """Rows of several parts, one after the other."""
+    found = [part for part in parts if len(part)] or list(parts)
+    first = found[0]
+    known = all(part.trials is not None for part in found)
+    return FewRows(
+        cells={name: np.concatenate([part.cells[name] for part in found]) for name in first.cells},
+        exact={
+            name: np.concatenate([part.exact[name] for part in found])
+            for name in first.exact
+            if all(name in part.exact for part in found)
+        },
+        signed=np.concatenate([part.signed for part in found]),
+        rows=np.arange(sum(map(len, found))),
+        trials=np.concatenate([part.trials for part in found if part.trials is not None]) if known else None,
+    )

@@ -1,0 +1,147 @@
+"""From an estimate to the table that users see: words, notes, and after an adaptive sampler both questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from pedanova.base.notes import Note
+from pedanova.base.table import show
+from pedanova.counting.nesting import few_rows_note
+from pedanova.counting.pairs import Groups, PairTally
+from pedanova.data.regions import Region
+from pedanova.errors import Arg, listed
+from pedanova.measures.densities import Densities, densities_of
+from pedanova.measures.importance import (
+    Importance,
+    Importances,
+    chance_notes,
+    rank,
+    ranked,
+    sampler_notes,
+    sparse_notes,
+)
+from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, choose, estimate
+from pedanova.measures.surrogate.pairs_told import pairs_told
+from pedanova.measures.surrogate.spread import densities_told
+from pedanova.space.parameters import parents_of
+
+ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
+
+
+def answered(
+    query: Query, options: Options, words: tuple[str, str], notes: Sequence[Note], *, objective: str, whole: bool
+) -> Importances:
+    """The question answered by whichever estimator is right; `whole`: the region is all rows."""
+    found = estimate(query, options)
+    rows = ranked(found.rows)
+    asked = found.answerer
+    of_space = asked is not None and asked.of_space
+    few = [] if asked is not None else few_rows_note(rows[0].n_target)
+    checks = [*few, *found.notes]
+    checks += [] if of_space else sparse_notes(query.contrasts)
+    checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
+    checks += sampler_checks(query, options, found, whole=whole)
+    trials: tuple[Importance, ...] = ()
+    if asked is not None and of_space:
+        words, notes = words_of(query, asked, objective), []
+        trials = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
+    every = (*notes, *checks)
+    table = Importances(rows, *words, options.baseline, every, found.estimator, whole)  # type: ignore[arg-type]
+    return replace(table, trials=trials)
+
+
+def spread_over(query: Query, options: Options, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
+    """Densities of every parameter by whichever estimator answers the question."""
+    asked, _ = choose(query, options)
+    if asked is None:
+        return {c.name: densities_of(c, smoothing=options.smoothing, words=words) for c in query.contrasts}
+    words = words_of(query, asked, objective) if asked.of_space else words
+    told = densities_told(asked.drawn, asked.target, asked.region, words)
+    return {contrast.name: told[contrast.name] for contrast in query.contrasts}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meant:
+    """A question as rows are picked by it, and the model that answers."""
+
+    target: object
+    region: object
+    asked: Answerer | None
+    words: tuple[str, str] | None = None  # None: those of target and region
+
+    def pairs_told(self) -> Callable[[Mapping[str, Groups]], PairTally] | None:
+        """How the model's points lie in the coarse cells of pairs; None where counts answer."""
+        asked = self.asked
+        return None if asked is None else partial(pairs_told, asked.drawn, asked.target, asked.region)
+
+
+def meant_by(query: Query, options: Options, target: object, region: object, *, objective: str) -> Meant:
+    """Quantiles of the space as the values where they end."""
+    asked, _ = choose(query, options)
+    if asked is None or not asked.of_space:
+        return Meant(target, region, asked)
+    rungs, sign = asked.drawn.rungs, query.levels.sign
+    whole = Region("quantile", Fraction(0), Fraction(1))
+    both = []
+    for first, last in (asked.target, asked.region):
+        best = None if first == 0 else sign * float(np.nextafter(rungs.value_of(first), np.inf))
+        worst = None if last == len(rungs) else sign * rungs.value_of(last)
+        ends = (best, worst) if sign > 0 else (worst, best)
+        both.append(whole if ends == (None, None) else Region("value", *ends))
+    return Meant(both[0], both[1], asked, words_of(query, asked, objective))
+
+
+def words_of(query: Query, asked: Answerer, objective: str) -> tuple[str, str]:
+    """Target and region of the space, with the value where each ends and the rows that are there."""
+    rungs, sign = asked.drawn.rungs, query.levels.sign
+    words = []
+    for region, span in ((query.target, asked.target), (query.region, asked.region)):
+        if region is None or region.is_all:
+            words.append("the whole space")
+            continue
+        limit = sign * rungs.value_of(span[1])
+        held = f"{rungs.size(span):,} of your {int(rungs.rows[-1]):,} trials"
+        of_space = str(region) if region.kind == "value" else f"{region} of the space"
+        words.append(f"{of_space}, {objective} {'≤' if sign > 0 else '≥'} {show(limit)}: {held}")
+    return words[0], words[1]
+
+
+def sampler_checks(query: Query, options: Options, found: Estimate, *, whole: bool) -> list[Note]:
+    """What it means for this answer that rows were not drawn evenly."""
+    adaptive = query.known is not None and query.known.adaptive
+    if found.answerer is not None and found.answerer.of_space:
+        words = "quantiles are parts of the space, as a model sees it; "
+        return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " asks about the best trials")]
+    if adaptive and options.baseline == "region":
+        return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
+    if options.baseline == "region" and (not whole or found.answerer is not None):
+        return []
+    near = rank(query.contrasts, smoothing=options.smoothing)
+    level = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
+    return sampler_notes(level, near, against=options.baseline)
+
+
+def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
+    """Parameters that tell each other: named, not blamed."""
+    if query.known is None:
+        return []
+    notes = []
+    declared = {(parent, c.name) for c in query.contrasts for parent in parents_of(c.grid.parameter)}
+    gates = [g for g in query.known.gates if (g.parent, g.child) not in declared and {g.parent, g.child} <= {*shown}]
+    for parent in sorted({gate.parent for gate in gates}):
+        children = [gate.child for gate in gates if gate.parent == parent]
+        words = (
+            f"{listed(children, most=4)} {'has' if len(children) == 1 else 'have'} a value only where {parent} says so"
+        )
+        notes.append(Note("answer", f"{words}: what that tells is told by both"))
+    twins = [f"{pair.one} and {pair.two}" for pair in query.known.twins if {pair.one, pair.two} <= {*shown}]
+    if twins:
+        more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
+        words = "say the same, or nearly: what one explains the other explains too"
+        notes.append(Note("answer", f"{'; '.join(twins[:4])}{more} {words}"))
+    return notes
