@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pedanova.measures.chance.permuting import MANY, Chance, block_means
+from pedanova.measures.chance.permuting import CLEAR, Deals, block_means
 
 
 def columns_of(rows: int) -> np.ndarray:
@@ -22,8 +22,9 @@ def test_many_rows_are_dealt_as_the_limit_says(blocked: bool) -> None:
     if blocks is not None:
         columns = columns - block_means(columns, blocks)
     way = np.array([0.05, 0.0, -0.02])
-    dealt = Chance.of(rows, MANY - 1, 45, blocks, 0).statistics(scores, columns, way)
-    limit = Chance.of(rows, MANY, 45, blocks, 0).statistics(scores, columns, way)
+    deals = Deals(rows, 3, 45, blocks, 0)
+    dealt = deals.statistics(scores, columns, way, 45)
+    limit = deals.in_the_limit(scores, columns, way, 0)
     assert dealt.shape == limit.shape == (45 * 45,)
     for part in (0.5, 0.9, 0.99):
         assert np.quantile(dealt, part) == pytest.approx(np.quantile(limit, part), rel=0.15)
@@ -31,10 +32,26 @@ def test_many_rows_are_dealt_as_the_limit_says(blocked: bool) -> None:
 
 def test_blocks_keep_their_rows() -> None:
     blocks = np.random.default_rng(2).permutation(np.arange(60) // 10)
-    chance = Chance.of(60, 5, 7, blocks, 0)
-    assert chance.first is not None
-    assert np.array_equal(blocks[chance.first], np.tile(blocks, (7, 1)))
-    assert all(len(set(order)) == 60 for order in chance.first.tolist())
+    first, second = Deals(60, 3, 7, blocks, 0).orders
+    for orders in (first, second):
+        assert np.array_equal(blocks[orders], np.tile(blocks, (7, 1)))
+        assert all(len(set(order)) == 60 for order in orders.tolist())
+
+
+def test_a_first_look_ends_early_only_where_chance_is_plain() -> None:
+    rows, zero = 200, np.zeros(3)
+    columns, deals = columns_of(rows), Deals(rows, 3, 45, None, 0)
+    rng = np.random.default_rng(4)
+    early = 0
+    for strength in (0.0, 0.0, 0.0, 0.0, 3.0, 40.0):
+        scores = strength * columns[:, 0] + rng.normal(size=rows)
+        seen = ((scores @ columns) ** 2).sum()
+        every = (1 + np.sum(deals.statistics(scores, columns, zero, 45) >= seen)) / (1 + 45**2)
+        found = deals.p_value(scores, columns, zero, parameter=0, inside=20)
+        ended = found != pytest.approx(every, abs=1e-9)
+        early += ended
+        assert not ended or (every > CLEAR / 2 and found == pytest.approx(every, abs=0.1))
+    assert early >= 1
 
 
 def test_block_means_are_means() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
+from pedanova.measures.chance.examiner import MOST_GROUNDS, Examiner
 from pedanova.measures.chance.kinship import kinship_of
-from pedanova.measures.chance.pvalues import membership_of, p_values
+from pedanova.measures.chance.membership import membership_of
+from pedanova.measures.chance.pvalues import p_values
 from pedanova.measures.chance.ranked_rows import RankedRows
 
 
@@ -95,13 +97,13 @@ def test_blocks_of_trials_see_through_a_drift() -> None:
 
 
 def test_scores_are_soft_at_a_quantile_and_sharp_at_a_value() -> None:
-    signed = np.arange(100.0)
-    target = signed < 10
-    soft, sharp = (membership_of(signed, target, certain=certain) for certain in (False, True))
+    ranks = np.arange(100.0) + 0.5
+    target = ranks < 10
+    soft, sharp = (membership_of(ranks, target, certain=certain) for certain in (False, True))
     assert len(np.unique(sharp.score)) == 2
     assert soft.score[0] > soft.score[9] > soft.score[12] > soft.score[40]
     assert soft.prefix
-    assert not membership_of(signed, (signed >= 10) & (signed < 30), certain=False).prefix
+    assert not membership_of(ranks, (ranks >= 10) & (ranks < 30), certain=False).prefix
 
 
 def test_a_mask_that_is_no_range_can_be_asked() -> None:
@@ -122,3 +124,23 @@ def test_what_never_varied_in_the_region_has_p_one() -> None:
     rows = rows_of(columns, loss, {"a": pa.Ordinal([1, 2]), "b": pa.Float(0, 1)})
     found = p_values(rows, kinship_of(rows), np.arange(100) < 5, np.arange(100) < 50)
     assert found["a"] == 1.0
+
+
+def test_a_further_question_is_answered_as_if_it_were_the_first() -> None:
+    columns, loss, space = study()
+    rows = rows_of(columns, loss, space, trials=np.arange(len(loss), dtype=float))
+    examiner = Examiner(rows, kinship_of(rows))
+    region = np.arange(len(rows)) < 80
+    for part in (0.1, 0.3, 0.1):
+        for options in ({}, {"region": region}, {"blocks": True}, {"seed": 3}, {"only": ["lr"]}, {"certain": True}):
+            again = p_values(rows, examiner.kinship, best(rows, part), **options)
+            assert examiner.p_values(best(rows, part), **options) == again
+
+
+def test_few_regions_are_remembered() -> None:
+    columns, loss, space = study()
+    rows = rows_of(columns, loss, space)
+    examiner = Examiner(rows, kinship_of(rows))
+    for end in range(40, 60):
+        examiner.p_values(best(rows, 0.05), np.arange(len(rows)) < end, only=["lr"])
+    assert len(examiner.grounds) == MOST_GROUNDS

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -11,56 +12,92 @@ from numpy.typing import NDArray
 Reals: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 MANY = 100  # target rows from which on sums of permuted scores are taken for normal
+SOME = 16  # SOME² deals are a first look:
+CLEAR = 0.1  # where so many of them are as high, more would tell nothing
+SAME = 1e-5  # relative: a permuted statistic so near counts as equal
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chance:
-    """Random numbers that serve every parameter.
+@dataclass(eq=False)
+class Deals:
+    """Random numbers that serve every parameter and target.
 
     Permutations are all compositions of two small sets, which are pairwise independent. With many
     target rows, products of permuted scores with a parameter's columns are normal, and only their
     covariance is needed.
     """
 
+    rows: int
+    columns: int  # that a parameter has at most
     side: int  # side² random deals
     neighbours: Indices | None  # (rows,) blocks among whose rows alone scores are dealt
-    first: Indices | None  # (side, rows); None where the normal limit serves
-    second: Indices | None
     seed: int
+    _roots: dict[int, Reals] = field(default_factory=dict)  # of the covariance, by parameter
 
-    @classmethod
-    def of(cls, rows: int, inside: int, side: int, neighbours: Indices | None, seed: int) -> Chance:
+    @cached_property
+    def orders(self) -> tuple[Indices, Indices]:
+        """(side, rows) each."""
+        rng = np.random.default_rng([self.seed, 0x9E4])
+        first, second = (_shuffled(self.rows, self.side, self.neighbours, rng) for _ in range(2))
+        return first, second
+
+    @cached_property
+    def normals(self) -> Reals:
+        """(side², columns)"""
+        rng = np.random.default_rng([self.seed, 0x9E5])
+        return np.ascontiguousarray(rng.standard_normal((self.columns, self.side**2)).T)
+
+    def p_value(self, scores: Reals, marks: Reals, way: Reals, *, parameter: int, inside: int) -> float:
+        """How often dealt scores reach the statistic of the scores as they are, Σ (scores · marks + way)²."""
+        seen = float(((scores @ marks + way) ** 2).sum()) * (1.0 - SAME)
         if inside >= MANY:
-            return cls(side, neighbours, None, None, seed)
-        rng = np.random.default_rng([seed, 0x9E4])
-        first, second = (_shuffled(rows, side, neighbours, rng) for _ in range(2))
-        return cls(side, neighbours, first, second, seed)
+            found = self.in_the_limit(scores, marks, way, parameter)
+            return _part(found, seen)
+        first = self.statistics(scores, marks, way, min(SOME, self.side))
+        if np.count_nonzero(first >= seen) >= CLEAR * first.size:
+            return _part(first, seen)
+        return _part(self.statistics(scores, marks, way, self.side), seen)
 
-    def statistics(self, scores: Reals, columns: Reals, way: Reals) -> Reals:
-        """(side²,) Σ (scores · columns + way)², the scores dealt at random."""
-        if self.first is None or self.second is None:
-            return self._in_the_limit(scores, columns, way)
-        rows = len(scores)
-        dealt = np.take(scores.astype(np.float32), self.first)
-        moved = np.take(np.ascontiguousarray(columns.T, dtype=np.float32), self.second, axis=1)
-        products = (dealt @ moved.reshape(-1, rows).T).reshape(self.side, columns.shape[1], self.side)
+    def statistics(self, scores: Reals, marks: Reals, way: Reals, side: int) -> Reals:
+        """(side²,) Σ (scores · marks + way)², the scores dealt at random."""
+        first, second = (orders[:side] for orders in self.orders)
+        dealt = np.take(scores.astype(np.float32), first)
+        moved = np.take(np.ascontiguousarray(marks.T, dtype=np.float32), second, axis=1)
+        products = (dealt @ moved.reshape(-1, self.rows).T).reshape(side, marks.shape[1], side)
         products += way.astype(np.float32)[:, None]
         found: Reals = np.einsum("ijk,ijk->ik", products, products).ravel()
         return found
 
-    def _in_the_limit(self, scores: Reals, columns: Reals, way: Reals) -> Reals:
+    def in_the_limit(self, scores: Reals, marks: Reals, way: Reals, parameter: int) -> Reals:
         """Normal products with the covariance of permuted ones."""
-        blocks = np.zeros(len(scores), dtype=np.int64) if self.neighbours is None else self.neighbours
-        sizes = np.bincount(blocks)
-        spread = scores - (np.bincount(blocks, weights=scores) / sizes)[blocks]
-        variance = np.bincount(blocks, weights=spread**2) / np.maximum(sizes - 1, 1)
-        loud = (columns - block_means(columns, blocks)) * np.sqrt(variance)[blocks][:, None]
-        values, ways = np.linalg.eigh(loud.T @ loud)
-        root = ways * np.sqrt(np.maximum(values, 0.0))
-        rng = np.random.default_rng([self.seed, 0x9E5])
-        products = rng.standard_normal((self.side**2, len(values))) @ root.T + way
-        found: Reals = (products**2).sum(axis=1)
+        if self.neighbours is not None:
+            root = _root(marks * _deviations(scores, self.neighbours)[:, None])
+        else:
+            if parameter not in self._roots:
+                self._roots[parameter] = _root(marks)
+            root = self._roots[parameter] * float(scores.std(ddof=1))
+        products = self.normals[:, : marks.shape[1]] @ root.T + way
+        found: Reals = np.einsum("ij,ij->i", products, products)
         return found
+
+
+def _part(found: Reals, seen: float) -> float:
+    return (1 + int(np.count_nonzero(found >= seen))) / (1 + found.size)
+
+
+def _root(columns: Reals) -> Reals:
+    """(columns, columns) A square root of their covariance, times the rows."""
+    values, ways = np.linalg.eigh(columns.T @ columns)
+    root: Reals = ways * np.sqrt(np.maximum(values, 0.0))
+    return root
+
+
+def _deviations(scores: Reals, blocks: Indices) -> Reals:
+    """(rows,) Of the scores of each row's block."""
+    sizes = np.bincount(blocks)
+    spread = scores - (np.bincount(blocks, weights=scores) / sizes)[blocks]
+    variance = np.bincount(blocks, weights=spread**2) / np.maximum(sizes - 1, 1)
+    found: Reals = np.sqrt(variance)[blocks]
+    return found
 
 
 def block_means(columns: Reals, blocks: Indices) -> Reals:
