@@ -59,8 +59,11 @@ OBJECTIVE = Option(
 TABLE = (
     Option(
         "direction", None,
-        '``"minimize"`` (unless the log says otherwise) or ``"maximize"``, or a list with one for each.',
-        "once, or once for each objective", choices=("minimize", "maximize"), several=True,
+        '``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each. Without it the log '
+        "tells, or else the objective's name (an accuracy is maximised, a loss minimised); ``notes`` say what was "
+        "guessed, as a warning where the name tells nothing.",
+        "once, or once for each objective (default: as the log or the objective's name tells)",
+        choices=("minimize", "maximize", "min", "max"), several=True,
     ),
     Option(
         "space", None,

@@ -22,6 +22,7 @@ Severity: TypeAlias = Literal["info", "guess", "warning"]
 Kind: TypeAlias = Literal[
     "source",  # how the data was read, and what it says of itself
     "rows",  # which rows count, and as what
+    "direction",  # which way the objective is better, where nobody said so
     "space",  # a domain that was guessed
     "condition",  # when a parameter exists
     "unused",  # a column or setting that was left out

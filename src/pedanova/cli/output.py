@@ -69,10 +69,15 @@ def shown_place(place: str) -> str:
 
 
 def goals_in_words(a: Analysis) -> str:
+    """What is optimised which way; a way that was guessed is said to be."""
     goals = a.observations.goals if a.observations is not None else ()
-    if len(goals) < 2:
-        return f"{a.direction} {a.objective}"
-    return " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
+    words = f"{a.direction} {a.objective}"
+    if len(goals) > 1:
+        words = " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
+    guesses = {note.severity for note in a.notes if note.kind == "direction"}
+    if "warning" in guesses:
+        return f"{words} (not known: pass --direction if that is wrong)"
+    return f"{words} (guessed from its name)" if guesses else words
 
 
 def heading(a: Analysis, options: argparse.Namespace) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,11 @@ from pedanova.data.column import Column, as_column
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.regions import Direction, sign_of
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
+
+DIRECTIONS: dict[str, Direction] = {
+    "minimize": "minimize", "min": "minimize", "minimise": "minimize",
+    "maximize": "maximize", "max": "maximize", "maximise": "maximize",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +57,9 @@ def as_directions(direction: object, count: int) -> list[Direction]:
 
 
 def as_direction(direction: object) -> Direction:
-    if isinstance(direction, str) and direction in get_args(Direction):
-        return direction  # type: ignore[return-value]
-    raise QueryError(Arg("direction", direction), " must be 'minimize' or 'maximize'")
+    if isinstance(direction, str) and direction in DIRECTIONS:
+        return DIRECTIONS[direction]
+    raise QueryError(Arg("direction", direction), " must be 'minimize' or 'maximize' ('min' or 'max')")
 
 
 def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direction: Direction) -> Goal:

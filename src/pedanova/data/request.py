@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, take
+from pedanova.data.direction import guess_directions, known_directions
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.outcomes import Policies
 from pedanova.data.records import Account, Records, RepeatPolicy
-from pedanova.data.regions import Direction
 from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Parameter, Space
@@ -25,7 +25,7 @@ class Request:
     """As far as it concerns rows and columns."""
 
     objective: object
-    direction: object = None  # minimize
+    direction: object = None  # as the source or the name tells
     space: Space | Mapping[str, Parameter] | None = None
     conditions: bool = True  # the space says when a parameter exists
     params: Iterable[str] | None = None
@@ -56,13 +56,15 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
     objective = request.objective if request.objective is not None else _objective_of(account, ask)
     own_space = request.space is not None
     notes = [*_account(account, request), *meant, *records.notes]
-    if request.direction is None:
-        notes += _direction_notes(account, objective)
+    direction = request.direction
+    if direction is None:
+        direction, guesses = guess_directions(objective, records.columns, account)
+        notes += guesses if objective is not None else []
     records = replace(records, notes=tuple(notes))
     return records, replace(
         request,
         objective=objective,
-        direction=request.direction if request.direction is not None else _directions_of(account, objective),
+        direction=direction,
         space=request.space if own_space else _space_of(account, objective),
         conditions=own_space or account.space is None or account.conditions,
         params=request.params if own_space or request.params is not None else _params_of(records, request, known),
@@ -81,7 +83,7 @@ def _account(account: Account, request: Request) -> list[Note]:
     if account.params and request.params is None and request.space is None:
         taken.append(f"{len(account.params)} settings" + (" and their space" if account.space is not None else ""))
     if account.objectives and request.objective is None:
-        ways = _known_directions(account) if request.direction is None else {}
+        ways = known_directions(account) if request.direction is None else {}
         taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in account.objectives))
     return [Note("source", f"{account.source} tells {' and '.join(taken)}")] if taken else []
 
@@ -121,36 +123,6 @@ def _objective_of(account: Account, ask: bool) -> object:
             f"{listed(list(account.metrics), most=40)}",
         )
     return None
-
-
-def _directions_of(account: Account, objective: object) -> object:
-    """What the source says of these objectives; minimize where it says nothing."""
-    known = _known_directions(account)
-    if isinstance(objective, list | tuple):
-        return [known.get(one, "minimize") if isinstance(one, str) else "minimize" for one in objective]
-    return known.get(objective, "minimize") if isinstance(objective, str) else "minimize"
-
-
-def _known_directions(account: Account) -> dict[str, Direction]:
-    """By name: of the objectives, then of the other metrics."""
-    names = dict.fromkeys((*account.objectives, *account.metrics))
-    return dict(zip(names, account.directions, strict=False))
-
-
-def _direction_notes(account: Account, objective: object) -> list[Note]:
-    """A log that leaves the direction open must not have it guessed in silence."""
-    names = objective if isinstance(objective, list | tuple) else [objective]
-    known = _known_directions(account)
-    return [
-        Note(
-            "doubt",
-            f"{account.source} does not say whether {name} is to be minimised; it is: pass ",
-            Arg("direction", "maximize"),
-            " otherwise",
-        )
-        for name in names
-        if account.source and isinstance(name, str) and name not in known
-    ]
 
 
 def _space_of(account: Account, objective: object) -> Space | None:

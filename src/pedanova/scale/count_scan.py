@@ -16,6 +16,7 @@ from pedanova.base.progress import interrupts_told
 from pedanova.counting.countable import Counted, assembled, levels_for
 from pedanova.counting.store import as_path
 from pedanova.data.choose import Choice, choose_space
+from pedanova.data.direction import guess_directions
 from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.prepare import check_left
 from pedanova.data.request import Request
@@ -52,7 +53,9 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
     check_request(request, scan)
-    direction = as_directions(request.direction or "minimize", 1)[0]
+    guess, notes = guess_directions(request.objective, scan.columns)
+    direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
+    reading = reading if request.direction is not None else replace(reading, notes=(*reading.notes, *notes))
     params, exclude = listed_names(request.params), listed_names(request.exclude)
     plan = Plan(replace(request, direction=direction, params=params, exclude=exclude), Space({}), ())
     crew = crew_of(scan, reading, request.threads)
