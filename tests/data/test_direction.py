@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.common import COUNTS
 
 import pedanova as pa
 from pedanova.base.notes import Note
 from pedanova.cli.main import main
 from pedanova.data.result_names import direction_by_name, is_named_like_a_result
-from tests.helpers.common import COUNTS
 
 ROWS = 60
 X = np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, ROWS))
@@ -20,13 +20,13 @@ UP = (
     "accuracy acc val_acc valAccuracy test/accuracy acc@1 auc roc_auc testAUC f1 F1-score f1_macro r2 R2 R² score "
     "mean_test_score reward episode_reward return mean_return precision recall iou mIoU mAP mAP50 bleu bleu4 "
     "neg_mean_squared_error neg_log_loss psnr balanced_accuracy accuracy_mean top5 log_likelihood success_rate"
-).split()
+)
 DOWN = (
     "loss val_loss train/loss error error_rate err top1_error rmse test_rmse_mean mae mse nll perplexity ppl time "
     "runtime latency latency_ms duration seconds negative_log_likelihood 1-accuracy one_minus_acc brier_score logloss "
     "validation_0-logloss rank_test_score cost regret wer time_total_s"
-).split()
-UNKNOWN = "y value objective metric result target out lr z m1 loss_weight".split()
+)
+UNKNOWN = "y value objective metric result target out lr z m1 loss_weight"
 
 
 def direction_notes(notes: tuple[Note, ...]) -> list[Note]:
@@ -35,7 +35,11 @@ def direction_notes(notes: tuple[Note, ...]) -> list[Note]:
 
 @pytest.mark.parametrize(
     ("name", "direction"),
-    [*((n, "maximize") for n in UP), *((n, "minimize") for n in DOWN), *((n, None) for n in UNKNOWN)],
+    [
+        *((n, "maximize") for n in UP.split()),
+        *((n, "minimize") for n in DOWN.split()),
+        *((n, None) for n in UNKNOWN.split()),
+    ],
 )
 def test_names_tell_the_direction(name: str, direction: str | None) -> None:
     assert direction_by_name(name) == direction
@@ -51,7 +55,8 @@ def test_what_was_guessed_is_said_in_memory_and_in_parts(name: str, tmp_path: Pa
     for a in (held, streamed):
         (note,) = direction_notes(a.notes)
         assert note.severity == ("warning" if name == "y" else "guess")
-        assert name in note and "direction=" in note
+        assert name in note
+        assert "direction=" in note
     assert direction_notes(held.notes) == direction_notes(streamed.notes)
 
 

@@ -11,30 +11,35 @@ from functools import lru_cache
 
 from pedanova.data.regions import Direction
 
-RESULTS_UP = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+RESULTS_UP = _words(
     "acc accuracy auc auroc auprc roc f1 f2 fbeta fscore r2 score reward rewards recall iou miou map mrr ndcg bleu "
     "rouge meteor cider psnr ssim mcc kappa dice jaccard top1 top5 elo likelihood elbo sharpe profit "
     "sensitivity specificity tpr tnr fitness correlation spearman pearson precision return returns success throughput "
-    "fps ap hits performance winrate".split()
+    "fps ap hits performance winrate"
 )
-RESULTS_DOWN = frozenset(
+RESULTS_DOWN = _words(
     "loss losses error errors err rmse mse mae mape rmsle msle nll perplexity ppl wer cer bpb bpc fid regret "
-    "misclassification brier ece logloss crossentropy deviance aic bic fpr fnr mistakes".split()
+    "misclassification brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
 )
-COSTS = frozenset(
-    "runtime walltime duration elapsed latency seconds secs time timestamp flops macs joules".split()
+COSTS = _words(
+    "runtime walltime duration elapsed latency seconds secs time timestamp flops macs joules"
 )  # what a run took
 # These tell the direction of an objective, yet may well be settings of their own.
-ONLY_UP = frozenset("gain efficiency coverage volume hypervolume diversity".split())
-ONLY_DOWN = frozenset("cost memory entropy divergence gap violation violations failures distance size risk".split())
+ONLY_UP = _words("gain efficiency coverage volume hypervolume diversity")
+ONLY_DOWN = _words("cost memory entropy divergence gap violation violations failures distance size risk")
 LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word score: the score is then better where it is low
 
-SPLITS = frozenset("train training val valid validation test dev holdout eval cv oob split fold epoch step".split())
-SUMMARIES = frozenset(
+SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
+SUMMARIES = _words(
     "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k s ms "
-    "sec ns us per ema smoothed running top overall macro micro weighted all".split()
+    "sec ns us per ema smoothed running top overall macro micro weighted all"
 )  # behind a result they leave it one
-FLIPS = frozenset("neg negative negated minus inverse".split())
+FLIPS = _words("neg negative negated minus inverse")
 BOOKKEEPING = re.compile(
     r"^(_(step|runtime|timestamp|wandb)|iterations?_since_restore|training_iteration|trial_num|date|hostname|node_ip|pid"
     r"|created(_?at)?|updated(_?at)?|start(ed)?(_?(at|time))|end(ed)?(_?(at|time))|datetime(_\w+)?)$",
