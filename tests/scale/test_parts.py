@@ -131,7 +131,7 @@ def test_notes_of_twenty_parts_are_those_of_the_whole(tmp_path: Path) -> None:
     for given in ({}, {"space": space}):
         parts = pa.analyze(folder, "loss", stream=True, **options, **given)
         same(parts, pa.analyze(table, "loss", **options, **given))
-    assert len(parts.notes) == 3
+    assert len(parts.notes) == 4
     pruned = int((table["status"] == "PRUNED").sum())
     assert f"{pruned} pruned rows count with their last value" in parts.notes
 

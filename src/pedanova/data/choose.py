@@ -10,7 +10,7 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, Mask, take
-from pedanova.data.guess import infer_space, is_named_like_states, note_on_states
+from pedanova.data.guess import infer_space, is_named_like_states, is_result, note_on_states
 from pedanova.data.objectives import Goal
 from pedanova.data.presence import Presence, gaps_in, may_decide, with_conditions
 from pedanova.data.request import Request
@@ -76,6 +76,7 @@ def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: Request) ->
         request.state,
         *(feasible if isinstance(feasible, list | tuple | set) else [feasible]),
         *(name for goal in goals for name in goal.made_of),
+        *request.aside,
     ]
     return [name for name in given if isinstance(name, str) and name in table]
 
@@ -114,6 +115,8 @@ def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence) -
     rest = [name for name in names if name not in twins]
     settings = marked(rest)
     others = [name for name in rest if name not in settings] if settings else []
+    if not settings:
+        return _without_results(evidence.columns(rest), evidence, notes)
     if not others:
         choice = _guessed(evidence.columns(rest), evidence)
         return Choice(choice.space, (*choice.notes, *notes))
@@ -123,6 +126,18 @@ def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence) -
     mark = f"names such as {settings[0]!r} mark the parameters; left out: {listed(others)}"
     account = [note.about(name) for name in states if (note := note_on_states(columns[name]))]
     return Choice(choice.space, (*choice.notes, *notes, Note("unused", mark), *account))
+
+
+def _without_results(columns: Mapping[str, Column], evidence: ColumnEvidence, notes: Sequence[Note]) -> Choice:
+    """A space of the columns that are no outcomes of a trial by their names."""
+    space, guesses = infer_space(columns)
+    results = [name for name in space if is_result(name, space[name])]
+    settings = Space({name: space[name] for name in space if name not in results})
+    settings, conditions = _with_conditions(settings, columns, evidence)
+    guesses = [note for note in guesses if note.subject not in results]
+    words = f"named like results, not settings, and left out: {listed(results, most=40)}; name in "
+    left = [Note("unused", words, Arg("params"), " what is a setting")] if results else []
+    return Choice(settings, (*guesses, *conditions, *notes, *left))
 
 
 def marked(names: Sequence[str]) -> list[str]:

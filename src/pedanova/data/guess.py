@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column
+from pedanova.data.result_names import is_named_like_a_result
 from pedanova.errors import Arg, SpaceError, Word
 from pedanova.space.grid import MAX_CELLS, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space
@@ -23,11 +24,6 @@ ID_NAMES = re.compile(
     re.IGNORECASE,
 )
 SEED_NAMES = re.compile(r"^(random_)?(seed|state)$|^fold$", re.IGNORECASE)
-RESULT_NAMES = re.compile(
-    r"(^|[_\W])(acc|accuracy|loss|error|score|auc|f1|r2|[rm]?mse|mae|nll|perplexity|precision|recall|metric"
-    r"|reward|return|runtime|duration|elapsed|seconds|latency|time)(?=[_\W\d]|$)",
-    re.IGNORECASE,
-)
 TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
 TIME_TEXT = re.compile(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?")
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
@@ -68,11 +64,16 @@ def infer_space(columns: Mapping[str, Column], *, asked: frozenset[str] = frozen
 
 def _doubt(name: str, parameter: Parameter) -> Note | None:
     """A warning where the name of a column that was kept does not sound like a setting."""
-    if isinstance(parameter, Float | Int) and RESULT_NAMES.search(name):
+    if isinstance(parameter, Ordinal) and len(parameter.values) > 2 and is_named_like_a_result(name):
         return Note("doubt", "named like a result, not a setting; exclude it if it is one", subject=name)
     if ID_NAMES.match(name) or SEED_NAMES.match(name):
         return Note("doubt", "named like an id or a seed, not a setting; exclude it if it is one", subject=name)
     return None
+
+
+def is_result(name: str, parameter: Parameter) -> bool:
+    """Whether a column is an outcome by its name; a few different numbers may be a setting all the same."""
+    return isinstance(parameter, Float | Int) and is_named_like_a_result(name)
 
 
 def unused(*words: Word) -> Guess:

@@ -30,6 +30,7 @@ class Request:
     conditions: bool = True  # the space says when a parameter exists
     params: Iterable[str] | None = None
     exclude: Iterable[str] | None = None
+    aside: tuple[str, ...] = ()  # columns that the source knows to be no parameters
     where: object = None
     feasible: object = None
     state: object = None
@@ -69,6 +70,7 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
         conditions=own_space or account.space is None or account.conditions,
         params=request.params if own_space or request.params is not None else _params_of(records, request, known),
         exclude=request.exclude if own_space or request.params is not None or not account.params else None,
+        aside=account.aside,
         feasible=request.feasible if request.feasible is not None else account.feasible,
         state=request.state if request.state is not None else account.state,
         repeats=request.repeats or account.repeats,
