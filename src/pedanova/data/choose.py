@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ class ColumnEvidence(Protocol):
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]: ...
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence: ...
+    def notes(self) -> list[Note]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,9 @@ class HeldColumns:
 
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         return Presence.of(self.columns([*dict.fromkeys([*children, *parents])]), children, parents)
+
+    def notes(self) -> list[Note]:
+        return []  # on columns read as numbers: whoever read them has said so
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def choose_space(table: Sequence[str], goals: Sequence[Goal], request: Request, 
     if not choice.space:
         raise DataError(*_no_parameter(table, own, choice.notes if request.space is None else ()))
     _check_grids(choice.space)
-    return choice
+    return replace(choice, notes=(*choice.notes, *(note for note in evidence.notes() if note.subject in choice.space)))
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: Request) -> list[str]:

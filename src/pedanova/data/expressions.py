@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask
+from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import QueryError, unknown_name
 from pedanova.space.values import as_real, shown
 
@@ -181,6 +182,8 @@ class Reader:
         return marked
 
     def numbers(self, column: Column) -> NDArray[Any]:
+        numbers = as_numbers(column)
+        column = column if numbers is None else numbers[0]
         if column.labels is not None or column.is_time:
             raise self.unfit(column)
         return column.values

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.result_names import is_named_like_a_result
-from pedanova.errors import Arg, SpaceError, Word
+from pedanova.data.text_numbers import is_gap
+from pedanova.errors import Arg, SpaceError, Word, listed
 from pedanova.space.grid import MAX_CELLS, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space
 from pedanova.space.values import LARGEST_INT
@@ -119,7 +120,9 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     mixed = " of mixed types" if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1 else ""
     if len(used) == 1:
         return constant(Categorical(tuple(used)), used[0])
-    return guessed(Categorical(tuple(used)), f"{len(used)} categories{mixed}")
+    words = [label for label in used if is_gap(label)]
+    gaps = f", {listed(words)} taken as one of them and not as a gap" if words else ""
+    return guessed(Categorical(tuple(used)), f"{len(used)} categories{mixed}{gaps}")
 
 
 def is_named_like_states(name: str) -> bool:

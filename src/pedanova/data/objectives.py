@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pedanova.data.column import Column, as_column
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.regions import Direction, sign_of
+from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 
 DIRECTIONS: dict[str, Direction] = {
@@ -89,6 +90,9 @@ def _as_numbers(column: Column) -> NDArray[Any]:
     name = column.name
     if len(column) == 0:
         raise DataError(f"{name}: there are no rows; give at least two")
+    numbers = as_numbers(column)
+    if numbers is not None:
+        column = numbers[0]
     if column.labels is not None:
         shown = listed([str(label) for label in column.labels], most=3)
         held = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"

@@ -27,6 +27,7 @@ from pedanova.data.regions import Region
 from pedanova.data.repeats import average, configurations, first_rows
 from pedanova.data.request import Request, complete
 from pedanova.data.rowsets import RowSet, as_rows, cut_at
+from pedanova.data.text_numbers import for_domain
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch
 from pedanova.space.values import LARGEST_INT
@@ -73,7 +74,7 @@ def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> 
 
 def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
     """Rows that do not count are marked, rows that count as worst have NaN in the order."""
-    own = {name: columns[name] for name in space}
+    own = {name: for_domain(columns[name], space[name]) for name in space}
     check_countable(own)
     placed, more, idle = place_columns(space, own, columns)
     observed = Observations(placed, rows.goals, space, columns, (*rows.notes, *more), idle=idle)

@@ -15,9 +15,10 @@ from pedanova.data.direction import guess_directions, known_directions
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.outcomes import Policies
 from pedanova.data.records import Account, Records, RepeatPolicy
+from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Parameter, Space
+from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Switch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Request:
     feasible: object = None
     state: object = None
     repeats: RepeatPolicy | None = None  # all
+    decimal: str | None = None  # the sign before the decimals of numbers in text
     policies: Policies = field(default_factory=Policies)
     threads: int = 1
 
@@ -50,7 +52,7 @@ class Request:
 def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
     known = records.account.params
-    records, request = _narrowed(records, request)
+    records, request = _narrowed(_with_numbers(records, request), request)
     records = _without_unusable(_without_idle(records), request)
     account = records.account
     request, meant = _meant(records, request)
@@ -75,6 +77,20 @@ def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[R
         state=request.state if request.state is not None else account.state,
         repeats=request.repeats or account.repeats,
     )
+
+
+def _with_numbers(records: Records, request: Request) -> Records:
+    """Text that is all numbers as numbers, except where the space says that it is one of names."""
+    space = request.space or records.account.space or {}
+    columns, notes = dict(records.columns), []
+    for name, column in records.columns.items():
+        if isinstance(space.get(name), Categorical | Ordinal | Switch):
+            continue
+        numbers = as_numbers(column, decimal=request.decimal)
+        if numbers is not None:
+            columns[name] = numbers[0]
+            notes.append(numbers[1])
+    return replace(records, columns=columns, notes=(*records.notes, *notes)) if notes else records
 
 
 def _account(account: Account, request: Request) -> list[Note]:

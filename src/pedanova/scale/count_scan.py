@@ -98,8 +98,10 @@ def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: P
 
 def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
     """What must be known of all rows before any can be counted: the space and the thresholds."""
-    choice = space_of(scan, plan, crew)
-    plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space))
+    evidence = SurveyedColumns(crew, replace(plan, needs=scan.columns))
+    choice = space_of(scan, plan, evidence)
+    texts = tuple(name for name in evidence.texts if name in choice.space)
+    plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=reading.pushdown)
     look, extent = (look_at(crew, plan), None) if engine is None else look_by_engine(engine, plan)
     where = plan.request.where
@@ -181,10 +183,9 @@ def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def space_of(scan: Scan, plan: Plan, crew: Crew | SparkCrew) -> Choice:
+def space_of(scan: Scan, plan: Plan, evidence: SurveyedColumns) -> Choice:
     """As given, or guessed from one reading of the columns that may be settings."""
     own = plan.objective if plan.objective in scan.columns else None
     made_of = () if own else tuple(named_in(plan.objective, scan.columns))
     goal = Goal(plan.objective, np.empty(0), plan.direction, own, made_of=made_of)
-    evidence = SurveyedColumns(crew, replace(plan, needs=scan.columns))
     return choose_space(scan.columns, (goal,), plan.request, evidence)

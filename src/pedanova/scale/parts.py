@@ -56,6 +56,7 @@ class Plan:
     request: Request
     space: Space
     needs: tuple[str, ...]  # columns to read
+    texts: tuple[str, ...] = ()  # parameters that are numbers kept as text
 
     @property
     def objective(self) -> str:

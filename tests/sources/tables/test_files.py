@@ -155,7 +155,7 @@ CELLS: dict[str, tuple[list[str], list[object]]] = {
     "booleans and numbers": (["true", "1"], ["true", "1"]),
     "padded boolean": ([" true", "false"], [" true", "false"]),
     "missing in numbers": ([*MISSING, "1"], [*[None] * len(MISSING), 1]),
-    "missing in text": ([*MISSING, "a"], [*[None] * len(MISSING), "a"]),
+    "missing in text": ([*MISSING, "a"], [None, *MISSING[1:], "a"]),
     "missing in booleans": ([*MISSING, "true"], [*[None] * len(MISSING), True]),
     "nothing": (["", "NA"], [None, None]),
     "quoted missing": (['""', '"NA"', "3"], [None, None, 3]),

@@ -47,6 +47,7 @@ class FilePart:
     groups: tuple[int, ...] | None = None  # of a Parquet file; None for all
     keys: tuple[tuple[str, str], ...] = ()  # columns that stand in the path, as in year=2024/
     texts: tuple[str, ...] = ()  # keys that are text in some file, hence in all
+    words: tuple[str, ...] = ()  # columns of CSV files that are text in some file, hence in all
 
     @property
     def name(self) -> str:
@@ -55,7 +56,7 @@ class FilePart:
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         inside = [name for name in names if name not in dict(self.keys)]
         try:
-            for records in batches.read_batches(Path(self.path), self.kind, inside, self.groups):
+            for records in batches.read_batches(Path(self.path), self.kind, inside, self.groups, self.words):
                 yield self._with_keys(records, names)
         except FormatError as error:
             raise PartError(*error.words, part=self.name) from None
@@ -236,6 +237,9 @@ def scan_files(place: str, files: Sequence[Path], kind: str, *, skip: bool = Fal
     if not parts:
         raise DataError(f"{place}: none of {len(files)} files can be read ({lost[0][1]})")
     known = rows if kind == "Parquet" else None
+    if kind in ("CSV", "TSV"):
+        words = sorted({name for part in parts for name in batches.text_columns(Path(part.path), kind)})
+        parts = [replace(part, words=tuple(words)) for part in parts]
     return Scan(place, columns, tuple(parts), known, size, tuple(lost))
 
 

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column, as_column, encode, some
+from pedanova.data.column import Column, as_column, encode, recoded, some
 from pedanova.data.records import Records
 from pedanova.errors import DataError
 from pedanova.sources.tables.names import as_names
@@ -105,7 +105,7 @@ def _read_labels(name: str, series: Series) -> Column:
         texts = native.cast(polars.String)
         labels = texts.drop_nulls().unique().sort()
         codes = texts.cast(polars.Enum(labels)).to_physical().cast(polars.Int32).fill_null(-1)
-        return Column(name, codes.to_numpy(), tuple(labels.to_list()))
+        return recoded(Column(name, codes.to_numpy(), tuple(labels.to_list())))
     if module == "pandas":
         return _encode(name, *sys.modules["pandas"].factorize(native))
     if module == "pyarrow":

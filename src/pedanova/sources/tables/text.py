@@ -17,18 +17,17 @@ import numpy as np
 
 from pedanova.data.column import Column, as_column, encode, shorten, some
 from pedanova.data.records import Records
+from pedanova.data.text_numbers import HEXADECIMAL, REAL
 from pedanova.errors import FormatError, PedanovaError
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.names import as_names
 
+# Among numbers and booleans these stand for no value; among other words they are words, and only "" is a gap.
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "none", "n/a", "<NA>")
 TRUE = ("True", "true", "TRUE")
 FALSE = ("False", "false", "FALSE")
 OTHER_DELIMITERS = {",": ";\t|", "\t": ",;|"}
-# As pyarrow reads numbers: no underscores, no digits of other scripts.
-WHOLE = re.compile(r"-?[0-9]+")
-HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
-REAL = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+WHOLE = re.compile(r"-?[0-9]+")  # as pyarrow reads them
 
 
 def read_delimited(file: Path, delimiter: str) -> Records:
@@ -125,7 +124,7 @@ def arrow_conversion(**options: Any) -> Any:
 
     return arrow_csv.ConvertOptions(
         null_values=list(MISSING),
-        strings_can_be_null=True,
+        strings_can_be_null=False,
         quoted_strings_can_be_null=True,
         true_values=list(TRUE),
         false_values=list(FALSE),
@@ -168,7 +167,7 @@ def parse_text(name: str, texts: Iterable[str]) -> Column:
         values = np.zeros(len(cells), dtype=numbers.dtype)
         values[~missing] = numbers
         return Column(name, values, None, some(missing))
-    return encode(name, (None if gone else text for text, gone in zip(cells, missing, strict=True)))
+    return encode(name, (text if text.strip() else None for text in cells))
 
 
 def _as_whole(present: list[str]) -> Any | None:
