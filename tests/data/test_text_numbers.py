@@ -87,7 +87,7 @@ def same(found: pa.Analysis, judge: pa.Analysis) -> None:
 def sources(table: dict[str, list[str]], folder: Path) -> dict[str, Any]:
     import pandas as pd
     import polars as pl
-    import pyarrow
+    import pyarrow  # noqa: ICN001
 
     made = {
         "dict": table,

@@ -744,8 +744,8 @@ def test_row_groups_without_a_threshold_stay_unread(
     read: list[tuple[str, ...]] = []
     plain = batches.read_batches
 
-    def watched(file: Path, kind: str, names: list[str], groups: Any) -> Any:
-        for records in plain(file, kind, names, groups):
+    def watched(file: Path, kind: str, names: list[str], *more: Any) -> Any:
+        for records in plain(file, kind, names, *more):
             read.append(tuple(names))
             yield records
 

@@ -19,6 +19,7 @@ from pedanova.data.choose import Choice, choose_space
 from pedanova.data.direction import guess_directions
 from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.prepare import check_left
+from pedanova.data.records import Account
 from pedanova.data.request import Request
 from pedanova.data.rowsets import rows_in_words
 from pedanova.errors import Arg, DataError, QueryError, listed
@@ -29,7 +30,9 @@ from pedanova.scale.readers import Crew, StartOverError
 from pedanova.scale.rescan import Rescan
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark_crew import SparkCrew
+from pedanova.sources.registry import KNOWN_TABLES
 from pedanova.sources.scans.scan import Scan
+from pedanova.sources.tables.known import account_of
 from pedanova.space.parameters import Moving, Space, Switch, as_space
 
 IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")
@@ -52,8 +55,10 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
+    account = account_of(scan.columns, KNOWN_TABLES) or Account()
+    request = with_names_told(request, account)
     check_request(request, scan)
-    guess, notes = guess_directions(request.objective, scan.columns)
+    guess, notes = guess_directions(request.objective, scan.columns, account)
     direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
     reading = reading if request.direction is not None else replace(reading, notes=(*reading.notes, *notes))
     params, exclude = listed_names(request.params), listed_names(request.exclude)
@@ -65,6 +70,22 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
                 return count_scan(scan, reading, crew, plan)
         except StartOverError:
             crew.start_over()
+
+
+def with_names_told(request: Request, account: Account) -> Request:
+    """The request, completed by what the names of the columns tell: the user's word first."""
+    exclude = listed_names(request.exclude) or []
+    own = request.params is None and request.space is None and account.params
+    goals = account.objectives if len(account.objectives) == 1 else (None,)
+    return replace(
+        request,
+        objective=goals[0] if request.objective is None else request.objective,
+        params=[name for name in account.params if name not in exclude] if own else request.params,
+        exclude=None if own else request.exclude,
+        aside=account.aside,
+        state=account.state if request.state is None else request.state,
+        where=account.where if request.where is None else request.where,
+    )
 
 
 def crew_of(scan: Scan, reading: ScanOptions, threads: int) -> Crew | SparkCrew:

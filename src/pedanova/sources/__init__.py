@@ -10,14 +10,19 @@ import numpy as np
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError
-from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, read_url
+from pedanova.sources.registry import KNOWN_TABLES, find_kind, is_log, is_url, read_as, read_place, read_url
 from pedanova.sources.scans.scan import is_small_file, scan_of
 from pedanova.sources.tables import arrays, frames
+from pedanova.sources.tables.known import with_account
 from pedanova.sources.tables.names import as_names
 
 
 def read_records(data: object, *, names: Sequence[str] | None = None, study: str | None = None) -> Records:
     """The columns of a file, a folder, a URL, a study, a data frame, a dict of arrays or a NumPy array."""
+    return with_account(_read(data, names, study), KNOWN_TABLES)
+
+
+def _read(data: object, names: Sequence[str] | None, study: str | None) -> Records:
     if isinstance(data, Records):
         return data
     if isinstance(data, np.ndarray):

@@ -15,6 +15,7 @@ from pedanova.sources.logs import (
     hyperopt,
     kerastuner,
     mlflow,
+    raytable,
     raytune,
     sklearn_search,
     smac,
@@ -23,7 +24,9 @@ from pedanova.sources.logs import (
 from pedanova.sources.optuna import journal as optuna_journal
 from pedanova.sources.optuna import live as optuna_study
 from pedanova.sources.optuna import storage as optuna_tables
+from pedanova.sources.optuna import trials_table
 from pedanova.sources.tables import files
+from pedanova.sources.tables.known import KnownTable
 
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 
@@ -52,7 +55,8 @@ LOGS: tuple[Kind, ...] = (
     deepcave.TABLE_KIND,
     amltk.KIND,
 )
-KINDS = (*TABLES, *LOGS)
+KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE)  # told by their columns, wherever they are
+KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 
 
 def read_place(path: str, study: str | None) -> Records:
