@@ -137,6 +137,16 @@ TABLE = (
     ),
     Option("names", None, "Column names of a 2-D NumPy array."),
     Option(
+        "delimiter", None,
+        "The sign between the fields of a CSV file, such as ``\";\"`` or ``\"tab\"``; None to find it.",
+        "the sign between the fields of a CSV file, such as ';' or tab (default: found)", "columns", metavar="SIGN",
+    ),
+    Option(
+        "decimal", None,
+        'The sign before the decimals of numbers: ``","`` where ``1,234`` is not 1234; None to find it.',
+        "the sign before the decimals (default: found)", "columns", choices=(".", ","),
+    ),
+    Option(
         "stream", None,
         "Read files, lazy frames and relations in parts, in memory that does not grow with them; None for large "
         "ones only.",

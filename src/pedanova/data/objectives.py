@@ -37,7 +37,9 @@ class Goal:
         return sign_of(self.direction)
 
 
-def read_goals(table: Mapping[str, Column], rows: int, objective: object, direction: object) -> tuple[Goal, ...]:
+def read_goals(
+    table: Mapping[str, Column], rows: int, objective: object, direction: object, *, decimal: str | None = None
+) -> tuple[Goal, ...]:
     """One goal for each objective; a list of names is several."""
     if objective is None:
         raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(list(table), most=40)}")
@@ -46,7 +48,7 @@ def read_goals(table: Mapping[str, Column], rows: int, objective: object, direct
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
         raise QueryError(Arg("objective", objective), " repeats a name; give each once")
     directions = as_directions(direction, len(objectives))
-    return tuple(_read_goal(table, rows, o, d) for o, d in zip(objectives, directions, strict=True))
+    return tuple(_read_goal(table, rows, o, d, decimal) for o, d in zip(objectives, directions, strict=True))
 
 
 def as_directions(direction: object, count: int) -> list[Direction]:
@@ -63,10 +65,12 @@ def as_direction(direction: object) -> Direction:
     raise QueryError(Arg("direction", direction), " must be 'minimize' or 'maximize' ('min' or 'max')")
 
 
-def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direction: Direction) -> Goal:
+def _read_goal(
+    table: Mapping[str, Column], rows: int, objective: object, direction: Direction, decimal: str | None
+) -> Goal:
     if isinstance(objective, str):
         if objective in table:
-            return Goal(objective, _as_numbers(table[objective]), direction, objective)
+            return Goal(objective, _as_numbers(table[objective], decimal), direction, objective)
         if not any(sign in objective for sign in "=<>") and " in " not in objective:
             raise DataError(unknown_name(objective, tuple(table), what="column"))
         holds = rows_where(objective, table).view(np.uint8)
@@ -75,7 +79,7 @@ def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direct
     if table and len(column) != rows:
         raise DataError(f"objective has {len(column)} rows but the table has {rows}; they must match")
     twin = next((name for name, other in table.items() if _is_same(other, column)), None)
-    return Goal("objective", _as_numbers(column), direction, None, twin)
+    return Goal("objective", _as_numbers(column, decimal), direction, None, twin)
 
 
 def _is_same(one: Column, other: Column) -> bool:
@@ -86,11 +90,11 @@ def _is_same(one: Column, other: Column) -> bool:
     return bool(one.values[0] == other.values[0]) and np.array_equal(one.values, other.values, equal_nan=floats)
 
 
-def _as_numbers(column: Column) -> NDArray[Any]:
+def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
     name = column.name
     if len(column) == 0:
         raise DataError(f"{name}: there are no rows; give at least two")
-    numbers = as_numbers(column)
+    numbers = as_numbers(column, decimal=decimal)
     if numbers is not None:
         column = numbers[0]
     if column.labels is not None:

@@ -51,7 +51,7 @@ class ChosenRows:
 
 def choose_rows(columns: Columns, rows: int, request: Request) -> ChosenRows:
     """Which rows count, and as what; every choice is about single rows."""
-    goals = read_goals(columns, rows, request.objective, request.direction)
+    goals = read_goals(columns, rows, request.objective, request.direction, decimal=request.decimal)
     if request.is_plain and len(goals) == 1:
         return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.policies, threads=request.threads)))
     fates = decide_fates(goals, columns, request.policies, state=request.state, feasible=request.feasible)

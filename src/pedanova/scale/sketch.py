@@ -77,9 +77,11 @@ class Sketch:
         for form, sketch in self.forms.items():
             sketch.add(in_form(column, form))
 
-    def numbers(self) -> tuple[Form, Sketch] | None:
+    def numbers(self, decimal: str | None = None) -> tuple[Form, Sketch] | None:
         """The form of a column of text that is all numbers, and the sketch of these."""
-        return next(iter(self.forms.items()), None) if self.forms else None
+        forms = self.forms or {}
+        form = next((form for form in forms if decimal == "," and form.name == "comma"), next(iter(forms), None))
+        return None if form is None else (form, forms[form])
 
     def _be(self, kind: str) -> None:
         self.kind = self.kind or kind
@@ -158,9 +160,9 @@ class Sketch:
         for form, sketch in self.forms.items():
             sketch.join(other.forms[form])
 
-    def column(self) -> Column:
+    def column(self, decimal: str | None = None) -> Column:
         """A column that stands for all rows."""
-        numbers = self.numbers()
+        numbers = self.numbers(decimal)
         if numbers is not None:
             return numbers[1].column()
         if self.kind == "labels":
@@ -243,13 +245,13 @@ def _read(part: Part, plan: Plan, meter: Meter | None) -> Iterator[Mapping[str, 
             yield observed.table if kept is None else take(observed.table, np.flatnonzero(kept))
 
 
-def _forms_in(sketches: Iterable[Sketch]) -> Iterator[tuple[str, tuple[Form, Note]]]:
+def _forms_in(sketches: Iterable[Sketch], decimal: str | None) -> Iterator[tuple[str, tuple[Form, Note]]]:
     for sketch in sketches:
-        numbers = sketch.numbers()
+        numbers = sketch.numbers(decimal)
         if numbers is not None:
             texts = Column(sketch.name, np.empty(0, dtype=np.int32), tuple(sketch.labels))
             names = {form.name for form in sketch.forms or ()}
-            unsure = {"thousands", "comma"} <= names and "plain" not in names
+            unsure = decimal is None and {"thousands", "comma"} <= names and "plain" not in names
             yield sketch.name, (numbers[0], note_on(texts, numbers[0], unsure=unsure))
 
 
@@ -271,8 +273,9 @@ class SurveyedColumns:
         what = "rows to find the space"
         plan = self._reading(names)
         sketches = self.crew.total(survey_part, joined_sketches, plan, list(names), what=what)
-        self.texts.update(_forms_in(sketches or ()))
-        return {sketch.name: sketch.column() for sketch in sketches or map(Sketch, names)}
+        decimal = self.plan.request.decimal
+        self.texts.update(_forms_in(sketches or (), decimal))
+        return {sketch.name: sketch.column(decimal) for sketch in sketches or map(Sketch, names)}
 
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         plan = self._reading([*children, *parents])

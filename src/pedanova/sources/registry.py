@@ -33,8 +33,11 @@ PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 TABLES = tuple(
     Kind(name, mark, example, "path", lambda _: False, lambda path, _: files.read_file(str(path)))
     for name, mark, example in (
-        ("CSV, TSV", "suffix .csv, .tsv", "pedanova analyze trials.csv --objective error"),
-        ("JSON lines", "suffix .jsonl, .ndjson", "pedanova analyze trials.jsonl --objective error"),
+        ("CSV, TSV", "suffix .csv, .tsv, .txt, also .csv.gz; fields between commas, semicolons, tabs or |",
+         "pedanova analyze trials.csv --objective error"),
+        ("JSON", "suffix .json, .json.gz: a list of objects, objects by trial, columns by name",
+         "pedanova analyze trials.json --objective error"),
+        ("JSON lines", "suffix .jsonl, .ndjson, .jsonl.gz", "pedanova analyze trials.jsonl --objective error"),
         ("Parquet, Arrow IPC", "suffix .parquet, .arrow, .feather", "pedanova analyze trials.parquet --objective f1"),
     )
 )  # fmt: skip
@@ -59,7 +62,7 @@ KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE)  # t
 KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 
 
-def read_place(path: str, study: str | None) -> Records:
+def read_place(path: str, study: str | None, delimiter: str | None = None) -> Records:
     """A file or a folder: a log of some tool by its shape, or else a table by its suffix."""
     place = Path(path)
     if place.suffix.lower() in PICKLES:
@@ -74,7 +77,7 @@ def read_place(path: str, study: str | None) -> Records:
             raise DataError(f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it")
     if study is not None:
         raise DataError(Arg("study", study), f" is for stores of several studies; {path} is a table")
-    return files.read_file(path)
+    return files.read_file(path, delimiter=delimiter)
 
 
 def read_url(url: str, study: str | None) -> Records:

@@ -82,7 +82,7 @@ def test_the_user_goes_first(study: optuna.Study) -> None:
     frame = study.trials_dataframe()
     a = pa.analyze(frame, "user_attrs_accuracy", exclude=["params_depth"], pruned="last")
     assert (set(a.space), a.direction) == ({"params_lr", "params_kind"}, "maximize")
-    assert a.rows == len(frame)
+    assert a.rows == (frame["state"] != "FAIL").sum()
     assert "number" in pa.analyze(frame, params=["number", "params_lr"]).space
 
 

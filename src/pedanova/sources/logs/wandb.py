@@ -16,15 +16,8 @@ from pedanova.data.column import as_column, plain_value, shorten
 from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind, read_json
-from pedanova.sources.logs.nested_values import (
-    as_dict,
-    as_number,
-    column_cells,
-    frame_cells,
-    frame_columns,
-    record_cells,
-)
 from pedanova.sources.logs.trials import Trial, known_state, only_numbers, tabulate
+from pedanova.sources.nested import as_dict, as_number, column_cells, frame_cells, frame_columns, record_cells
 from pedanova.sources.tables import files
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import peek_header
