@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.result_names import is_named_like_a_result
-from pedanova.data.text_numbers import is_gap
+from pedanova.data.text_numbers import PLAIN, in_form, is_gap, read_plain
 from pedanova.errors import Arg, SpaceError, Word, listed
 from pedanova.space.grid import MAX_CELLS, grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch
 from pedanova.space.values import LARGEST_INT
 
 ID_NAMES = re.compile(
@@ -39,6 +39,8 @@ STATES = {
     "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
 }  # fmt: skip
 NAME_IT = ("; left out, name it in ", Arg("params"), " to keep it")
+MOST_WORDS = 3  # beside numbers; more make a column of names
+FEW_NUMBERS = 12  # so few are names like the words beside them
 LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
 LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
 
@@ -111,6 +113,9 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     states = None if keep else note_on_states(column)
     if states:
         return Guess(None, states)
+    mixed_numbers = _numbers_and_words(column, used, present)
+    if mixed_numbers is not None:
+        return mixed_numbers
     many = len(used) > 0.5 * len(present) and len(present) >= 10
     if not keep and many and (len(used) == len(present) or len(used) > 50):
         return unused(f"{len(used)} different texts in {len(present)} rows look like an id", *NAME_IT)
@@ -156,6 +161,9 @@ def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Gues
     reason = None if keep else _looks_like_a_label(column.name, column.values, finite)
     if reason:
         return unused(reason, *NAME_IT)
+    special = special_number(finite)
+    if special is not None:
+        return _beside(special, finite[finite != special])
     distinct = _few_distinct(finite)
     whole = finite.dtype.kind in "iu" or bool(np.all(finite == np.floor(finite)))
     if distinct is not None and len(distinct) == 1:
@@ -205,6 +213,53 @@ def _is_even(distinct: NDArray[Any]) -> bool:
 def _fills_range(distinct: NDArray[Any]) -> bool:
     """Whole numbers with no gap between them: an integer range, not a lattice."""
     return float(distinct[-1]) - float(distinct[0]) == len(distinct) - 1
+
+
+def special_number(finite: NDArray[Any]) -> int | None:
+    """A number that lies in no order with the others: 0 where they are on a log scale, -1 where they begin above 0.
+
+    It must stand in two rows at least: a draw does not repeat itself.
+    """
+    low = finite.min().item()
+    if low not in (0, -1):
+        return None
+    rest = finite[finite != low]
+    if len(finite) - len(rest) < 2 or len(rest) < 2 or _few_distinct(rest) is not None:
+        return None
+    least, most = rest.min().item(), rest.max().item()
+    if low == -1:
+        return int(low) if least > 0 else None
+    return int(low) if _log_scale(rest, least, most)[0] else None
+
+
+def _beside(special: int, rest: NDArray[Any]) -> Guess:
+    """A range, and a value of its own beside it."""
+    whole = rest.dtype.kind in "iu" or bool(np.all(rest == np.floor(rest)))
+    inside = _guess_range(rest, whole=whole)
+    if not isinstance(inside.parameter, Float | Int) or inside.note is None:
+        return inside
+    domains = ((str(special), Categorical((special,))), ("range", inside.parameter))
+    words = f"{special} is taken as a special value beside the range ({''.join(map(str, inside.note.words))})"
+    return guessed(Switch("", domains), words)
+
+
+def _numbers_and_words(column: Column, used: list[Any], present: NDArray[Any]) -> Guess | None:
+    """A range with words beside it, such as auto; None for any other column of text."""
+    words = [label for label in used if is_word(label)]
+    if not 0 < len(words) <= MOST_WORDS or len(used) - len(words) <= FEW_NUMBERS:
+        return None
+    numbers = in_form(Column(column.name, present, column.labels), PLAIN)
+    finite = numbers.values[~numbers.absent()]
+    inside = _guess_range(finite[np.isfinite(finite)], whole=finite.dtype.kind == "i")
+    if not isinstance(inside.parameter, Float | Int) or inside.note is None:
+        return None
+    domains = (*((str(word), Categorical((word,))) for word in words), ("range", inside.parameter))
+    shown = listed([str(word) for word in words])
+    return guessed(Switch("", domains), f"{shown} beside a range of numbers ({''.join(map(str, inside.note.words))})")
+
+
+def is_word(label: object) -> bool:
+    return isinstance(label, bool) or (isinstance(label, str) and read_plain(label.strip()) is None)
 
 
 def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:

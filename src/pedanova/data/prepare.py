@@ -167,7 +167,7 @@ def _settings(records: Records, observed: Observations) -> list[Column]:
     for name, parameter in observed.space.items():
         if isinstance(parameter, Switch | Moving):
             ties = [parameter.by] if isinstance(parameter, Switch) else [parameter.low, parameter.high]
-            columns += [records.columns[key] for key in (name, *ties) if isinstance(key, str)]
+            columns += [records.columns[key] for key in (name, *ties) if isinstance(key, str) and key]
         else:
             columns.append(observed.columns[name])
     return columns

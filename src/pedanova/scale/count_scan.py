@@ -196,7 +196,7 @@ def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
             *([parameter.by] if isinstance(parameter, Switch) else []),
             *([parameter.low, parameter.high] if isinstance(parameter, Moving) else []),
         )
-        if isinstance(name, str)
+        if isinstance(name, str) and name
     ]
     chosen = spoken_for(replace(plan, needs=scan.columns))
     wanted = dict.fromkeys([*space, *ties, *sorted(chosen)])

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.base.progress import Meter
 from pedanova.data.column import Column, take
+from pedanova.data.guess import MOST_WORDS, is_word
 from pedanova.data.presence import Presence
-from pedanova.data.text_numbers import Form, every_form, in_form, note_on, reads_all
+from pedanova.data.text_numbers import PLAIN, Form, every_form, in_form, note_on, reads_all
 from pedanova.errors import DataError
 from pedanova.scale.parts import Plan, batches_of, spoken_for
 from pedanova.sources.scans.scan import Part
@@ -44,6 +45,8 @@ class Sketch:
     values: dict[Any, None] | None = field(default_factory=dict)  # all numbers; None if they are many
     labels: dict[Label, None] = field(default_factory=dict)
     forms: dict[Form, Sketch] | None = None  # texts that may all be numbers: as numbers, in every form they may have
+    words: dict[Label, None] = field(default_factory=dict)  # texts that are no numbers, while they are few
+    others: Sketch | None = None  # the numbers beside them
     kind: str = ""  # of the first batch that has a value: labels, time or numbers
     gaps: bool = False
     counts_on: bool = True  # each row is the one before, plus one
@@ -76,6 +79,10 @@ class Sketch:
         self.forms = {form: sketch for form, sketch in self.forms.items() if reads_all(form, used)}
         for form, sketch in self.forms.items():
             sketch.add(in_form(column, form))
+        if len(self.words) <= MOST_WORDS:
+            self.words |= dict.fromkeys(label for label in used if is_word(label))
+            self.others = self.others or Sketch(self.name)
+            self.others.add(in_form(column, PLAIN))
 
     def numbers(self, decimal: str | None = None) -> tuple[Form, Sketch] | None:
         """The form of a column of text that is all numbers, and the sketch of these."""
@@ -159,12 +166,29 @@ class Sketch:
         self.forms = {form: sketch for form, sketch in self.forms.items() if form in other.forms}
         for form, sketch in self.forms.items():
             sketch.join(other.forms[form])
+        self.words |= other.words
+        if other.others is not None:
+            self.others = self.others or Sketch(self.name)
+            self.others.join(other.others)
+
+    def _with_words(self) -> Column | None:
+        """Many numbers with a few words beside them, as one column of names."""
+        if self.others is None or not 0 < len(self.words) <= MOST_WORDS or len(self.labels) <= MAX_CELLS:
+            return None
+        numbers = self.others.column()
+        values, codes = np.unique(numbers.values[~numbers.absent()], return_inverse=True)
+        labels = (*values.tolist(), *self.words)
+        behind = [*range(len(values), len(labels)), *([-1] if self.gaps else [])]
+        return Column(self.name, np.concatenate([codes, behind]).astype(np.int32), labels)
 
     def column(self, decimal: str | None = None) -> Column:
         """A column that stands for all rows."""
         numbers = self.numbers(decimal)
         if numbers is not None:
             return numbers[1].column()
+        mixed = self._with_words()
+        if mixed is not None:
+            return mixed
         if self.kind == "labels":
             labels = tuple(sorted(self.labels, key=str))
             codes = np.resize(
