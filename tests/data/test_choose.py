@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.common import refuse
 
 import pedanova as pa
+from helpers.common import refuse
 from pedanova.errors import DataError
 
 ROWS = 200

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.common import COUNTS
 
 import pedanova as pa
+from helpers.common import COUNTS
 from pedanova.base.notes import Note
 from pedanova.cli.main import main
 from pedanova.data.result_names import direction_by_name, is_named_like_a_result

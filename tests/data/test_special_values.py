@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.helpers.common import COUNTS, refuse
 
 import pedanova as pa
+from helpers.common import COUNTS, refuse
 from pedanova.data.column import as_column
 from pedanova.data.guess import guess
 from pedanova.errors import OutsideSpaceError

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.common import COUNTS
 
 import pedanova as pa
+from helpers.common import COUNTS
 from pedanova.data.column import as_column
 from pedanova.data.text_numbers import Form, as_numbers, every_form, forms_of, is_gap
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pedanova.analysis.options import QUESTION, documented
 from pedanova.analysis.rows import AnalysisRows
-from pedanova.base.notes import added, in_order
+from pedanova.base.notes import added, explaining, in_order
 from pedanova.counting.contrasts import Contrast, counted_rows
 from pedanova.counting.merge import check_alike
 from pedanova.counting.nesting import few_rows_note
@@ -77,7 +77,8 @@ class Analysis(AnalysisRows):
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force)
         contrasts, words, notes = self.ask(target, region)
         whole = getattr(self._as_rows(region, "region"), "is_all", False)
-        found = estimate(self.asked(contrasts, target, region), options)
+        with explaining(self.notes):
+            found = estimate(self.asked(contrasts, target, region), options)
         rows = ranked(found.rows)
         checks = [*found.notes, *sparse_notes(contrasts), *chance_notes(rows)]
         if baseline == "uniform":
@@ -357,7 +358,8 @@ class Analysis(AnalysisRows):
         options
             Those of `importance`; `baseline` is the one that is shown first.
         """
-        from pedanova.report.page.html import check_place, draw_page, write_page
+        from pedanova.base.places import check_place
+        from pedanova.report.page.html import draw_page, write_page
         from pedanova.report.page.view import view_of
 
         place = check_place(path)  # before the long work

@@ -12,9 +12,9 @@ import numpy as np
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
 from pedanova.base.notes import Note
+from pedanova.base.places import check_place
 from pedanova.base.progress import interrupts_told
 from pedanova.counting.countable import Counted, assembled, levels_for
-from pedanova.counting.store import as_path
 from pedanova.data.choose import Choice, choose_space
 from pedanova.data.direction import guess_directions
 from pedanova.data.objectives import Goal, as_directions
@@ -145,7 +145,7 @@ def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | 
     space = None if request.space is None else as_space(request.space)
     columns = [*(request.params or ()), "but", *(request.exclude or ())]
     asked = question_of(plan, scan.parts, space=space, levels=reading.levels, columns=columns)
-    return Checkpoint(as_path(reading.checkpoint), asked, plan.objective)
+    return Checkpoint(check_place(reading.checkpoint), asked, plan.objective)
 
 
 def listed_names(names: Iterable[str] | None) -> list[str] | None:

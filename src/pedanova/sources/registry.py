@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError
+from pedanova.sources.foreign import check_known, check_no_pickle
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs import (
     amltk,
@@ -27,8 +28,6 @@ from pedanova.sources.optuna import storage as optuna_tables
 from pedanova.sources.optuna import trials_table
 from pedanova.sources.tables import files
 from pedanova.sources.tables.known import KnownTable
-
-PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 
 TABLES = tuple(
     Kind(name, mark, example, "path", lambda _: False, lambda path, _: files.read_file(str(path)))
@@ -65,16 +64,14 @@ KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 def read_place(path: str, study: str | None, delimiter: str | None = None) -> Records:
     """A file or a folder: a log of some tool by its shape, or else a table by its suffix."""
     place = Path(path)
-    if place.suffix.lower() in PICKLES:
-        raise DataError(
-            f"{path}: a pickle can run any program when it is loaded, so none is; export the trials as CSV or JSON"
-        )
+    check_no_pickle(place)
     if _exists(place):
         kind = find_kind("path", place)
         if kind is not None:
             return read_as(kind, place, study)
         if place.is_dir():
             raise DataError(f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it")
+        check_known(place)
     if study is not None:
         raise DataError(Arg("study", study), f" is for stores of several studies; {path} is a table")
     return files.read_file(path, delimiter=delimiter)

@@ -10,9 +10,9 @@ import optuna
 import pandas as pd
 import polars as pl
 import pytest
-from tests.helpers.common import COUNTS, refuse
 
 import pedanova as pa
+from helpers.common import COUNTS, refuse
 from pedanova.errors import QueryError
 from pedanova.sources import read_records
 

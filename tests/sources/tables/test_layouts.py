@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.helpers.common import refuse
 
 import pedanova as pa
+from helpers.common import refuse
 from pedanova.errors import DataError, FormatError, QueryError
 from pedanova.sources import read_records
 

@@ -17,7 +17,7 @@ from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Quantile, Region
-from pedanova.errors import Arg, QueryError
+from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.importance import Baseline, Importance, as_whole, measure
 from pedanova.measures.inference import DRAWS, Sureness, infer, with_sureness
 from pedanova.measures.significance import LEAST_TARGET
@@ -113,7 +113,7 @@ def undisturbed(query: Query, options: Options) -> Iterator[None]:
 def _estimate(query: Query, options: Options) -> Estimate:
     how = {"baseline": options.baseline, "smoothing": options.smoothing}
     counted = [measure(contrast, **how) for contrast in query.contrasts]
-    check_enough(counted[0].n_target, options)
+    check_enough(counted[0].n_target, counted[0].n_region, options)
     model, notes = choose(query, options)
     if model is None:
         return by_counts(query, options, counted, notes)
@@ -144,12 +144,16 @@ def choose(query: Query, options: Options) -> tuple[Surrogate | None, list[Note]
     return None, [Note("answer", f"{why}; plain counts are used")]
 
 
-def check_enough(inside: int, options: Options) -> None:
+def check_enough(inside: int, region: int, options: Options) -> None:
     """A handful of rows says nothing, and a model learns little of what sets them apart."""
     if inside < LEAST_TARGET and not options.force:
-        raise QueryError(
-            f"the target has {inside} row{'s' * (inside > 1)}, and at least {LEAST_TARGET} are ",
-            "needed to say anything; choose a wider target, or pass ",
+        wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part * region >= LEAST_TARGET), None)
+        such = () if wide is None else (" such as ", Arg("target", wide))
+        raise TooFewRowsError(
+            f"the target has {inside} of {region:,} rows, and at least {LEAST_TARGET} are ",
+            "needed to say anything; choose a wider target",
+            *such,
+            ", or pass ",
             Arg("force", True),
         )
 
