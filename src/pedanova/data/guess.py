@@ -26,7 +26,11 @@ ID_NAMES = re.compile(
 )
 SEED_NAMES = re.compile(r"^(random_)?(seed|state)$|^fold$", re.IGNORECASE)
 TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
-TIME_TEXT = re.compile(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?")
+TIME_TEXT = re.compile(
+    r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
+    r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
+)
+LONG_TEXT = 60  # letters, on average
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
 STATES = {
     "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
@@ -118,7 +122,9 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
         return mixed_numbers
     many = len(used) > 0.5 * len(present) and len(present) >= 10
     if not keep and many and (len(used) == len(present) or len(used) > 50):
-        return unused(f"{len(used)} different texts in {len(present)} rows look like an id", *NAME_IT)
+        what = _kind_of_texts(text)
+        like = " look like an id" if what == "texts" else ""
+        return unused(f"{len(used)} different {what} in {len(present)} rows{like}", *NAME_IT)
     if len(used) > MAX_CELLS:
         return unused(f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it")
     kinds = {type(label) for label in used}
@@ -128,6 +134,15 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     words = [label for label in used if is_gap(label)]
     gaps = f", {listed(words)} taken as one of them and not as a gap" if words else ""
     return guessed(Categorical(tuple(used)), f"{len(used)} categories{mixed}{gaps}")
+
+
+def _kind_of_texts(texts: list[str]) -> str:
+    """What so many different texts are, seen from the first hundred."""
+    few = [text.strip() for text in texts[:100]]
+    for start, end, what in (("{", "}", "dicts"), ("[", "]", "lists"), ("(", ")", "lists")):
+        if all(text.startswith(start) and text.endswith(end) for text in few):
+            return what
+    return "long texts" if sum(map(len, few)) > LONG_TEXT * len(few) else "texts"
 
 
 def is_named_like_states(name: str) -> bool:

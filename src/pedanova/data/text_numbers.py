@@ -46,7 +46,8 @@ class Form:
     unit: str = ""
 
     def read(self, text: str) -> Number | None:
-        return READERS[self.name](text.strip()) if self.name != "unit" else _read_unit(text.strip(), self.unit)
+        plain = text.strip().replace("\u2212", "-")  # a minus sign as typesetters have it
+        return READERS[self.name](plain) if self.name != "unit" else _read_unit(plain, self.unit)
 
 
 PLAIN = Form("plain")
@@ -122,6 +123,8 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)
+    if not texts:  # numbers as they are, with words for gaps among them
+        return (PLAIN,) if any(not isinstance(label, str) for label in labels) else ()
     few = texts[:PEEK]
     if not any(char.isdigit() for text in few for char in text):
         return ()
