@@ -56,8 +56,11 @@ def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
 
 
 def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
-    """The columns that a well-formed condition speaks of."""
-    tree, names = parse(text)
+    """The columns that a well-formed condition speaks of; any other speaks of none, and `rows_where` refuses it."""
+    try:
+        tree, names = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
     found = (names.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
     return [name for name in dict.fromkeys(found) if name in table]
 
