@@ -29,12 +29,13 @@ GAP_WORDS = frozenset(
 # As pyarrow reads numbers: no underscores, no digits of other scripts.
 WHOLE = re.compile(r"[+-]?[0-9]+")
 HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
-REAL = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+REAL = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([ ,'_\u00a0\u202f][0-9]{3})+(\.[0-9]+)?")
 GROUP = re.compile(r"[ ,'_\u00a0\u202f]")
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+)?")
 BEHIND = re.compile(r"(?P<number>.*?[0-9.])\s*(?P<unit>[a-zA-Zµμ°/²³]{1,8}|%)")
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
+LONGEST = 60  # letters of a number with its unit
 PEEK = 20  # texts by which most columns of words are told at once
 
 
@@ -128,7 +129,7 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
     few = texts[:PEEK]
     if not any(char.isdigit() for text in few for char in text):
         return ()
-    units = dict.fromkeys(match["unit"] for text in few if (match := BEHIND.fullmatch(text.strip())))
+    units = dict.fromkeys(match["unit"] for text in few if (match := BEHIND.fullmatch(text.strip()[:LONGEST])))
     own = [Form("unit", unit) for unit in units if unit not in SCALES and unit != "%"]
     forms = [PLAIN, *(Form(name) for name in ("thousands", "comma", "percent", "scaled")), *own]
     return tuple(form for form in forms if reads_all(form, few) and reads_all(form, texts))
