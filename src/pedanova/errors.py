@@ -114,6 +114,10 @@ class QueryError(PedanovaError, ValueError):
     """A question that cannot be answered: a target, region or option out of range."""
 
 
+class TooFewRowsError(QueryError):
+    """The target has so few rows that they say nothing."""
+
+
 class LevelsError(QueryError):
     """The question needs a threshold that was not counted, and the data is no longer at hand."""
 

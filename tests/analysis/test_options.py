@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 
+import numpy as np
 import pytest
 
 import pedanova as pa
@@ -12,7 +14,7 @@ from helpers.common import refuse
 from pedanova.analysis.options import OBJECTIVE, QUESTION, TABLE, Option
 from pedanova.cli.completion import commands_of
 from pedanova.cli.parser import COMMANDS, build_parser
-from pedanova.errors import QueryError
+from pedanova.errors import QueryError, TooFewRowsError
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,13 @@ def test_choices_are_checked_before_anything_is_read(option: Option) -> None:
             of=lambda wrong=wrong: pa.analyze("none.csv", **{option.name: wrong}),
         )
         assert all(repr(choice) in message for choice in option.choices)
+
+
+@pytest.mark.parametrize("rows", [40, 90])
+def test_a_refusal_for_want_of_rows_says_where_they_went_and_what_works(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    table = {"x": rng.uniform(size=rows), "budget": np.arange(rows) % 3, "loss": rng.uniform(size=rows)}
+    a = pa.analyze(table, "loss", where="budget == 2", params=["x"])
+    message = refuse(TooFewRowsError, "of ", "budget == 2", "target=", "force=True", of=lambda: a.importance(0.05))
+    target = float(re.search(r"target=([0-9.]+)", message).group(1))  # type: ignore[union-attr]
+    assert len(a.importance(target, estimator="counts", draws=0)) == 1

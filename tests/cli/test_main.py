@@ -27,7 +27,8 @@ def test_the_table(run) -> None:
     rows = [line.split()[0] for line in out.splitlines() if "%" in line and "█" in line]
     assert rows[0] == "learning_rate"
     assert "Notes" in out
-    assert "log scale guessed" in out
+    assert "domains guessed from the data" in out
+    assert "log scale guessed" in run(*BASE, "--notes")[1]
     assert "\x1b" not in out
 
 
@@ -61,7 +62,7 @@ def test_save_and_ask_again(run, tmp_path: Path) -> None:
 def test_values_bands_and_smoothing(run) -> None:
     assert "rows with objective ≤ 0.05" in run(*BASE, "--target", "<=0.05")[1]
     assert "rows with objective ≥ 0.5" in run(*BASE, "--target", ">=0.5")[1]
-    assert "the rows from 10 % to 30 %" in run(*BASE, "--target", "0.1..0.3")[1]
+    assert "the rows behind the best 10 % up to the best 30 %" in run(*BASE, "--target", "0.1..0.3")[1]
     assert run(*BASE, "--smoothing", "none")[1] != run(*BASE, "--smoothing", "30")[1]
     assert "What separates the best 1 % (11)" in run(*BASE, "--target", "0.01")[1]
     assert "only 11 rows" in run(*BASE, "--target", "0.01")[1]

@@ -163,5 +163,5 @@ class TestRegions:
         assert str(as_region(1.0, "region")) == "all rows"
         assert str(pa.at_most(3)) == "rows with objective ≤ 3"
         assert str(pa.at_least(3)) == "rows with objective ≥ 3"
-        assert str(pa.between(1, 3, values=True)) == "rows with objective from 1 to 3"
-        assert str(pa.between(0.1, 0.3)) == "the rows from 10 % to 30 %"
+        assert str(pa.between(1, 3, values=True)) == "rows with 1 ≤ objective ≤ 3"
+        assert str(pa.between(0.1, 0.3)) == "the rows behind the best 10 % up to the best 30 %"

@@ -232,16 +232,16 @@ def test_marked_settings_are_the_parameters() -> None:
     """Trackers write settings with a prefix; then nothing else is one."""
     random = np.random.default_rng(0)
     columns = {
-        "number": np.arange(100),
-        "value": random.random(100),
+        "index": np.arange(100),
+        "outcome": random.random(100),
         "duration": random.random(100),
         "params_x": random.random(100),
         "params_y": random.random(100),
         "state": random.choice(["COMPLETE", "PRUNED"], 100),
     }
-    a = pedanova.analyze(columns, "value")
+    a = pedanova.analyze(columns, "outcome")
     assert list(a.space) == ["params_x", "params_y"]
-    assert any("names such as 'params_x' mark the parameters; left out: number, duration, state" in n for n in a.notes)
+    assert any("names such as 'params_x' mark the parameters; left out: index, duration, state" in n for n in a.notes)
     assert any(n.startswith("state: holds the states of trials (COMPLETE, PRUNED)") for n in a.notes)
-    assert list(pedanova.analyze(columns, "value", params=["duration"]).space) == ["duration"]
-    assert len(pedanova.analyze(columns | {"config.z": random.random(100)}, "value").space) == 2
+    assert list(pedanova.analyze(columns, "outcome", params=["duration"]).space) == ["duration"]
+    assert len(pedanova.analyze(columns | {"config.z": random.random(100)}, "outcome").space) == 2

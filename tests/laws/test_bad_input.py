@@ -125,7 +125,7 @@ def test_bad_names(names: Any, parts: tuple[str, ...]) -> None:
     [
         *[
             ("direction", value, repr(value))
-            for value in ("min", "", 1, True, ["minimize", "maximize"], np.array(["a", "b"]))
+            for value in ("down", "", 1, True, ["minimize", "maximize"], np.array(["a", "b"]))
         ],
         *[("nan", value, repr(value)) for value in ("keep", None, 0, ["drop"])],
         *[("outside", value, repr(value)) for value in ("ignore", None, 3)],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pedanova.analysis.files import attachments_of, from_attachments
 from pedanova.analysis.options import QUESTION, documented
 from pedanova.analysis.rows import AnalysisRows
-from pedanova.base.notes import added, in_order
+from pedanova.base.notes import added, explaining, in_order
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.merge import check_alike
@@ -79,7 +79,8 @@ class Analysis(AnalysisRows):
         contrasts, words, notes = self.ask(target, region)
         whole = getattr(self._as_rows(region, "region"), "is_all", False)
         query = self.asked(contrasts, target, region)
-        return answered(query, options, words, notes, objective=self.objective, whole=whole)
+        with explaining(self.notes):
+            return answered(query, options, words, notes, objective=self.objective, whole=whole)
 
     def profile(
         self,
@@ -374,7 +375,8 @@ class Analysis(AnalysisRows):
         options
             Those of `importance`; `baseline` is the one that is shown first.
         """
-        from pedanova.report.page.html import check_place, draw_page, write_page
+        from pedanova.base.places import check_place
+        from pedanova.report.page.html import draw_page, write_page
         from pedanova.report.page.view import view_of
 
         place = check_place(path)  # before the long work

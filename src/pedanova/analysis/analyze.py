@@ -45,6 +45,8 @@ def analyze(
     repeats: str | None = None,
     study: str | None = None,
     names: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
     stream: bool | None = None,
     executor: object = None,
     on_error: str = "raise",
@@ -57,10 +59,10 @@ def analyze(
     Parameters
     ----------
     data
-        A file (CSV, TSV, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its
+        A file (CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its
         database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
-        lists them), a pandas, Polars or pyarrow table, a dict of arrays, a structured NumPy array,
-        or a 2-D NumPy array with `names`.
+        lists them), a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, a
+        structured NumPy array, or a 2-D NumPy array with `names`.
     {options}
 
     Examples
@@ -90,9 +92,15 @@ def count(given: Mapping[str, Any]) -> Counted:
         own = {name: given[name] for name in ("levels", "executor", "checkpoint", "pushdown")}
         skip = given["on_error"] == "skip"
         return count_table(opened, request, ScanOptions(**own, skip=skip, inside=inside, notes=tuple(notes)))
-    records = read_records(opened, names=given["names"], study=given["study"])
+    records = read_records(opened, names=given["names"], study=given["study"], delimiter=delimiter_for(opened, given))
     records = replace(records, notes=(*records.notes, *notes))
     return count_records(records, request, given["levels"], inside=inside)
+
+
+def delimiter_for(opened: object, given: Mapping[str, Any]) -> str | None:
+    """What was given, unless the fields have been cut already."""
+    delimiter: str | None = given["delimiter"]
+    return delimiter if opened is given["data"] else None
 
 
 def request_of(given: Mapping[str, Any]) -> tuple[Request, list[Note]]:
@@ -105,7 +113,7 @@ def request_of(given: Mapping[str, Any]) -> tuple[Request, list[Note]]:
         objective = read_series("objective", objective)
     space, notes = (None, []) if given["space"] is None else read_space(given["space"])
     policies = Policies(**{name: given[name] for name in ("nan", "failed", "pruned", "infeasible")})
-    names = ("direction", "params", "exclude", "where", "feasible", "state", "repeats")
+    names = ("direction", "params", "exclude", "where", "feasible", "state", "repeats", "decimal")
     own = {name: given[name] for name in names}
     threads = as_threads(given["threads"])
     return Request(**own, objective=objective, space=space, policies=policies, threads=threads), notes
@@ -123,7 +131,7 @@ def open_source(given: Mapping[str, Any]) -> object:
         for name in only_in_parts:
             raise QueryError(Arg(name), " is for tables read in parts; leave ", Arg("stream", False), " out")
         in_parts = False
-    return open_table(given["data"], in_parts, skip=given["on_error"] == "skip")
+    return open_table(given["data"], in_parts, skip=given["on_error"] == "skip", delimiter=given["delimiter"])
 
 
 def count_records(records: Records, request: Request, levels: object, *, inside: bool) -> Counted:

@@ -59,8 +59,11 @@ OBJECTIVE = Option(
 TABLE = (
     Option(
         "direction", None,
-        '``"minimize"`` (unless the log says otherwise) or ``"maximize"``, or a list with one for each.',
-        "once, or once for each objective", choices=("minimize", "maximize"), several=True,
+        '``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each. Without it the log '
+        "tells, or else the objective's name (an accuracy is maximised, a loss minimised); ``notes`` say what was "
+        "guessed, as a warning where the name tells nothing.",
+        "once, or once for each objective (default: as the log or the objective's name tells)",
+        choices=("minimize", "maximize", "min", "max"), several=True,
     ),
     Option(
         "space", None,
@@ -133,6 +136,16 @@ TABLE = (
         "which study or experiment, where a store holds several", "rows", metavar="NAME",
     ),
     Option("names", None, "Column names of a 2-D NumPy array."),
+    Option(
+        "delimiter", None,
+        "The sign between the fields of a CSV file, such as ``\";\"`` or ``\"tab\"``; None to find it.",
+        "the sign between the fields of a CSV file, such as ';' or tab (default: found)", "columns", metavar="SIGN",
+    ),
+    Option(
+        "decimal", None,
+        'The sign before the decimals of numbers: ``","`` where ``1,234`` is not 1234; None to find it.',
+        "the sign before the decimals (default: found)", "columns", choices=(".", ","),
+    ),
     Option(
         "stream", None,
         "Read files, lazy frames and relations in parts, in memory that does not grow with them; None for large "

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-from pedanova.errors import DataError, FormatError
+from pedanova.errors import FormatError
 
 LONGEST_HEADER = 1 << 26
 
@@ -44,14 +42,3 @@ def unframed(content: bytes, magic: bytes, versions: Iterable[int], what: str) -
     if not isinstance(header, dict):
         raise FormatError("has a header that is no JSON object")
     return header, memoryview(content)[start + length : -4]
-
-
-def write_whole(file: Path, content: bytes) -> None:
-    """Write through a temporary neighbour, so that a failure leaves the old file as it was."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        partial.write_bytes(content)
-        partial.replace(file)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise DataError(f"{file} cannot be written: {error.strerror or error}") from None

@@ -13,15 +13,17 @@ of functions are an `Arg`, which every door writes in its own way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
-from pedanova.errors import Arg, FormatError, Word, in_python, in_shell
+from pedanova.errors import Arg, FormatError, TooFewRowsError, Word, in_python, in_shell
 
 Severity: TypeAlias = Literal["info", "guess", "warning"]
 Kind: TypeAlias = Literal[
     "source",  # how the data was read, and what it says of itself
     "rows",  # which rows count, and as what
+    "direction",  # which way the objective is better, where nobody said so
     "space",  # a domain that was guessed
     "condition",  # when a parameter exists
     "unused",  # a column or setting that was left out
@@ -146,6 +148,20 @@ def gathered(notes: Iterable[Note]) -> list[Note]:
         first.setdefault(key, note)
         subjects.setdefault(key, {})[note.subject] = None
     return [note.about(", ".join(filter(None, subjects[key]))) for key, note in first.items()]
+
+
+@contextmanager
+def explaining(notes: Iterable[Note]) -> Iterator[None]:
+    """A refusal for want of rows says where the rows have gone."""
+    try:
+        yield
+    except TooFewRowsError as error:
+        words: list[Word] = []
+        for note in notes:
+            if note.kind == "rows" and (not note.counts or note.counts[0]):
+                subject = f"{note.subject}: " if note.subject else ""
+                words += ["; " if words else " (", subject, *note.words]
+        raise TooFewRowsError(*error.words, *words, *([")"] if words else [])) from None
 
 
 def in_order(notes: Iterable[Note]) -> tuple[Note, ...]:

@@ -55,7 +55,7 @@ def run_profile(options: argparse.Namespace) -> int:
         ladder = parse_ladder(options.ladder)
         found = a.profile(region_of(options), ladder=ladder, **estimation(options))
         if options.format == "text":
-            drawn = draw_profile(found, **look(options))
+            drawn = draw_profile(found, alone=options.quiet, **look(options))
             answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
             return 0
         answer = about(a) | {"region": found.region, "baseline": options.baseline}
@@ -71,7 +71,7 @@ def run_interactions(options: argparse.Namespace) -> int:
         how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
         found = a.interactions(*questions_of(options), cells=whole, **how)
         if options.format == "text":
-            drawn = draw_interactions(found, most=options.top, **look(options))
+            drawn = draw_interactions(found, most=options.top, alone=options.quiet, **look(options))
             answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
             return 0
         answer = about(a) | {"target": found.target, "region": found.region, "cells": found.cells}
@@ -188,7 +188,9 @@ def compared_in_words(found: Measures, notes: Sequence[Note], options: argparse.
     width = line_width(options.output)
     meanings = [fill(f"{name}: {meaning}", width, "  ") for name, meaning in found.meanings.items()]
     table = draw_table(found.header(), found.lines(), **look(options))
-    words = draw_notes(worded(notes), width=width)
+    if options.quiet:
+        return paragraphs(table)
+    words = draw_notes(worded(notes, options), width=width)
     return paragraphs("Ratios by measure:", table, "\n".join(meanings), words)
 
 
@@ -213,7 +215,7 @@ def answer_form(found: Table, answer: dict[str, Any], notes: Sequence[Note], opt
             emit(found.to_markdown(), options.output)
         case _:
             emit(found.to_latex(), options.output)
-    notes_aside(notes)
+    notes_aside(notes, options)
 
 
 def about(a: Analysis) -> dict[str, Any]:
@@ -237,8 +239,8 @@ def importances_in_words(a: Analysis, found: Importances, options: argparse.Name
     several = a.observations is not None and len(a.observations.goals) > 1
     return paragraphs(
         heading(a, options),
-        draw_importances(found, **look(options)),
-        side_by_side(a, options) if several else "",
+        draw_importances(found, alone=options.quiet, **look(options)),
+        side_by_side(a, options) if several and not options.quiet else "",
         notes_of([*found.notes, *a.notes], options),
     )
 
@@ -250,4 +252,4 @@ def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
 
 
 def notes_of(notes: Sequence[Note], options: argparse.Namespace) -> str:
-    return draw_notes(worded(notes), width=line_width(options.output))
+    return draw_notes(worded(notes, options), width=line_width(options.output))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pedanova.base.places import check_place
 from pedanova.base.terminal_text import printable
 from pedanova.cli.completion import complete
 from pedanova.cli.parser import COMMANDS, build_parser, usage_of
@@ -56,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module = {command.name: command.module for command in COMMANDS}[options.command]
     run: Callable[[Any], int] = getattr(import_module(f"pedanova.cli.{module}"), f"run_{options.command}")
     try:
+        for name in ("output", "save", "report"):  # before the long work
+            if getattr(options, name, None) is not None:
+                check_place(getattr(options, name))
         return run(options)
     except PedanovaError as error:
         return refused(error.in_shell())

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.base.notes import Note, gathered
+from pedanova.base.notes import Note, gathered, in_order
+from pedanova.base.places import write_whole
 from pedanova.base.table import Cell
 from pedanova.base.terminal_text import printable, printable_lines
-from pedanova.errors import DataError
+from pedanova.report.terminal.notes import in_short
 
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
 
@@ -27,9 +28,12 @@ def complain(message: str) -> None:
     print(f"pedanova: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
-def worded(notes: Iterable[Note]) -> list[str]:
-    """Notes as whoever types commands reads them; what is said of several parameters is said once."""
-    return [note.in_shell() for note in gathered(notes)]
+def worded(notes: Iterable[Note], options: argparse.Namespace) -> list[str]:
+    """Notes as whoever types commands reads them: in short, all of them, or none."""
+    if getattr(options, "quiet", False):
+        return []
+    ordered = in_order(notes)
+    return [note.in_shell() for note in (gathered(ordered) if getattr(options, "notes", False) else in_short(ordered))]
 
 
 def wants_colour(output: str | None = None) -> bool:
@@ -48,10 +52,7 @@ def line_width(output: str | None = None) -> int:
 def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
     """To the file, or to the terminal; a terminal never gets a control character that is not our own."""
     if output is not None:
-        try:
-            Path(output).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"{output} cannot be written: {error.strerror or error}") from None
+        write_whole(Path(output), text.encode())
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without these letters still gets the numbers
@@ -69,14 +70,21 @@ def shown_place(place: str) -> str:
 
 
 def goals_in_words(a: Analysis) -> str:
+    """What is optimised which way; a way that was guessed is said to be."""
     goals = a.observations.goals if a.observations is not None else ()
-    if len(goals) < 2:
-        return f"{a.direction} {a.objective}"
-    return " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
+    words = f"{a.direction} {a.objective}"
+    if len(goals) > 1:
+        words = " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
+    guesses = {note.severity for note in a.notes if note.kind == "direction"}
+    if "warning" in guesses:
+        return f"{words} (not known: pass --direction if that is wrong)"
+    return f"{words} (guessed from its name)" if guesses else words
 
 
 def heading(a: Analysis, options: argparse.Namespace) -> str:
     """What was read, in one line where there is room; a path is never broken."""
+    if getattr(options, "quiet", False):
+        return ""
     many = "parameter" if len(a.space) == 1 else "parameters"
     place = printable(shown_place(options.file))
     words = f"{place}: {a.rows:,} rows, {len(a.space)} {many}, {printable(goals_in_words(a))}"
@@ -97,7 +105,7 @@ def as_json(answer: Mapping[str, Any]) -> str:
     return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
-def notes_aside(notes: Iterable[Note]) -> None:
+def notes_aside(notes: Iterable[Note], options: argparse.Namespace) -> None:
     """Notes of an answer whose form has no place for them."""
-    for note in worded(notes):
+    for note in worded(notes, options):
         complain(note)

@@ -91,6 +91,9 @@ BOX = own("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A
 DASK = own("dask", None, "let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS")
 OUTPUT = own("output", None, "write there instead of to the terminal", group="output", metavar="FILE")
 FORMAT = own("format", "text", "how to print (default text)", group="output", choices=FORMATS, type=as_form)
+NOTES = own("notes", False, "print every note in full, not only what may change the ranking", group="output", flag=True)
+QUIET = own("quiet", False, "print the table alone", group="output", flag=True)
+TALK = (NOTES, QUIET)
 SAVE = own("save", None, "keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE")
 SAVE_ROWS = own(
     "save_rows", False, "keep the rows in it too, so that the file can be asked everything", group="output", flag=True
@@ -154,13 +157,13 @@ COMMANDS = (
         "analyze",
         "rank the hyperparameters of a table of trials",
         ANALYZE_EXAMPLES,
-        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, THREADS),
+        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, *TALK, THREADS),
     ),
     Command(
         "profile",
         "the ranking for stricter and wider targets",
         PROFILE_EXAMPLES,
-        (*without(QUESTION, "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, THREADS),
+        (*without(QUESTION, "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, *TALK, THREADS),
     ),
     Command(
         "densities",
@@ -181,6 +184,7 @@ COMMANDS = (
             TOP,
             FORMAT,
             OUTPUT,
+            *TALK,
             THREADS,
         ),
         SOURCE_HELP,
@@ -189,14 +193,26 @@ COMMANDS = (
         "compare",
         "PED-ANOVA beside f-ANOVA by counts and by a forest",
         COMPARE_EXAMPLES,
-        (*QUESTION[:2], BEST, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, THREADS),
+        (*QUESTION[:2], BEST, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
     ),
     Command(
         "reduce",
         "a smaller search space, with reasons",
         REDUCE_EXAMPLES,
-        (*QUESTION[:3], KEEP, WIDEN, BY_NAME["estimator"], FOLDS, BY_NAME["seed"], *IN_MEMORY, TO, OUTPUT, THREADS),
+        (
+            *QUESTION[:3],
+            KEEP,
+            WIDEN,
+            BY_NAME["estimator"],
+            FOLDS,
+            BY_NAME["seed"],
+            *IN_MEMORY,
+            TO,
+            OUTPUT,
+            *TALK,
+            THREADS,
+        ),
         SOURCE_HELP,
         module="spaces",
     ),
@@ -211,7 +227,7 @@ COMMANDS = (
         "space",
         "the search space, to edit and pass as --space",
         SPACE_EXAMPLES,
-        (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT),
+        (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, *TALK),
         SOURCE_HELP,
         module="spaces",
     ),

@@ -28,12 +28,13 @@ def run_reduce(options: argparse.Namespace) -> int:
         )
     if options.to:
         emit(found.export(options.to), options.output)
-        notes_aside([*left_out(found.space, options.to), *found.notes])
-        complain(found.summary())
+        notes_aside([*left_out(found.space, options.to), *found.notes], options)
+        if not options.quiet:
+            complain(found.summary())
         return 0
     width = line_width(options.output)
-    notes = draw_notes(worded([*found.notes, *a.notes]), width=width)
-    drawn = draw_reduction(found, width=width, colour=wants_colour(options.output))
+    notes = draw_notes(worded([*found.notes, *a.notes], options), width=width)
+    drawn = draw_reduction(found, width=width, colour=wants_colour(options.output), alone=options.quiet)
     emit(paragraphs(heading(a, options), drawn, notes), options.output, coloured=True)
     return 0
 
@@ -49,7 +50,7 @@ def run_space(options: argparse.Namespace) -> int:
     )
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(plain)}" for name, plain in space.to_dict().items())
     emit(f"{{\n{lines}\n}}\n", options.output)
-    notes_aside(notes)
+    notes_aside(notes, options)
     if options.output:
         print(f"pedanova: edit {options.output} and pass it as --space {options.output}", file=sys.stderr)
     return 0

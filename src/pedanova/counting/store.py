@@ -30,8 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.attachments import Attachment, attached, count_of, packed, unpacked
-from pedanova.base.framing import framed, unframed, write_whole
+from pedanova.base.framing import framed, unframed
 from pedanova.base.notes import Note
+from pedanova.base.places import check_place, write_whole
 from pedanova.counting.levels import MAX_LEVELS, Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.tally import Tally
@@ -59,7 +60,7 @@ class Stored:
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
-    write_whole(as_path(path), to_bytes(stored))
+    write_whole(check_place(path), to_bytes(stored))
 
 
 def read_tallies(path: str | os.PathLike[str]) -> Stored:

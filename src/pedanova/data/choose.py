@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, Mask, take
-from pedanova.data.guess import infer_space, is_named_like_states, note_on_states
+from pedanova.data.guess import infer_space, is_named_like_states, is_result, note_on_states
 from pedanova.data.objectives import Goal
 from pedanova.data.presence import Presence, gaps_in, may_decide, with_conditions
 from pedanova.data.request import Request
@@ -26,6 +26,7 @@ class ColumnEvidence(Protocol):
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]: ...
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence: ...
+    def notes(self) -> list[Note]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,9 @@ class HeldColumns:
 
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         return Presence.of(self.columns([*dict.fromkeys([*children, *parents])]), children, parents)
+
+    def notes(self) -> list[Note]:
+        return []  # on columns read as numbers: whoever read them has said so
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def choose_space(table: Sequence[str], goals: Sequence[Goal], request: Request, 
     if not choice.space:
         raise DataError(*_no_parameter(table, own, choice.notes if request.space is None else ()))
     _check_grids(choice.space)
-    return choice
+    return replace(choice, notes=(*choice.notes, *(note for note in evidence.notes() if note.subject in choice.space)))
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: Request) -> list[str]:
@@ -76,6 +80,7 @@ def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: Request) ->
         request.state,
         *(feasible if isinstance(feasible, list | tuple | set) else [feasible]),
         *(name for goal in goals for name in goal.made_of),
+        *request.aside,
     ]
     return [name for name in given if isinstance(name, str) and name in table]
 
@@ -114,6 +119,8 @@ def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence) -
     rest = [name for name in names if name not in twins]
     settings = marked(rest)
     others = [name for name in rest if name not in settings] if settings else []
+    if not settings:
+        return _without_results(evidence.columns(rest), evidence, notes)
     if not others:
         choice = _guessed(evidence.columns(rest), evidence)
         return Choice(choice.space, (*choice.notes, *notes))
@@ -123,6 +130,18 @@ def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence) -
     mark = f"names such as {settings[0]!r} mark the parameters; left out: {listed(others)}"
     account = [note.about(name) for name in states if (note := note_on_states(columns[name]))]
     return Choice(choice.space, (*choice.notes, *notes, Note("unused", mark), *account))
+
+
+def _without_results(columns: Mapping[str, Column], evidence: ColumnEvidence, notes: Sequence[Note]) -> Choice:
+    """A space of the columns that are no outcomes of a trial by their names."""
+    space, guesses = infer_space(columns)
+    results = [name for name in space if is_result(name, space[name])]
+    settings = Space({name: space[name] for name in space if name not in results})
+    settings, conditions = _with_conditions(settings, columns, evidence)
+    guesses = [note for note in guesses if note.subject not in results]
+    words = f"named like results, not settings, and left out: {listed(results, most=40)}; name in "
+    left = [Note("unused", words, Arg("params"), " what is a setting")] if results else []
+    return Choice(settings, (*guesses, *conditions, *notes, *left))
 
 
 def marked(names: Sequence[str]) -> list[str]:

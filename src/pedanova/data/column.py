@@ -118,8 +118,20 @@ def _from_array(name: str, array: NDArray[Any]) -> Column:
 
 def _from_text(name: str, array: NDArray[Any]) -> Column:
     labels, codes = np.unique(array, return_inverse=True)
-    texts = (as_text(x) if isinstance(x, bytes) else x for x in labels.tolist())
-    return Column(name, codes.astype(np.int32, copy=False), tuple(texts))
+    texts = [as_text(x) if isinstance(x, bytes) else x for x in labels.tolist()]
+    return recoded(Column(name, codes.astype(np.int32, copy=False), tuple(texts)))
+
+
+def recoded(column: Column) -> Column:
+    """The same column without labels that are blank: an empty text is no value."""
+    labels = column.labels or ()
+    full = [not isinstance(label, str) or bool(label.strip()) for label in labels]
+    if all(full):
+        return column
+    table = np.full(len(labels) + 1, MISSING_CODE, dtype=np.int32)
+    table[:-1][full] = np.arange(sum(full))
+    kept = tuple(label for label, stays in zip(labels, full, strict=True) if stays)
+    return replace(column, values=table[np.where(column.values < 0, len(labels), column.values)], labels=kept)
 
 
 def _from_objects(name: str, rows: list[object]) -> Column:
@@ -162,7 +174,8 @@ def plain_value(value: object) -> Label | None:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)  # a NumPy or enum text is plain text too
+        text = str.__str__(value)  # a NumPy or enum text is plain text too
+        return text if text.strip() else None
     if isinstance(value, bytes):
         return as_text(value)
     if isinstance(value, np.generic):

@@ -135,6 +135,8 @@ def as_reals(column: Column) -> NDArray[np.float64]:
 def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], notes: list[Note]) -> Column:
     """Cells of the joint grid: in each row those of the domain that its switch chooses."""
     grid = grid_of(parameter)
+    if parameter.is_own:
+        return _by_value(column, parameter)
     by = column_named(parameter.by, table, needed_by=column.name)
     absent = column.absent()
     cells = np.full(len(column), grid.missing, dtype=np.int32)
@@ -148,4 +150,15 @@ def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], note
         idle &= ~chosen
     if np.any(idle & ~absent):
         notes.append(idle_note(column.name, int(np.sum(idle & ~absent))))
+    return Column(column.name, cells, None, None, located=True)
+
+
+def _by_value(column: Column, parameter: Switch) -> Column:
+    """Cells of the joint grid: each value in the first domain that has it."""
+    grid = grid_of(parameter)
+    cells = np.where(column.absent(), grid.missing, grid.outside).astype(np.int32)
+    for domain, block in zip(parameter.regimes, grid.blocks, strict=True):
+        own = cells_of(column, grid_of(domain))
+        fits = (cells == grid.outside) & (own < block.stop - block.start)
+        cells = np.where(fits, own + block.start, cells).astype(np.int32)
     return Column(column.name, cells, None, None, located=True)

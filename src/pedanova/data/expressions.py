@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask
+from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import QueryError, unknown_name
 from pedanova.space.values import as_real, shown
 
@@ -55,8 +56,11 @@ def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
 
 
 def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
-    """The columns that a well-formed condition speaks of."""
-    tree, names = parse(text)
+    """The columns that a well-formed condition speaks of; any other speaks of none, and `rows_where` refuses it."""
+    try:
+        tree, names = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
     found = (names.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
     return [name for name in dict.fromkeys(found) if name in table]
 
@@ -181,6 +185,8 @@ class Reader:
         return marked
 
     def numbers(self, column: Column) -> NDArray[Any]:
+        numbers = as_numbers(column)
+        column = column if numbers is None else numbers[0]
         if column.labels is not None or column.is_time:
             raise self.unfit(column)
         return column.values

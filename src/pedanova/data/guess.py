@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column
-from pedanova.errors import Arg, SpaceError, Word
+from pedanova.data.result_names import is_named_like_a_result
+from pedanova.data.text_numbers import PLAIN, in_form, is_gap, read_plain
+from pedanova.errors import Arg, SpaceError, Word, listed
 from pedanova.space.grid import MAX_CELLS, grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch
 from pedanova.space.values import LARGEST_INT
 
 ID_NAMES = re.compile(
@@ -23,13 +25,12 @@ ID_NAMES = re.compile(
     re.IGNORECASE,
 )
 SEED_NAMES = re.compile(r"^(random_)?(seed|state)$|^fold$", re.IGNORECASE)
-RESULT_NAMES = re.compile(
-    r"(^|[_\W])(acc|accuracy|loss|error|score|auc|f1|r2|[rm]?mse|mae|nll|perplexity|precision|recall|metric"
-    r"|reward|return|runtime|duration|elapsed|seconds|latency|time)(?=[_\W\d]|$)",
-    re.IGNORECASE,
-)
 TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
-TIME_TEXT = re.compile(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?")
+TIME_TEXT = re.compile(
+    r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
+    r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
+)
+LONG_TEXT = 60  # letters, on average
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
 STATES = {
     "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
@@ -42,6 +43,8 @@ STATES = {
     "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
 }  # fmt: skip
 NAME_IT = ("; left out, name it in ", Arg("params"), " to keep it")
+MOST_WORDS = 3  # beside numbers; more make a column of names
+FEW_NUMBERS = 12  # so few are names like the words beside them
 LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
 LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
 
@@ -68,11 +71,16 @@ def infer_space(columns: Mapping[str, Column], *, asked: frozenset[str] = frozen
 
 def _doubt(name: str, parameter: Parameter) -> Note | None:
     """A warning where the name of a column that was kept does not sound like a setting."""
-    if isinstance(parameter, Float | Int) and RESULT_NAMES.search(name):
+    if isinstance(parameter, Ordinal) and len(parameter.values) > 2 and is_named_like_a_result(name):
         return Note("doubt", "named like a result, not a setting; exclude it if it is one", subject=name)
     if ID_NAMES.match(name) or SEED_NAMES.match(name):
         return Note("doubt", "named like an id or a seed, not a setting; exclude it if it is one", subject=name)
     return None
+
+
+def is_result(name: str, parameter: Parameter) -> bool:
+    """Whether a column is an outcome by its name; a few different numbers may be a setting all the same."""
+    return isinstance(parameter, Float | Int) and is_named_like_a_result(name)
 
 
 def unused(*words: Word) -> Guess:
@@ -109,16 +117,32 @@ def _guess_labels(column: Column, present: NDArray[Any], *, keep: bool) -> Guess
     states = None if keep else note_on_states(column)
     if states:
         return Guess(None, states)
+    mixed_numbers = _numbers_and_words(column, used, present)
+    if mixed_numbers is not None:
+        return mixed_numbers
     many = len(used) > 0.5 * len(present) and len(present) >= 10
     if not keep and many and (len(used) == len(present) or len(used) > 50):
-        return unused(f"{len(used)} different texts in {len(present)} rows look like an id", *NAME_IT)
+        what = _kind_of_texts(text)
+        like = " look like an id" if what == "texts" else ""
+        return unused(f"{len(used)} different {what} in {len(present)} rows{like}", *NAME_IT)
     if len(used) > MAX_CELLS:
         return unused(f"{len(used)} categories are more than {MAX_CELLS}; left out, group the rare ones to use it")
     kinds = {type(label) for label in used}
     mixed = " of mixed types" if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1 else ""
     if len(used) == 1:
         return constant(Categorical(tuple(used)), used[0])
-    return guessed(Categorical(tuple(used)), f"{len(used)} categories{mixed}")
+    words = [label for label in used if is_gap(label)]
+    gaps = f", {listed(words)} taken as one of them and not as a gap" if words else ""
+    return guessed(Categorical(tuple(used)), f"{len(used)} categories{mixed}{gaps}")
+
+
+def _kind_of_texts(texts: list[str]) -> str:
+    """What so many different texts are, seen from the first hundred."""
+    few = [text.strip() for text in texts[:100]]
+    for start, end, what in (("{", "}", "dicts"), ("[", "]", "lists"), ("(", ")", "lists")):
+        if all(text.startswith(start) and text.endswith(end) for text in few):
+            return what
+    return "long texts" if sum(map(len, few)) > LONG_TEXT * len(few) else "texts"
 
 
 def is_named_like_states(name: str) -> bool:
@@ -152,6 +176,9 @@ def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Gues
     reason = None if keep else _looks_like_a_label(column.name, column.values, finite)
     if reason:
         return unused(reason, *NAME_IT)
+    special = special_number(finite)
+    if special is not None:
+        return _beside(special, finite[finite != special])
     distinct = _few_distinct(finite)
     whole = finite.dtype.kind in "iu" or bool(np.all(finite == np.floor(finite)))
     if distinct is not None and len(distinct) == 1:
@@ -201,6 +228,53 @@ def _is_even(distinct: NDArray[Any]) -> bool:
 def _fills_range(distinct: NDArray[Any]) -> bool:
     """Whole numbers with no gap between them: an integer range, not a lattice."""
     return float(distinct[-1]) - float(distinct[0]) == len(distinct) - 1
+
+
+def special_number(finite: NDArray[Any]) -> int | None:
+    """A number that lies in no order with the others: 0 where they are on a log scale, -1 where they begin above 0.
+
+    It must stand in two rows at least: a draw does not repeat itself.
+    """
+    low = finite.min().item()
+    if low not in (0, -1):
+        return None
+    rest = finite[finite != low]
+    if len(finite) - len(rest) < 2 or len(rest) < 2 or _few_distinct(rest) is not None:
+        return None
+    least, most = rest.min().item(), rest.max().item()
+    if low == -1:
+        return int(low) if least > 0 else None
+    return int(low) if _log_scale(rest, least, most)[0] else None
+
+
+def _beside(special: int, rest: NDArray[Any]) -> Guess:
+    """A range, and a value of its own beside it."""
+    whole = rest.dtype.kind in "iu" or bool(np.all(rest == np.floor(rest)))
+    inside = _guess_range(rest, whole=whole)
+    if not isinstance(inside.parameter, Float | Int) or inside.note is None:
+        return inside
+    domains = ((str(special), Categorical((special,))), ("range", inside.parameter))
+    words = f"{special} is taken as a special value beside the range ({''.join(map(str, inside.note.words))})"
+    return guessed(Switch("", domains), words)
+
+
+def _numbers_and_words(column: Column, used: list[Any], present: NDArray[Any]) -> Guess | None:
+    """A range with words beside it, such as auto; None for any other column of text."""
+    words = [label for label in used if is_word(label)]
+    if not 0 < len(words) <= MOST_WORDS or len(used) - len(words) <= FEW_NUMBERS:
+        return None
+    numbers = in_form(Column(column.name, present, column.labels), PLAIN)
+    finite = numbers.values[~numbers.absent()]
+    inside = _guess_range(finite[np.isfinite(finite)], whole=finite.dtype.kind == "i")
+    if not isinstance(inside.parameter, Float | Int) or inside.note is None:
+        return None
+    domains = (*((str(word), Categorical((word,))) for word in words), ("range", inside.parameter))
+    shown = listed([str(word) for word in words])
+    return guessed(Switch("", domains), f"{shown} beside a range of numbers ({''.join(map(str, inside.note.words))})")
+
+
+def is_word(label: object) -> bool:
+    return isinstance(label, bool) or (isinstance(label, str) and read_plain(label.strip()) is None)
 
 
 def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from pedanova.data.column import Column, as_column
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.regions import Direction, sign_of
+from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
+
+DIRECTIONS: dict[str, Direction] = {
+    "minimize": "minimize", "min": "minimize", "minimise": "minimize",
+    "maximize": "maximize", "max": "maximize", "maximise": "maximize",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +37,9 @@ class Goal:
         return sign_of(self.direction)
 
 
-def read_goals(table: Mapping[str, Column], rows: int, objective: object, direction: object) -> tuple[Goal, ...]:
+def read_goals(
+    table: Mapping[str, Column], rows: int, objective: object, direction: object, *, decimal: str | None = None
+) -> tuple[Goal, ...]:
     """One goal for each objective; a list of names is several."""
     if objective is None:
         raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(list(table), most=40)}")
@@ -40,7 +48,7 @@ def read_goals(table: Mapping[str, Column], rows: int, objective: object, direct
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
         raise QueryError(Arg("objective", objective), " repeats a name; give each once")
     directions = as_directions(direction, len(objectives))
-    return tuple(_read_goal(table, rows, o, d) for o, d in zip(objectives, directions, strict=True))
+    return tuple(_read_goal(table, rows, o, d, decimal) for o, d in zip(objectives, directions, strict=True))
 
 
 def as_directions(direction: object, count: int) -> list[Direction]:
@@ -52,15 +60,17 @@ def as_directions(direction: object, count: int) -> list[Direction]:
 
 
 def as_direction(direction: object) -> Direction:
-    if isinstance(direction, str) and direction in get_args(Direction):
-        return direction  # type: ignore[return-value]
-    raise QueryError(Arg("direction", direction), " must be 'minimize' or 'maximize'")
+    if isinstance(direction, str) and direction in DIRECTIONS:
+        return DIRECTIONS[direction]
+    raise QueryError(Arg("direction", direction), " must be 'minimize' or 'maximize' ('min' or 'max')")
 
 
-def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direction: Direction) -> Goal:
+def _read_goal(
+    table: Mapping[str, Column], rows: int, objective: object, direction: Direction, decimal: str | None
+) -> Goal:
     if isinstance(objective, str):
         if objective in table:
-            return Goal(objective, _as_numbers(table[objective]), direction, objective)
+            return Goal(objective, _as_numbers(table[objective], decimal), direction, objective)
         if not any(sign in objective for sign in "=<>") and " in " not in objective:
             raise DataError(unknown_name(objective, tuple(table), what="column"))
         holds = rows_where(objective, table).view(np.uint8)
@@ -69,7 +79,7 @@ def _read_goal(table: Mapping[str, Column], rows: int, objective: object, direct
     if table and len(column) != rows:
         raise DataError(f"objective has {len(column)} rows but the table has {rows}; they must match")
     twin = next((name for name, other in table.items() if _is_same(other, column)), None)
-    return Goal("objective", _as_numbers(column), direction, None, twin)
+    return Goal("objective", _as_numbers(column, decimal), direction, None, twin)
 
 
 def _is_same(one: Column, other: Column) -> bool:
@@ -80,10 +90,13 @@ def _is_same(one: Column, other: Column) -> bool:
     return bool(one.values[0] == other.values[0]) and np.array_equal(one.values, other.values, equal_nan=floats)
 
 
-def _as_numbers(column: Column) -> NDArray[Any]:
+def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
     name = column.name
     if len(column) == 0:
         raise DataError(f"{name}: there are no rows; give at least two")
+    numbers = as_numbers(column, decimal=decimal)
+    if numbers is not None:
+        column = numbers[0]
     if column.labels is not None:
         shown = listed([str(label) for label in column.labels], most=3)
         held = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"

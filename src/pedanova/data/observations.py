@@ -102,6 +102,6 @@ def _rule(parameter: Parameter, value: object) -> str:
         case Moving(low, high):
             return f"not between its bounds {low} and {high}"
         case Switch():
-            return f"not in the domain that {parameter.by} chooses"
+            return f"not in the domain that {parameter.by} chooses" if parameter.by else "in none of its domains"
         case Ordinal():
             return f"not one of {listed([str(value) for value in parameter.values])}"

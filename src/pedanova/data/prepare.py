@@ -27,6 +27,7 @@ from pedanova.data.regions import Region
 from pedanova.data.repeats import average, configurations, first_rows
 from pedanova.data.request import Request, complete
 from pedanova.data.rowsets import RowSet, as_rows, cut_at
+from pedanova.data.text_numbers import for_domain
 from pedanova.data.trial_order import trial_numbers
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch
@@ -52,7 +53,7 @@ class ChosenRows:
 
 def choose_rows(columns: Columns, rows: int, request: Request) -> ChosenRows:
     """Which rows count, and as what; every choice is about single rows."""
-    goals = read_goals(columns, rows, request.objective, request.direction)
+    goals = read_goals(columns, rows, request.objective, request.direction, decimal=request.decimal)
     if request.is_plain and len(goals) == 1:
         return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.policies, threads=request.threads)))
     fates = decide_fates(goals, columns, request.policies, state=request.state, feasible=request.feasible)
@@ -77,7 +78,7 @@ def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> 
 
 def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
     """Rows that do not count are marked, rows that count as worst have NaN in the order."""
-    own = {name: columns[name] for name in space}
+    own = {name: for_domain(columns[name], space[name]) for name in space}
     check_countable(own)
     placed, more, idle = place_columns(space, own, columns)
     observed = Observations(placed, rows.goals, space, columns, (*rows.notes, *more), idle=idle)
@@ -172,7 +173,7 @@ def _settings(records: Records, observed: Observations) -> list[Column]:
     for name, parameter in observed.space.items():
         if isinstance(parameter, Switch | Moving):
             ties = [parameter.by] if isinstance(parameter, Switch) else [parameter.low, parameter.high]
-            columns += [records.columns[key] for key in (name, *ties) if isinstance(key, str)]
+            columns += [records.columns[key] for key in (name, *ties) if isinstance(key, str) and key]
         else:
             columns.append(observed.columns[name])
     return columns

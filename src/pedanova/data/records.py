@@ -26,6 +26,8 @@ class Account:
     objectives: tuple[str, ...] = ()  # columns that were optimised
     directions: tuple[Direction, ...] = ()  # of the objectives, then of the other metrics, as far as it tells
     metrics: tuple[str, ...] = ()  # columns that might be the objective
+    unclear: tuple[str, ...] = ()  # results whose very name does not tell which way is better
+    aside: tuple[str, ...] = ()  # bookkeeping: no parameters, unless a user names them
     state: str | None = None  # the column of states
     feasible: str | None = None  # a boolean column
     where: str | None = None  # rows to use unless the user says otherwise, such as "budget == 50"

@@ -83,14 +83,14 @@ class Region:
             high = Fraction(1 if self.high is None else self.high)
             if not self.low:
                 return "all rows" if self.is_all else f"the best {percent(high)}"
-            return f"the rows from {percent(Fraction(self.low))} to {percent(high)}"
+            return f"the rows behind the best {percent(Fraction(self.low))} up to the best {percent(high)}"
         if self.low == self.high:
             return f"rows with objective = {self.low:g}"
         if self.low is None:
             return f"rows with objective ≤ {self.high:.6g}"
         if self.high is None:
             return f"rows with objective ≥ {self.low:g}"
-        return f"rows with objective from {self.low:g} to {self.high:g}"
+        return f"rows with {self.low:g} ≤ objective ≤ {self.high:g}"
 
 
 def at_most(value: float) -> Region:
@@ -110,14 +110,17 @@ def equals(value: float) -> Region:
 
 
 def between(low: float, high: float, *, values: bool = False) -> Region:
-    """A band: rows behind the best `low` up to the best `high` part (quantiles).
+    """A band: rows behind the best `low` up to and with the best `high` part (quantiles).
 
-    With ``values=True``: rows whose objective lies between two values, both included.
+    The better end does not belong to it, the worse one does: of 100 rows without ties ``between(0.1, 0.3)``
+    is the rows 11 to 30, so that the best 10 % and the band are the best 30 %. Rows that tie with the last
+    of the best `low` are none of the band; those that tie with its own last row are. With ``values=True``:
+    rows whose objective lies between two values, both ends included.
 
     Examples
     --------
     >>> print(between(0.1, 0.3))
-    the rows from 10 % to 30 %
+    the rows behind the best 10 % up to the best 30 %
     """
     if values:
         first, last = _as_value(low), _as_value(high)

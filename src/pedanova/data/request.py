@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, take
+from pedanova.data.direction import guess_directions, known_directions
 from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.outcomes import Policies
 from pedanova.data.records import Account, Records, RepeatPolicy
-from pedanova.data.regions import Direction
+from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Parameter, Space
+from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Switch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,15 +26,17 @@ class Request:
     """As far as it concerns rows and columns."""
 
     objective: object
-    direction: object = None  # minimize
+    direction: object = None  # as the source or the name tells
     space: Space | Mapping[str, Parameter] | None = None
     conditions: bool = True  # the space says when a parameter exists
     params: Iterable[str] | None = None
     exclude: Iterable[str] | None = None
+    aside: tuple[str, ...] = ()  # columns that the source knows to be no parameters
     where: object = None
     feasible: object = None
     state: object = None
     repeats: RepeatPolicy | None = None  # all
+    decimal: str | None = None  # the sign before the decimals of numbers in text
     policies: Policies = field(default_factory=Policies)
     threads: int = 1
 
@@ -49,28 +52,45 @@ class Request:
 def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
     known = records.account.params
-    records, request = _narrowed(records, request)
+    records, request = _narrowed(_with_numbers(records, request), request)
     records = _without_unusable(_without_idle(records), request)
     account = records.account
     request, meant = _meant(records, request)
     objective = request.objective if request.objective is not None else _objective_of(account, ask)
     own_space = request.space is not None
     notes = [*_account(account, request), *meant, *records.notes]
-    if request.direction is None:
-        notes += _direction_notes(account, objective)
+    direction = request.direction
+    if direction is None:
+        direction, guesses = guess_directions(objective, records.columns, account)
+        notes += guesses if objective is not None else []
     records = replace(records, notes=tuple(notes))
     return records, replace(
         request,
         objective=objective,
-        direction=request.direction if request.direction is not None else _directions_of(account, objective),
+        direction=direction,
         space=request.space if own_space else _space_of(account, objective),
         conditions=own_space or account.space is None or account.conditions,
         params=request.params if own_space or request.params is not None else _params_of(records, request, known),
         exclude=request.exclude if own_space or request.params is not None or not account.params else None,
+        aside=account.aside,
         feasible=request.feasible if request.feasible is not None else account.feasible,
         state=request.state if request.state is not None else account.state,
         repeats=request.repeats or account.repeats,
     )
+
+
+def _with_numbers(records: Records, request: Request) -> Records:
+    """Text that is all numbers as numbers, except where the space says that it is one of names."""
+    space = request.space or records.account.space or {}
+    columns, notes = dict(records.columns), []
+    for name, column in records.columns.items():
+        if isinstance(space.get(name), Categorical | Ordinal | Switch):
+            continue
+        numbers = as_numbers(column, decimal=request.decimal)
+        if numbers is not None:
+            columns[name] = numbers[0]
+            notes.append(numbers[1])
+    return replace(records, columns=columns, notes=(*records.notes, *notes)) if notes else records
 
 
 def _account(account: Account, request: Request) -> list[Note]:
@@ -81,7 +101,7 @@ def _account(account: Account, request: Request) -> list[Note]:
     if account.params and request.params is None and request.space is None:
         taken.append(f"{len(account.params)} settings" + (" and their space" if account.space is not None else ""))
     if account.objectives and request.objective is None:
-        ways = _known_directions(account) if request.direction is None else {}
+        ways = known_directions(account) if request.direction is None else {}
         taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in account.objectives))
     return [Note("source", f"{account.source} tells {' and '.join(taken)}")] if taken else []
 
@@ -121,36 +141,6 @@ def _objective_of(account: Account, ask: bool) -> object:
             f"{listed(list(account.metrics), most=40)}",
         )
     return None
-
-
-def _directions_of(account: Account, objective: object) -> object:
-    """What the source says of these objectives; minimize where it says nothing."""
-    known = _known_directions(account)
-    if isinstance(objective, list | tuple):
-        return [known.get(one, "minimize") if isinstance(one, str) else "minimize" for one in objective]
-    return known.get(objective, "minimize") if isinstance(objective, str) else "minimize"
-
-
-def _known_directions(account: Account) -> dict[str, Direction]:
-    """By name: of the objectives, then of the other metrics."""
-    names = dict.fromkeys((*account.objectives, *account.metrics))
-    return dict(zip(names, account.directions, strict=False))
-
-
-def _direction_notes(account: Account, objective: object) -> list[Note]:
-    """A log that leaves the direction open must not have it guessed in silence."""
-    names = objective if isinstance(objective, list | tuple) else [objective]
-    known = _known_directions(account)
-    return [
-        Note(
-            "doubt",
-            f"{account.source} does not say whether {name} is to be minimised; it is: pass ",
-            Arg("direction", "maximize"),
-            " otherwise",
-        )
-        for name in names
-        if account.source and isinstance(name, str) and name not in known
-    ]
 
 
 def _space_of(account: Account, objective: object) -> Space | None:

@@ -102,7 +102,7 @@ def panels_of(name: str, parameter: Parameter, cells: Sequence[Label], target: R
     for domain, block in zip(parameter.regimes, grid.blocks, strict=True):
         part = slice(block.start, block.stop)
         names = [str(value) for value, other in parameter.domains if other == domain]
-        words = f"where {parameter.by} is {' or '.join(names)}"
+        words = f"where {parameter.by} is {' or '.join(names)}" if parameter.by else " or ".join(names)
         cells = grid_of(domain).centres()
         panels.append(_panel(name, words, domain, cells, target[part], region[part], block.start))
     return panels

@@ -12,12 +12,14 @@ import numpy as np
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
 from pedanova.base.notes import Note
+from pedanova.base.places import check_place
 from pedanova.base.progress import interrupts_told
 from pedanova.counting.countable import Counted, assembled, levels_for
-from pedanova.counting.store import as_path
 from pedanova.data.choose import Choice, choose_space
+from pedanova.data.direction import guess_directions
 from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.prepare import check_left
+from pedanova.data.records import Account
 from pedanova.data.request import Request
 from pedanova.data.rowsets import rows_in_words
 from pedanova.data.trial_order import trial_column
@@ -29,7 +31,9 @@ from pedanova.scale.readers import Crew, StartOverError
 from pedanova.scale.rescan import Rescan
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark_crew import SparkCrew
+from pedanova.sources.registry import KNOWN_TABLES
 from pedanova.sources.scans.scan import Scan
+from pedanova.sources.tables.known import account_of
 from pedanova.space.parameters import Moving, Space, Switch, as_space
 
 IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")
@@ -52,8 +56,12 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
+    account = account_of(scan.columns, KNOWN_TABLES) or Account()
+    request = with_names_told(request, account)
     check_request(request, scan)
-    direction = as_directions(request.direction or "minimize", 1)[0]
+    guess, notes = guess_directions(request.objective, scan.columns, account)
+    direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
+    reading = reading if request.direction is not None else replace(reading, notes=(*reading.notes, *notes))
     params, exclude = listed_names(request.params), listed_names(request.exclude)
     plan = Plan(
         replace(request, direction=direction, params=params, exclude=exclude), Space({}), (), trial_column(scan.columns)
@@ -65,6 +73,22 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
                 return count_scan(scan, reading, crew, plan)
         except StartOverError:
             crew.start_over()
+
+
+def with_names_told(request: Request, account: Account) -> Request:
+    """The request, completed by what the names of the columns tell: the user's word first."""
+    exclude = listed_names(request.exclude) or []
+    own = request.params is None and request.space is None and account.params
+    goals = account.objectives if len(account.objectives) == 1 else (None,)
+    return replace(
+        request,
+        objective=goals[0] if request.objective is None else request.objective,
+        params=[name for name in account.params if name not in exclude] if own else request.params,
+        exclude=None if own else request.exclude,
+        aside=account.aside,
+        state=account.state if request.state is None else request.state,
+        where=account.where if request.where is None else request.where,
+    )
 
 
 def crew_of(scan: Scan, reading: ScanOptions, threads: int) -> Crew | SparkCrew:
@@ -98,8 +122,10 @@ def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: P
 
 def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
     """What must be known of all rows before any can be counted: the space and the thresholds."""
-    choice = space_of(scan, plan, crew)
-    plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space))
+    evidence = SurveyedColumns(crew, replace(plan, needs=scan.columns))
+    choice = space_of(scan, plan, evidence)
+    texts = tuple(name for name in evidence.texts if name in choice.space)
+    plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=reading.pushdown)
     look, extent = (look_at(crew, plan), None) if engine is None else look_by_engine(engine, plan)
     where = plan.request.where
@@ -122,7 +148,7 @@ def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | 
     space = None if request.space is None else as_space(request.space)
     columns = [*(request.params or ()), "but", *(request.exclude or ())]
     asked = question_of(plan, scan.parts, space=space, levels=reading.levels, columns=columns)
-    return Checkpoint(as_path(reading.checkpoint), asked, plan.objective)
+    return Checkpoint(check_place(reading.checkpoint), asked, plan.objective)
 
 
 def listed_names(names: Iterable[str] | None) -> list[str] | None:
@@ -173,7 +199,7 @@ def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
             *([parameter.by] if isinstance(parameter, Switch) else []),
             *([parameter.low, parameter.high] if isinstance(parameter, Moving) else []),
         )
-        if isinstance(name, str)
+        if isinstance(name, str) and name
     ]
     chosen = spoken_for(replace(plan, needs=scan.columns))
     wanted = dict.fromkeys([*space, *ties, *sorted(chosen)])
@@ -181,10 +207,9 @@ def columns_needed(scan: Scan, plan: Plan, space: Space) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def space_of(scan: Scan, plan: Plan, crew: Crew | SparkCrew) -> Choice:
+def space_of(scan: Scan, plan: Plan, evidence: SurveyedColumns) -> Choice:
     """As given, or guessed from one reading of the columns that may be settings."""
     own = plan.objective if plan.objective in scan.columns else None
     made_of = () if own else tuple(named_in(plan.objective, scan.columns))
     goal = Goal(plan.objective, np.empty(0), plan.direction, own, made_of=made_of)
-    evidence = SurveyedColumns(crew, replace(plan, needs=scan.columns))
     return choose_space(scan.columns, (goal,), plan.request, evidence)

@@ -58,6 +58,7 @@ class Plan:
     request: Request
     space: Space
     needs: tuple[str, ...]  # columns to read
+    texts: tuple[str, ...] = ()  # parameters that are numbers kept as text
     trial: str | None = None  # the column that numbers the trials
 
     @property

@@ -47,6 +47,8 @@ def why_not(plan: Plan) -> tuple[Word, ...] | None:
     for name in ("where", "feasible", "state"):
         if getattr(plan.request, name) is not None:
             return ("rows chosen by ", Arg(name))
+    if plan.texts:
+        return (f"the numbers that {plan.texts[0]!r} keeps as text",)
     # A condition that was guessed is told by the gaps themselves, which any engine counts.
     given = plan.request.space is not None
     odd = [name for name, p in plan.space.items() if (p.when and given) or isinstance(p, Moving | Switch)]

@@ -14,9 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import Meter
 from pedanova.data.column import Column, take
+from pedanova.data.guess import MOST_WORDS, is_word
 from pedanova.data.presence import Presence
+from pedanova.data.text_numbers import PLAIN, Form, every_form, in_form, note_on, reads_all
 from pedanova.errors import DataError
 from pedanova.scale.parts import Plan, batches_of, spoken_for
 from pedanova.sources.scans.scan import Part
@@ -41,6 +44,9 @@ class Sketch:
     broken: float | None = None  # a number that is not whole
     values: dict[Any, None] | None = field(default_factory=dict)  # all numbers; None if they are many
     labels: dict[Label, None] = field(default_factory=dict)
+    forms: dict[Form, Sketch] | None = None  # texts that may all be numbers: as numbers, in every form they may have
+    words: dict[Label, None] = field(default_factory=dict)  # texts that are no numbers, while they are few
+    others: Sketch | None = None  # the numbers beside them
     kind: str = ""  # of the first batch that has a value: labels, time or numbers
     gaps: bool = False
     counts_on: bool = True  # each row is the one before, plus one
@@ -56,13 +62,33 @@ class Sketch:
         present = column.values[~absent] if absent.any() else column.values
         self.rows += len(present)
         if column.labels is not None:
+            used = [column.labels[code] for code in np.unique(present)]
             if len(self.labels) <= MAX_CELLS:
-                self.labels |= dict.fromkeys(column.labels[code] for code in np.unique(present))
+                self.labels |= dict.fromkeys(used)
+            self._read_numbers(column, used)
             return
         piece = present[:: max(1, len(present) // SAMPLE)].copy()  # a view would keep the whole batch alive
         self._take([piece])
         if kind == "numbers":
             self._measure(present, piece)
+
+    def _read_numbers(self, column: Column, used: Sequence[Label]) -> None:
+        """Sketches of the numbers that all texts so far may be."""
+        if self.forms is None:
+            self.forms = {form: Sketch(self.name) for form in every_form(used)}
+        self.forms = {form: sketch for form, sketch in self.forms.items() if reads_all(form, used)}
+        for form, sketch in self.forms.items():
+            sketch.add(in_form(column, form))
+        if len(self.words) <= MOST_WORDS:
+            self.words |= dict.fromkeys(label for label in used if is_word(label))
+            self.others = self.others or Sketch(self.name)
+            self.others.add(in_form(column, PLAIN))
+
+    def numbers(self, decimal: str | None = None) -> tuple[Form, Sketch] | None:
+        """The form of a column of text that is all numbers, and the sketch of these."""
+        forms = self.forms or {}
+        form = next((form for form in forms if decimal == "," and form.name == "comma"), next(iter(forms), None))
+        return None if form is None else (form, forms[form])
 
     def _be(self, kind: str) -> None:
         self.kind = self.kind or kind
@@ -126,13 +152,43 @@ class Sketch:
         self._remember(other.values)
         if len(self.labels) <= MAX_CELLS:
             self.labels |= other.labels
+        self._join_forms(other)
         if other.ends is not None:
             follows = self.ends is None or other.ends[0] == self.ends[1] + 1
             self.counts_on = self.counts_on and other.counts_on and follows
             self.ends = other.ends if self.ends is None else (self.ends[0], other.ends[1])
 
-    def column(self) -> Column:
+    def _join_forms(self, other: Sketch) -> None:
+        if other.forms is None:
+            return
+        if self.forms is None:
+            self.forms = {form: Sketch(self.name) for form in other.forms}
+        self.forms = {form: sketch for form, sketch in self.forms.items() if form in other.forms}
+        for form, sketch in self.forms.items():
+            sketch.join(other.forms[form])
+        self.words |= other.words
+        if other.others is not None:
+            self.others = self.others or Sketch(self.name)
+            self.others.join(other.others)
+
+    def _with_words(self) -> Column | None:
+        """Many numbers with a few words beside them, as one column of names."""
+        if self.others is None or not 0 < len(self.words) <= MOST_WORDS or len(self.labels) <= MAX_CELLS:
+            return None
+        numbers = self.others.column()
+        values, codes = np.unique(numbers.values[~numbers.absent()], return_inverse=True)
+        labels = (*values.tolist(), *self.words)
+        behind = [*range(len(values), len(labels)), *([-1] if self.gaps else [])]
+        return Column(self.name, np.concatenate([codes, behind]).astype(np.int32), labels)
+
+    def column(self, decimal: str | None = None) -> Column:
         """A column that stands for all rows."""
+        numbers = self.numbers(decimal)
+        if numbers is not None:
+            return numbers[1].column()
+        mixed = self._with_words()
+        if mixed is not None:
+            return mixed
         if self.kind == "labels":
             labels = tuple(sorted(self.labels, key=str))
             codes = np.resize(
@@ -182,10 +238,22 @@ def joined_sketches(parts: Iterable[list[Sketch]]) -> list[Sketch]:
 
 
 def presence_part(
-    part: Part, plan: Plan, children: Sequence[str], parents: Sequence[str], meter: Meter | None = None
+    part: Part,
+    plan: Plan,
+    children: Sequence[str],
+    parents: Sequence[str],
+    forms: Mapping[str, Form],
+    meter: Meter | None = None,
 ) -> Presence:
-    """Who has a value where, from the rows that count."""
-    return Presence.sum(Presence.of(columns, children, parents) for columns in _read(part, plan, meter))
+    """Who has a value where, from the rows that count; texts in these forms are numbers."""
+    tables = (
+        {
+            name: in_form(column, forms[name]) if name in forms and column.labels else column
+            for name, column in t.items()
+        }
+        for t in _read(part, plan, meter)
+    )
+    return Presence.sum(Presence.of(columns, children, parents) for columns in tables)
 
 
 def _read(part: Part, plan: Plan, meter: Meter | None) -> Iterator[Mapping[str, Column]]:
@@ -201,6 +269,16 @@ def _read(part: Part, plan: Plan, meter: Meter | None) -> Iterator[Mapping[str, 
             yield observed.table if kept is None else take(observed.table, np.flatnonzero(kept))
 
 
+def _forms_in(sketches: Iterable[Sketch], decimal: str | None) -> Iterator[tuple[str, tuple[Form, Note]]]:
+    for sketch in sketches:
+        numbers = sketch.numbers(decimal)
+        if numbers is not None:
+            texts = Column(sketch.name, np.empty(0, dtype=np.int32), tuple(sketch.labels))
+            names = {form.name for form in sketch.forms or ()}
+            unsure = decimal is None and {"thousands", "comma"} <= names and "plain" not in names
+            yield sketch.name, (numbers[0], note_on(texts, numbers[0], unsure=unsure))
+
+
 class PartReader(Protocol):
     """Whoever reads the parts of a scan and adds up what they hold."""
 
@@ -213,18 +291,25 @@ class SurveyedColumns:
 
     crew: PartReader
     plan: Plan
+    texts: dict[str, tuple[Form, Note]] = field(default_factory=dict)  # columns of text that is all numbers
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         what = "rows to find the space"
         plan = self._reading(names)
         sketches = self.crew.total(survey_part, joined_sketches, plan, list(names), what=what)
-        return {sketch.name: sketch.column() for sketch in sketches or map(Sketch, names)}
+        decimal = self.plan.request.decimal
+        self.texts.update(_forms_in(sketches or (), decimal))
+        return {sketch.name: sketch.column(decimal) for sketch in sketches or map(Sketch, names)}
 
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         plan = self._reading([*children, *parents])
-        asked = list(children), list(parents)
+        asked = list(children), list(parents), {name: form for name, (form, _) in self.texts.items()}
         presence: Presence = self.crew.total(presence_part, Presence.sum, plan, *asked, what="rows to find conditions")
         return presence
+
+    def notes(self) -> list[Note]:
+        """On columns that are not quite what they look like."""
+        return [note for _, note in self.texts.values()]
 
     def _reading(self, names: Sequence[str]) -> Plan:
         """These columns, and those that tell which rows count."""

@@ -8,16 +8,29 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pedanova.data.column import Column, as_column
-from pedanova.data.records import Records
+from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError
-from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, read_url
+from pedanova.sources.registry import KNOWN_TABLES, find_kind, is_log, is_url, read_as, read_place, read_url
 from pedanova.sources.scans.scan import is_small_file, scan_of
 from pedanova.sources.tables import arrays, frames
+from pedanova.sources.tables.delimiters import as_delimiter
+from pedanova.sources.tables.dict_columns import open_dicts
+from pedanova.sources.tables.json_text import read_rows
+from pedanova.sources.tables.known import with_account
 from pedanova.sources.tables.names import as_names
 
 
-def read_records(data: object, *, names: Sequence[str] | None = None, study: str | None = None) -> Records:
-    """The columns of a file, a folder, a URL, a study, a data frame, a dict of arrays or a NumPy array."""
+def read_records(
+    data: object, *, names: Sequence[str] | None = None, study: str | None = None, delimiter: str | None = None
+) -> Records:
+    """The columns of a file, a folder, a URL, a study, a data frame, a dict of arrays, a list of dicts or an array."""
+    records = _read(data, names, study, as_delimiter(delimiter))
+    return with_account(open_dicts(records) if records.account == Account() else records, KNOWN_TABLES)
+
+
+def _read(data: object, names: Sequence[str] | None, study: str | None, delimiter: str | None) -> Records:
+    if delimiter is not None and not isinstance(data, str | os.PathLike):
+        raise DataError(Arg("delimiter", delimiter), " is for CSV files; leave it out")
     if isinstance(data, Records):
         return data
     if isinstance(data, np.ndarray):
@@ -26,7 +39,7 @@ def read_records(data: object, *, names: Sequence[str] | None = None, study: str
         raise DataError(Arg("names", names), " is for 2-D NumPy arrays; this source names its own columns")
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
-        return read_url(place, study) if is_url(place) else read_place(place, study)
+        return read_url(place, study) if is_url(place) else read_place(place, study, delimiter)
     kind = find_kind("object", data)
     if kind is not None:
         return read_as(kind, data, study)
@@ -35,21 +48,23 @@ def read_records(data: object, *, names: Sequence[str] | None = None, study: str
         return Records({name: read_series(name, values) for name, values in named})
     if frames.is_frame(data):
         return frames.read_frame(data)
+    if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
+        return read_rows(data, "the list")
     raise DataError(
         f"a {type(data).__module__}.{type(data).__name__} cannot be read; give a path, a study, ",
-        "a pandas, Polars or pyarrow table, a dict of arrays, or a NumPy array with ",
+        "a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, or a NumPy array with ",
         Arg("names"),
         "; `pedanova formats` lists everything",
     )
 
 
-def open_table(data: object, stream: bool | None, *, skip: bool = False) -> object:
+def open_table(data: object, stream: bool | None, *, skip: bool = False, delimiter: str | None = None) -> object:
     """A scan where a table is to be read in parts, the records of several small files, or the data itself."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         if is_url(place) or is_log(place) or (not stream and is_small_file(place)):
             return data
-    scan = scan_of(data, skip=skip)
+    scan = scan_of(data, skip=skip, delimiter=as_delimiter(delimiter))
     if scan is None:
         if stream:
             raise DataError(f"a {type(data).__name__} cannot be read in parts; give files, a lazy frame or a relation")

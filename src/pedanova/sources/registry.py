@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError
+from pedanova.sources.foreign import check_known, check_no_pickle
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs import (
     amltk,
@@ -15,6 +16,7 @@ from pedanova.sources.logs import (
     hyperopt,
     kerastuner,
     mlflow,
+    raytable,
     raytune,
     sklearn_search,
     smac,
@@ -23,15 +25,18 @@ from pedanova.sources.logs import (
 from pedanova.sources.optuna import journal as optuna_journal
 from pedanova.sources.optuna import live as optuna_study
 from pedanova.sources.optuna import storage as optuna_tables
+from pedanova.sources.optuna import trials_table
 from pedanova.sources.tables import files
-
-PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
+from pedanova.sources.tables.known import KnownTable
 
 TABLES = tuple(
     Kind(name, mark, example, "path", lambda _: False, lambda path, _: files.read_file(str(path)))
     for name, mark, example in (
-        ("CSV, TSV", "suffix .csv, .tsv", "pedanova analyze trials.csv --objective error"),
-        ("JSON lines", "suffix .jsonl, .ndjson", "pedanova analyze trials.jsonl --objective error"),
+        ("CSV, TSV", "suffix .csv, .tsv, .txt, also .csv.gz; fields between commas, semicolons, tabs or |",
+         "pedanova analyze trials.csv --objective error"),
+        ("JSON", "suffix .json, .json.gz: a list of objects, objects by trial, columns by name",
+         "pedanova analyze trials.json --objective error"),
+        ("JSON lines", "suffix .jsonl, .ndjson, .jsonl.gz", "pedanova analyze trials.jsonl --objective error"),
         ("Parquet, Arrow IPC", "suffix .parquet, .arrow, .feather", "pedanova analyze trials.parquet --objective f1"),
     )
 )  # fmt: skip
@@ -52,25 +57,24 @@ LOGS: tuple[Kind, ...] = (
     deepcave.TABLE_KIND,
     amltk.KIND,
 )
-KINDS = (*TABLES, *LOGS)
+KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE)  # told by their columns, wherever they are
+KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 
 
-def read_place(path: str, study: str | None) -> Records:
+def read_place(path: str, study: str | None, delimiter: str | None = None) -> Records:
     """A file or a folder: a log of some tool by its shape, or else a table by its suffix."""
     place = Path(path)
-    if place.suffix.lower() in PICKLES:
-        raise DataError(
-            f"{path}: a pickle can run any program when it is loaded, so none is; export the trials as CSV or JSON"
-        )
+    check_no_pickle(place)
     if _exists(place):
         kind = find_kind("path", place)
         if kind is not None:
             return read_as(kind, place, study)
         if place.is_dir():
             raise DataError(f"{path} is a folder of no known tool; see `pedanova formats`, or name a file in it")
+        check_known(place)
     if study is not None:
         raise DataError(Arg("study", study), f" is for stores of several studies; {path} is a table")
-    return files.read_file(path)
+    return files.read_file(path, delimiter=delimiter)
 
 
 def read_url(url: str, study: str | None) -> Records:

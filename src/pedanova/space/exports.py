@@ -10,11 +10,12 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.errors import MissingLibraryError, SpaceError, listed
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, parents_first
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch, parents_first
 from pedanova.space.values import Label
 
 FORMS = ("optuna", "configspace", "raytune", "wandb", "smac", "json", "yaml", "code")
@@ -46,15 +47,33 @@ def export(space: Space, form: str) -> str:
 
 def left_out(space: Space, form: str) -> list[Note]:
     """What a form cannot say, in words."""
-    names = [name for name, parameter in space.items() if parameter.when]
+    names = [name for name, parameter in unfolded(space).items() if parameter.when]
     if form in CONDITIONAL or not names:
         return []
     words = f"{form} has no conditions: {listed(names)} will always be drawn; use code, configspace or json"
     return [Note("doubt", words)]
 
 
+def unfolded(space: Space) -> Space:
+    """A range with special values beside it as two parameters: which of them, and the range under that."""
+    plain: dict[str, Parameter] = {}
+    for name, parameter in space.items():
+        if not isinstance(parameter, Switch) or not parameter.is_own:
+            plain[name] = parameter
+            continue
+        ranges = [one for one in parameter.regimes if isinstance(one, Float | Int | Ordinal)]
+        if len(ranges) != 1:
+            plain[name] = parameter
+            continue
+        inside = [key for key, domain in parameter.domains if domain == ranges[0]]
+        plain[f"{name}_kind"] = Categorical(tuple(key for key, _ in parameter.domains))
+        plain[name] = replace(ranges[0], when=((f"{name}_kind", tuple(inside)),))
+    return Space(plain)
+
+
 def plain_domains(space: Space, form: str) -> dict[str, Domain]:
     """Domains by name, parents before their children."""
+    space = unfolded(space)
     found: dict[str, Domain] = {}
     for name in parents_first(space):
         domain = space[name]

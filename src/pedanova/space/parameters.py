@@ -158,10 +158,15 @@ class Moving(Shown):
 class Switch(Shown):
     """A parameter whose domain is decided by another column; values not listed make it inactive.
 
+    Where `by` is empty its own value decides: a range with special values beside it, which lie in no order
+    with the range.
+
     Examples
     --------
     >>> Switch("phase", {"early": Float(1e-4, 1.0), "late": Float(1e-5, 1e-2)}).by
     'phase'
+    >>> Switch("", {"off": Categorical([0]), "range": Float(1e-6, 1e-2, log=True)}).is_own
+    True
     """
 
     by: str
@@ -181,6 +186,11 @@ class Switch(Shown):
     @property
     def when(self) -> tuple[Condition, ...]:
         return ()
+
+    @property
+    def is_own(self) -> bool:
+        """Whether its own value decides."""
+        return not self.by
 
     @property
     def regimes(self) -> tuple[Domain, ...]:
@@ -375,4 +385,4 @@ def children_of(space: Mapping[str, Parameter]) -> frozenset[str]:
 def parents_of(parameter: Parameter) -> list[str]:
     """Whoever decides whether a parameter has a value, or which domain."""
     conditions = [parent for parent, _ in parameter.when]
-    return [*conditions, parameter.by] if isinstance(parameter, Switch) else conditions
+    return [*conditions, parameter.by] if isinstance(parameter, Switch) and parameter.by else conditions

@@ -18,7 +18,7 @@ def in_words(parameter: Parameter) -> str:
         case Moving(low, high):
             return f"{low} … {high}"
         case Switch(by):
-            return f"by {by}"
+            return f"by {by}" if by else " or ".join(in_words(domain) for domain in parameter.regimes)
 
 
 def values_of(parameter: Parameter) -> tuple[object, ...]:

@@ -96,7 +96,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     refuse(FormatError, "t.json", "no JSON", of=lambda: read_records(write(tmp_path / "t.json", text[:-40])))
     marks = {"tid": 1, "misc": {"vals": {}}}
     refuse(FormatError, "t.json", "list of trials", of=lambda: read_records(write(tmp_path / "t.json", marks)))
-    refuse(DataError, "a.json", ".json", of=lambda: read_records(write(tmp_path / "a.json", {"x": 1})))
+    refuse(FormatError, "a.json", "no table", of=lambda: read_records(write(tmp_path / "a.json", {"x": 1})))
     refuse(DataError, "pickle", of=lambda: read_records(write(tmp_path / "trials.pkl", "x")))
 
 

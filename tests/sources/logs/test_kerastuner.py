@@ -108,7 +108,7 @@ def test_a_score_that_is_no_metric(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", [entry(n, score=100.0 + n) for n in range(6)])
     told = read_records(folder).account
     assert (told.objectives, told.directions) == (("score",), ())
-    assert any("whether score is to be minimised" in note for note in pedanova.analyze(folder, threads=1).notes)
+    assert any("score is minimised: neither Keras Tuner" in note for note in pedanova.analyze(folder, threads=1).notes)
 
 
 def test_hyperband(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_text_among_numbers(store: Store) -> None:
 
 def test_the_direction_is_named_as_a_guess(store: Store) -> None:
     a = pedanova.analyze(store({"e": RUNS}), "loss", threads=1)
-    assert "MLflow experiment 'e' does not say whether loss is to be minimised" in " ".join(a.notes)
+    assert "loss is minimised, as its name says; pass direction='max' otherwise" in " ".join(a.notes)
 
 
 def test_states_and_deleted_runs(store: Store) -> None:

@@ -76,7 +76,7 @@ def test_an_experiment(experiment: Path) -> None:
 
 def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
     a = pedanova.analyze(experiment, threads=1)
-    assert any("whether loss is to be minimised; it is: pass direction='maximize'" in note for note in a.notes)
+    assert any("loss is minimised, as its name says; pass direction='max' otherwise" in note for note in a.notes)
     b = pedanova.analyze(experiment, direction="maximize", threads=1)
     assert not any("minimised" in note for note in b.notes)
 

@@ -44,7 +44,20 @@ def table() -> dict[str, list[Any]]:
 
 
 TABLE = table()
-SUFFIXES = [".csv", ".CSV", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".feather", ".ipc"]
+SUFFIXES = [
+    ".csv",
+    ".CSV",
+    ".tsv",
+    ".txt",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".parquet",
+    ".pq",
+    ".arrow",
+    ".feather",
+    ".ipc",
+]
 
 
 def write(path: Path) -> Path:
@@ -52,12 +65,16 @@ def write(path: Path) -> Path:
     match path.suffix.lower():
         case ".csv":
             frame.write_csv(path)
-        case ".tsv":
+        case ".tsv" | ".txt":
             frame.write_csv(path, separator="\t")
         case ".jsonl" | ".ndjson":
             rows = zip(*TABLE.values(), strict=True)
             lines = [json.dumps(dict(zip(TABLE, row, strict=True))) for row in rows]
             path.write_text("\n".join(lines), encoding="utf-8")
+        case ".json":
+            path.write_text(
+                json.dumps([dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)])
+            )
         case ".parquet" | ".pq":
             parquet.write_table(pa.table(TABLE), path, row_group_size=37)
         case _:
@@ -155,7 +172,7 @@ CELLS: dict[str, tuple[list[str], list[object]]] = {
     "booleans and numbers": (["true", "1"], ["true", "1"]),
     "padded boolean": ([" true", "false"], [" true", "false"]),
     "missing in numbers": ([*MISSING, "1"], [*[None] * len(MISSING), 1]),
-    "missing in text": ([*MISSING, "a"], [*[None] * len(MISSING), "a"]),
+    "missing in text": ([*MISSING, "a"], [None, *MISSING[1:], "a"]),
     "missing in booleans": ([*MISSING, "true"], [*[None] * len(MISSING), True]),
     "nothing": (["", "NA"], [None, None]),
     "quoted missing": (['""', '"NA"', "3"], [None, None, 3]),

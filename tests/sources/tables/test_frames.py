@@ -211,7 +211,7 @@ def test_every_source_finds_the_same_gaps(form: str) -> None:
     assert found.tallies == judge.tallies
     assert found.dropped == judge.dropped == GAPPED["loss"].count(None)
     for name, tally in found.tallies.items():
-        gone = sum(v is None and y is not None for v, y in zip(GAPPED[name], GAPPED["loss"], strict=True))
+        gone = sum(v in (None, "") and y is not None for v, y in zip(GAPPED[name], GAPPED["loss"], strict=True))
         assert tally.counts[:, tally.grid.missing].sum() == gone
 
 

@@ -14,7 +14,7 @@ from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.levels import Levels
 from pedanova.data.regions import Quantile, Region
-from pedanova.errors import Arg, QueryError
+from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.importance import Baseline, Importance, as_whole, measure, unvaried
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.significance import LEAST_TARGET
@@ -182,12 +182,16 @@ def asked_of(query: Query, options: Options, lesson: Lesson, drawn: Drawn) -> An
     return Answerer(lesson, drawn, *spans, of_space)
 
 
-def check_enough(inside: int, options: Options) -> None:
+def check_enough(inside: int, region: int, options: Options) -> None:
     """A handful of rows says nothing, and a model learns little of what sets them apart."""
     if inside < LEAST_TARGET and not options.force:
-        raise QueryError(
-            f"the target has {inside} row{'s' * (inside > 1)}, and at least {LEAST_TARGET} are ",
-            "needed to say anything; choose a wider target, or pass ",
+        wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part * region >= LEAST_TARGET), None)
+        such = () if wide is None else (" such as ", Arg("target", wide))
+        raise TooFewRowsError(
+            f"the target has {inside} of {region:,} rows, and at least {LEAST_TARGET} are ",
+            "needed to say anything; choose a wider target",
+            *such,
+            ", or pass ",
             Arg("force", True),
         )
 
@@ -198,7 +202,7 @@ def check_enough(inside: int, options: Options) -> None:
 def by_counts(query: Query, options: Options, notes: list[Note]) -> Estimate:
     how = {"baseline": options.baseline, "smoothing": options.smoothing}
     counted = [measure(contrast, **how) for contrast in query.contrasts]
-    check_enough(counted[0].n_target, options)
+    check_enough(counted[0].n_target, counted[0].n_region, options)
     if options.draws == 0:
         return Estimate(counted, "counts", notes)
     found = infer(query.contrasts, counted, draws=options.draws, seed=options.seed, **how)
@@ -236,7 +240,7 @@ def without_p(row: Importance) -> Importance:
 def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     """The model's shares, moved towards the counts where rows were drawn evenly."""
     inside, rows = asked.rows
-    check_enough(inside, options)
+    check_enough(inside, rows, options)
     children = [contrast.name for contrast in query.contrasts if contrast.child]
     told = drawn_shares(asked.drawn, asked.target, asked.region, baseline=options.baseline, children=children)
     names = [contrast.name for contrast in query.contrasts]

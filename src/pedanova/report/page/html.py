@@ -6,13 +6,13 @@ passed through `escape`; what moves with the sliders is drawn by `assets/*.js` f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
 
-from pedanova.errors import DataError, PedanovaError
+from pedanova.base.places import write_whole
+from pedanova.errors import PedanovaError
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.page.payload import to_json
 from pedanova.report.page.view import TITLE, View
@@ -42,20 +42,8 @@ POLICY = (
 )
 
 
-def check_place(path: str | os.PathLike[str]) -> Path:
-    """The path, refused where no file can be."""
-    place = Path(path)
-    if place.is_dir() or not place.parent.is_dir():
-        why = "it is a folder" if place.is_dir() else "its folder does not exist"
-        raise DataError(f"{path} cannot be written: {why}")
-    return place
-
-
 def write_page(place: Path, page: str) -> None:
-    try:
-        place.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"{place} cannot be written: {error.strerror or error}") from None
+    write_whole(place, page.encode())
 
 
 def draw_page(view: View) -> str:

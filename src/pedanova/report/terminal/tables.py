@@ -52,13 +52,15 @@ def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str
     return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
-def draw_importances(importances: Importances, *, colour: bool = False, width: int = 100) -> str:
-    """Title, table and what its columns mean."""
+def draw_importances(importances: Importances, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+    """Title, table and what its columns mean; or the table `alone`."""
     first = importances.rows[0]
     title = f"What separates {importances.target} ({first.n_target:,}) from {importances.region} ({first.n_region:,}):"
     columns = importance_columns(importances)
     faint = {i for i, row in enumerate(importances.rows) if is_faint(row)}
     table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    if alone:
+        return table
     shown = {column.title for column in fitted(columns, width)}
     meanings = [text for name, text in meanings_of(importances).items() if name in shown or not name]
     return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
@@ -113,7 +115,7 @@ def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = Fal
     return draw_columns(columns, width=width, colour=colour)
 
 
-def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100) -> str:
+def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Every parameter's ratio over the target's size: a small curve, and the numbers at usual sizes."""
     steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
@@ -139,7 +141,7 @@ def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100) ->
     if left:
         meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
     table = draw_columns(columns, width=width, colour=colour)
-    return "\n\n".join([fill(title, width), table, fill(meaning, width)])
+    return table if alone else "\n\n".join([fill(title, width), table, fill(meaning, width)])
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
@@ -150,7 +152,7 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 
 
 def draw_interactions(
-    interactions: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN
+    interactions: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
 ) -> str:
     """The strongest pairs, with bars; a star marks what chance does not explain."""
     rows = interactions.rows[:most] if most else interactions.rows
@@ -165,6 +167,8 @@ def draw_interactions(
         names = [pair_name(row, width // 2) for row in rows]
         columns = [TextColumn("pair", names, "words"), *columns]
         table = draw_columns(columns, **look)
+    if alone:
+        return table
     shown = {column.title for column in fitted(columns, width)}
     meanings = [f"{name}: {text}" for name, text in INTERACTION_MEANINGS.items() if name in shown]
     left = len(interactions.rows) - len(rows)
@@ -199,7 +203,7 @@ def interaction_columns(rows: Sequence[Interaction]) -> list[TextColumn]:
     ]
 
 
-def draw_reduction(reduced: ReducedSpace, *, colour: bool = False, width: int = 100) -> str:
+def draw_reduction(reduced: ReducedSpace, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
     columns = [
         TextColumn("parameter", [row.name for row in reduced.rows], "name"),
@@ -212,6 +216,8 @@ def draw_reduction(reduced: ReducedSpace, *, colour: bool = False, width: int = 
     fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width
     faint = {i for i, row in enumerate(reduced.rows) if row.advice in ("keep", "undecided")}
     table = draw_columns(columns, width=width, colour=colour, faint=faint) if fits else ""
+    if alone and fits:
+        return table
     reasons = []
     for row in reduced.rows:
         verdict = "" if fits else f"{row.advice} ({row.suggested() or 'all of it'}): "

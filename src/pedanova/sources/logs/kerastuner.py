@@ -75,6 +75,7 @@ def _read_project(folder: Path) -> Records:
         conditions=space is not None,
         objectives=(objective,),
         directions=(direction,) if direction else (),
+        unclear=("score",),  # of whatever was optimised, be it a loss
         where=budget_rule(EPOCHS, [trial.other.get(EPOCHS) for trial in trials]),
     )
     return tabulate(trials, account, notes=notes)

@@ -15,8 +15,8 @@ from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, SpaceError
 from pedanova.sources.kind import Kind
-from pedanova.sources.logs.nested_values import as_dict, file_cells, frame_cells, frame_columns
 from pedanova.sources.logs.trials import Trial, budget_rule, free_name, tabulate
+from pedanova.sources.nested import as_dict, file_cells, frame_cells, frame_columns
 from pedanova.sources.tables.text import peek_header
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
 

@@ -14,7 +14,8 @@ from pedanova.data.column import Column, as_column
 from pedanova.data.guess import STATES, word_of
 from pedanova.data.records import Account, Records
 from pedanova.errors import DataError, listed
-from pedanova.sources.tables.text import flatten, parse_text
+from pedanova.sources.tables.json_text import flatten
+from pedanova.sources.tables.text import parse_text
 from pedanova.space.parameters import Space
 
 ENOUGH = 10  # rows of a budget; fewer tell too little to be compared

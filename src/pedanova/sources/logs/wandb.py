@@ -16,15 +16,8 @@ from pedanova.data.column import as_column, plain_value, shorten
 from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind, read_json
-from pedanova.sources.logs.nested_values import (
-    as_dict,
-    as_number,
-    column_cells,
-    frame_cells,
-    frame_columns,
-    record_cells,
-)
 from pedanova.sources.logs.trials import Trial, known_state, only_numbers, tabulate
+from pedanova.sources.nested import as_dict, as_number, column_cells, frame_cells, frame_columns, record_cells
 from pedanova.sources.tables import files
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import peek_header
@@ -75,10 +68,10 @@ def read_runs(data: Any, study: str | None) -> Records:
 def _read_flat(records: Records, study: str | None, source: str) -> Records:
     """One column a setting or a result; only names such as config.lr tell which is which."""
     _no_study(study)
-    gone = {name for name in records.columns if name in BOOKKEEPING - {"State"} or name.startswith("_")}
-    columns = {name: column for name, column in records.columns.items() if name not in gone}
+    columns = dict(records.columns)
+    aside = tuple(name for name in columns if name in BOOKKEEPING - {"State"} or name.startswith("_"))
     marked = tuple(name for name in columns if name.startswith(("config.", "config/", "config:")))
-    results = [name for name in columns if name not in marked and name != "State"]
+    results = [name for name in columns if name not in (*marked, *aside, "State")]
     numbers = tuple(name for name in results if columns[name].labels is None and not columns[name].is_time)
     notes = list(records.notes)
     if columns["State"].labels is not None:
@@ -97,6 +90,7 @@ def _read_flat(records: Records, study: str | None, source: str) -> Records:
         params=marked,
         objectives=numbers if marked and len(numbers) == 1 else (),
         metrics=numbers if marked else (),
+        aside=aside,
         state="State" if columns["State"].labels is not None else None,
     )
     return replace(records, columns=columns, notes=tuple(notes), account=account)

@@ -14,15 +14,17 @@ from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources.tables.binary import check_errno, is_stream
+from pedanova.sources.tables.delimiters import find_delimiter
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import MISSING, arrow_conversion, parse_text, read_header
 
 ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
 CSV_BLOCK = 1 << 25  # bytes
+CSV_PEEK = 1 << 20
 HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
 
 
-def describe_file(file: Path, kind: str) -> tuple[tuple[str, ...], list[int]]:
+def describe_file(file: Path, kind: str, delimiter: str | None = None) -> tuple[tuple[str, ...], list[int]]:
     """The columns of a file, and the rows of its groups where it tells them."""
     with complaints(file, kind):
         if kind == "Parquet":
@@ -32,7 +34,7 @@ def describe_file(file: Path, kind: str) -> tuple[tuple[str, ...], list[int]]:
                 return tuple(parquet.schema_arrow.names), rows
         if kind == "Arrow IPC":
             return tuple(open_ipc(file).schema.names), []
-        return tuple(read_header(file, delimiter_of(kind))), []
+        return tuple(read_header(file, delimiter or find_delimiter(file))), []
 
 
 def group_ranges(file: Path, name: str) -> list[tuple[float, float] | None]:
@@ -53,15 +55,27 @@ def _range_of(chunk: Any) -> tuple[float, float] | None:
     return (float(ends[0]), float(ends[1])) if plain else None
 
 
-def read_batches(file: Path, kind: str, names: Sequence[str], groups: Sequence[int] | None) -> Iterator[Records]:
-    """These columns of a file, some rows at a time; errors name the file."""
+def read_batches(
+    file: Path,
+    kind: str,
+    names: Sequence[str],
+    groups: Sequence[int] | None,
+    words: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> Iterator[Records]:
+    """These columns of a file, some rows at a time; errors name the file.
+
+    `words`: columns of a CSV file that are text, whatever they hold here.
+    """
     with complaints(file, kind):
-        for batch in _batches(file, kind, list(names), groups):
+        for batch in _batches(file, kind, list(names), groups, words, delimiter):
             if batch.num_rows:
                 yield read_frame(batch)
 
 
-def _batches(file: Path, kind: str, names: list[str], groups: Sequence[int] | None) -> Iterator[Any]:
+def _batches(
+    file: Path, kind: str, names: list[str], groups: Sequence[int] | None, words: Sequence[str], delimiter: str | None
+) -> Iterator[Any]:
     if kind == "Parquet":
         with open_parquet(file, coded=names) as parquet:
             yield from parquet.iter_batches(ROWS, row_groups=groups, columns=names)
@@ -71,11 +85,8 @@ def _batches(file: Path, kind: str, names: list[str], groups: Sequence[int] | No
         every = (reader.get_batch(i) for i in range(reader.num_record_batches)) if counted else iter(reader)
         yield from (batch.select(names) for batch in every)
     else:
-        yield from _csv_batches(file, delimiter_of(kind), names)
-
-
-def delimiter_of(kind: str) -> str:
-    return "\t" if kind == "TSV" else ","
+        sign = delimiter or find_delimiter(file)
+        yield from _open_csv(file, sign, names, [name for name in words if name in names])
 
 
 def open_parquet(file: Path, *, coded: Sequence[str] = ()) -> Any:
@@ -100,18 +111,28 @@ def open_ipc(file: Path) -> Any:
     return pa.ipc.open_stream(source) if is_stream(file) else pa.ipc.open_file(source)
 
 
-def _csv_batches(file: Path, delimiter: str, names: list[str]) -> Iterator[Any]:
+def text_columns(file: Path, kind: str, delimiter: str | None) -> list[str]:
+    """The columns of a CSV file that its first rows show to be text."""
+    import pyarrow as pa
+
+    with complaints(file, kind):
+        sign = delimiter or find_delimiter(file)
+        schema = _open_csv(file, sign, read_header(file, sign), (), block=CSV_PEEK).schema
+    return [field.name for field in schema if pa.types.is_string(field.type)]
+
+
+def _open_csv(file: Path, delimiter: str, names: list[str], words: Sequence[str], *, block: int = CSV_BLOCK) -> Any:
+    import pyarrow as pa
     from pyarrow import csv
 
-    reader = csv.open_csv(
+    return csv.open_csv(
         file,
         read_options=csv.ReadOptions(
-            column_names=read_header(file, delimiter), skip_rows_after_names=1, block_size=CSV_BLOCK
+            column_names=read_header(file, delimiter), skip_rows_after_names=1, block_size=block
         ),
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=arrow_conversion(include_columns=names),
+        convert_options=arrow_conversion(include_columns=names, column_types=dict.fromkeys(words, pa.string())),
     )
-    yield from reader
 
 
 def constant(name: str, value: str, rows: int, *, text: bool) -> Column:

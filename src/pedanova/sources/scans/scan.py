@@ -21,7 +21,8 @@ from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.sources.scans import batches
 from pedanova.sources.scans.spark import SparkPart, is_spark
-from pedanova.sources.tables.files import SUFFIXES
+from pedanova.sources.tables.files import kind_of
+from pedanova.sources.tables.opening import is_packed
 
 LARGE = 5_000_000  # rows; smaller tables are read at once, and then answer every kind of question
 LARGE_BYTES = 400_000_000
@@ -47,6 +48,8 @@ class FilePart:
     groups: tuple[int, ...] | None = None  # of a Parquet file; None for all
     keys: tuple[tuple[str, str], ...] = ()  # columns that stand in the path, as in year=2024/
     texts: tuple[str, ...] = ()  # keys that are text in some file, hence in all
+    words: tuple[str, ...] = ()  # columns of CSV files that are text in some file, hence in all
+    delimiter: str | None = None  # of CSV files; None for the one that is found
 
     @property
     def name(self) -> str:
@@ -55,7 +58,8 @@ class FilePart:
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         inside = [name for name in names if name not in dict(self.keys)]
         try:
-            for records in batches.read_batches(Path(self.path), self.kind, inside, self.groups):
+            how = (self.groups, self.words, self.delimiter)
+            for records in batches.read_batches(Path(self.path), self.kind, inside, *how):
                 yield self._with_keys(records, names)
         except FormatError as error:
             raise PartError(*error.words, part=self.name) from None
@@ -146,13 +150,13 @@ class Scan:
         return Records(records.columns, tuple(skipped))
 
 
-def scan_of(data: object, *, skip: bool = False) -> Scan | None:
+def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -> Scan | None:
     """A scan of files, globs, folders of them, lazy frames and relations; None for anything else.
 
     With `skip`, files that cannot be opened are left out.
     """
     if isinstance(data, str | os.PathLike):
-        return scan_place(os.fspath(data), skip=skip)
+        return scan_place(os.fspath(data), skip=skip, delimiter=delimiter)
     if is_spark(data):
         frame: Any = data
         return Scan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
@@ -166,11 +170,11 @@ def scan_plan(plan: Any) -> Scan:
     return Scan(name, tuple(batches.plan_columns(plan)), (FramePart(plan, name),), rows=batches.plan_rows(plan))
 
 
-def scan_place(place: str, *, skip: bool = False) -> Scan | None:
+def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> Scan | None:
     files = find_files(place)
     if not files:
         return None
-    kinds = {SUFFIXES[file.suffix.lower()] for file in files}
+    kinds = {kind for file in files if (kind := kind_of(file)) is not None}
     if len(kinds) > 1:
         raise DataError(f"{place} holds files of several kinds ({listed(sorted(kinds))}); name one by its suffix")
     kind = kinds.pop()
@@ -180,7 +184,7 @@ def scan_place(place: str, *, skip: bool = False) -> Scan | None:
         if len(files) == 1 and not is_pattern(place):
             return None  # read at once, by whatever is there
         raise MissingLibraryError(f"{place}: several files need pyarrow; pip install 'pedanova[arrow]'")
-    return scan_files(place, files, kind, skip=skip)
+    return scan_files(place, files, kind, skip=skip, delimiter=delimiter)
 
 
 def is_pattern(place: str) -> bool:
@@ -194,14 +198,14 @@ def find_files(place: str) -> list[Path]:
         found = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207
         if not found:
             raise DataError(f"{place} matches no file; check the pattern")
-        return [file for file in found if file.suffix.lower() in SUFFIXES]
+        return [file for file in found if kind_of(file) is not None and not is_packed(file)]
     try:
         if path.is_dir():
             inside = sorted(path.rglob("*.parquet"))
             return [
                 file for file in inside if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
             ]
-        return [path] if path.is_file() and path.suffix.lower() in SUFFIXES else []
+        return [path] if path.is_file() and kind_of(path) is not None and not is_packed(path) else []
     except (OSError, ValueError):
         return []
 
@@ -215,7 +219,9 @@ def is_small_file(place: str) -> bool:
         return True
 
 
-def scan_files(place: str, files: Sequence[Path], kind: str, *, skip: bool = False) -> Scan:
+def scan_files(
+    place: str, files: Sequence[Path], kind: str, *, skip: bool = False, delimiter: str | None = None
+) -> Scan:
     parts: list[FilePart] = []
     rows = size = 0
     columns: tuple[str, ...] = ()
@@ -223,7 +229,7 @@ def scan_files(place: str, files: Sequence[Path], kind: str, *, skip: bool = Fal
     texts = text_keys(files)
     for file in files:
         try:
-            names, groups = describe(file, kind, columns)
+            names, groups = describe(file, kind, columns, delimiter)
         except (FormatError, OSError) as error:
             if not skip:
                 raise
@@ -236,12 +242,16 @@ def scan_files(place: str, files: Sequence[Path], kind: str, *, skip: bool = Fal
     if not parts:
         raise DataError(f"{place}: none of {len(files)} files can be read ({lost[0][1]})")
     known = rows if kind == "Parquet" else None
+    if kind in ("CSV", "TSV"):
+        found = (name for part in parts for name in batches.text_columns(Path(part.path), kind, delimiter))
+        words = tuple(sorted(set(found)))
+        parts = [replace(part, words=words, delimiter=delimiter) for part in parts]
     return Scan(place, columns, tuple(parts), known, size, tuple(lost))
 
 
-def describe(file: Path, kind: str, columns: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+def describe(file: Path, kind: str, columns: Sequence[str], delimiter: str | None) -> tuple[tuple[str, ...], list[int]]:
     """Columns and rows by group of a file, which must have these columns."""
-    names, groups = batches.describe_file(file, kind)
+    names, groups = batches.describe_file(file, kind, delimiter)
     names = (*names, *(key for key, _ in keys_in(file) if key not in names))
     lacking = [name for name in columns if name not in names]
     if lacking:

@@ -1,4 +1,4 @@
-"""Files, distinguished by their suffix: CSV, TSV, JSON lines, Parquet, Arrow IPC."""
+"""Files, distinguished by their suffix: CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import importlib.util
 from pathlib import Path
 
 from pedanova.data.records import Records
-from pedanova.errors import DataError, FormatError, MissingLibraryError
-from pedanova.sources.tables import binary, text
+from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
+from pedanova.sources.tables import binary, json_text, text
+from pedanova.sources.tables.opening import is_packed, suffix_of
 
 SUFFIXES = {
     ".csv": "CSV",
     ".tsv": "TSV",
+    ".txt": "TSV",
+    ".json": "JSON",
     ".jsonl": "JSON lines",
     ".ndjson": "JSON lines",
     ".parquet": "Parquet",
@@ -22,11 +25,20 @@ SUFFIXES = {
 }
 
 
-def read_file(path: str) -> Records:
+PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be packed by gzip
+
+
+def kind_of(file: Path) -> str | None:
+    """The kind of a table's file by its suffix; None for any other file."""
+    kind = SUFFIXES.get(suffix_of(file))
+    return kind if kind in PACKED or not is_packed(file) else None
+
+
+def read_file(path: str, *, delimiter: str | None = None) -> Records:
     """A table from a file; errors name the file and, where it is known, the line."""
     file = Path(path)
     try:
-        records = _read(file, check_file(file))
+        records = _read(file, check_file(file), delimiter)
     except PermissionError:
         raise DataError(f"{path}: no permission to read it") from None
     except IsADirectoryError:
@@ -45,7 +57,7 @@ def check_file(file: Path) -> str:
         raise DataError(f"{file} is a folder; name a file in it")
     if not file.exists():
         raise DataError(f"{file} does not exist; check the path")
-    kind = SUFFIXES.get(file.suffix.lower())
+    kind = kind_of(file)
     if kind is None:
         known = ", ".join(SUFFIXES)
         raise DataError(f"{file}: suffix {file.suffix!r} is unknown; rename it to one of {known}")
@@ -54,12 +66,16 @@ def check_file(file: Path) -> str:
     return kind
 
 
-def _read(file: Path, kind: str) -> Records:
+def _read(file: Path, kind: str, delimiter: str | None) -> Records:
+    if delimiter is not None and kind not in ("CSV", "TSV"):
+        raise DataError(Arg("delimiter", delimiter), f" is for CSV files; {file} is {kind}; leave it out")
     match kind:
         case "CSV" | "TSV":
-            return text.read_delimited(file, "\t" if kind == "TSV" else ",")
+            return text.read_delimited(file, delimiter)
+        case "JSON":
+            return json_text.read_json_table(file)
         case "JSON lines":
-            return text.read_json_lines(file)
+            return json_text.read_json_lines(file)
         case _:
             return _read_binary(file, kind)
 

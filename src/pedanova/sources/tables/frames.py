@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column, as_column, encode, some
+from pedanova.data.column import Column, as_column, encode, recoded, some
 from pedanova.data.records import Records
 from pedanova.errors import DataError
 from pedanova.sources.tables.names import as_names
@@ -41,7 +41,7 @@ def as_series(values: object) -> Series | None:
 
 
 def read_frame(data: object) -> Records:
-    frame = _native(data)
+    frame = _native(_with_index(data))
     notes: tuple[Note, ...] = ()
     if isinstance(frame, nw.LazyFrame):
         notes = (Note("source", "a lazy table was collected into memory"),)
@@ -51,6 +51,19 @@ def read_frame(data: object) -> Records:
     names = as_names(_names(frame.to_native()))
     columns = zip(names, frame.iter_columns(), strict=True)
     return Records({name: read_series(name, series) for name, series in columns}, notes)
+
+
+def _with_index(data: Any) -> Any:
+    """A pandas index that has a name is a column, unless a column has that name."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(data, pandas.DataFrame):
+        return data
+    named = [name for name in data.index.names if name is not None and name not in data.columns]
+    if not named:
+        return data
+    columns = {name: data.index.get_level_values(name) for name in named}
+    index = pandas.DataFrame(columns, index=data.index)
+    return pandas.concat([index, data], axis=1) if data.columns.nlevels == 1 else data
 
 
 def _names(native: Any) -> list[Any]:
@@ -105,7 +118,7 @@ def _read_labels(name: str, series: Series) -> Column:
         texts = native.cast(polars.String)
         labels = texts.drop_nulls().unique().sort()
         codes = texts.cast(polars.Enum(labels)).to_physical().cast(polars.Int32).fill_null(-1)
-        return Column(name, codes.to_numpy(), tuple(labels.to_list()))
+        return recoded(Column(name, codes.to_numpy(), tuple(labels.to_list())))
     if module == "pandas":
         return _encode(name, *sys.modules["pandas"].factorize(native))
     if module == "pyarrow":

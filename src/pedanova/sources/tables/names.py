@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from pedanova.errors import DataError, PedanovaError
 
+MOST_COLUMNS = 20_000
+
 
 def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
     """Names as text; a column without one is numbered in the manner of pandas.
@@ -16,6 +18,9 @@ def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaEr
     >>> as_names(["", "lr", ("model", "depth")])
     ['Unnamed: 0', 'lr', 'model.depth']
     """
+    names = list(names)
+    if len(names) > MOST_COLUMNS:
+        raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table turned on its side?")
     known = [_as_name(name) or f"Unnamed: {i}" for i, name in enumerate(names)]
     if len(set(known)) < len(known):
         twice = next(name for name, times in Counter(known).items() if times > 1)

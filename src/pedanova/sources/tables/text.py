@@ -1,4 +1,4 @@
-"""CSV, TSV and JSON lines. A cell is a number if it reads as one, and empty cells are missing.
+"""CSV and TSV. A cell is a number if it reads as one, and empty cells are missing.
 
 pyarrow reads CSV quickly where it is installed; Python's own reader follows the same rules.
 """
@@ -7,50 +7,64 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-import json
+import io
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pedanova.data.column import Column, as_column, encode, shorten, some
+from pedanova.base.notes import Note
+from pedanova.data.column import Column, encode, shorten, some
 from pedanova.data.records import Records
-from pedanova.errors import FormatError, PedanovaError
+from pedanova.data.text_numbers import HEXADECIMAL, REAL
+from pedanova.errors import Arg, FormatError, PedanovaError
+from pedanova.sources.tables.delimiters import USUAL, find_delimiter
 from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.names import as_names
+from pedanova.sources.tables.opening import is_packed, open_text, read_bytes, suffix_of
 
+# Among numbers and booleans these stand for no value; among other words they are words, and only "" is a gap.
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "none", "n/a", "<NA>")
 TRUE = ("True", "true", "TRUE")
 FALSE = ("False", "false", "FALSE")
-OTHER_DELIMITERS = {",": ";\t|", "\t": ",;|"}
-# As pyarrow reads numbers: no underscores, no digits of other scripts.
-WHOLE = re.compile(r"-?[0-9]+")
-HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
-REAL = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+WHOLE = re.compile(r"-?[0-9]+")  # as pyarrow reads them
 
 
-def read_delimited(file: Path, delimiter: str) -> Records:
-    header = read_header(file, delimiter)
+def read_delimited(file: Path, delimiter: str | None = None) -> Records:
+    """A table of text; a delimiter that is not given is found."""
+    try:
+        sign = delimiter or find_delimiter(file)
+    except UnicodeDecodeError:
+        raise _not_utf8(file) from None
+    header = read_header(file, sign)
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
-    records = read(file, delimiter, header)
+    records = read(file, sign, header)
     _check_closed(file, records)
-    return records
+    return records if delimiter else replace(records, notes=(*records.notes, *delimiter_notes(file, sign)))
+
+
+def delimiter_notes(file: Path, sign: str) -> list[Note]:
+    """A note where another sign was found than the suffix promises."""
+    if sign == USUAL.get(suffix_of(file), ","):
+        return []
+    return [Note("source", f"{file.name}: fields are separated by {sign!r}; pass ", Arg("delimiter"), " otherwise")]
 
 
 def _check_closed(file: Path, records: Records) -> None:
     """A quote that is never closed takes the rest of the file into the very last cell."""
     column = records.columns[next(reversed(list(records.columns)))]
     last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
-    if isinstance(last, str) and "\n" in last and not file.read_bytes().rstrip().endswith(b'"'):
+    if isinstance(last, str) and "\n" in last and not read_bytes(file).rstrip().endswith(b'"'):
         raise FormatError(f"{file}: the quote before {shorten(last)} is never closed; close it or drop it")
 
 
 def peek_header(file: Path) -> list[str]:
     """The names of a CSV file's columns; none where there is no such file or header."""
     try:
-        return read_header(file, ",") if file.suffix.lower() == ".csv" and file.is_file() else []
+        return read_header(file, find_delimiter(file)) if suffix_of(file) == ".csv" and file.is_file() else []
     except (PedanovaError, OSError, ValueError):
         return []
 
@@ -58,7 +72,7 @@ def peek_header(file: Path) -> list[str]:
 def read_header(file: Path, delimiter: str) -> list[str]:
     """The names of the columns, checked."""
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with open_text(file) as lines:
             header = next(csv.reader(lines, delimiter=delimiter), [])
     except UnicodeDecodeError:
         raise _not_utf8(file) from None
@@ -67,21 +81,11 @@ def read_header(file: Path, delimiter: str) -> list[str]:
     names = [name.strip() for name in header]
     if not any(names):
         raise FormatError(f"{file} begins with an empty line; the first line must name the columns")
-    if len(names) == 1:
-        _check_delimiter(file, names[0], delimiter)
     return as_names(names, where=f"{file}: ", error=FormatError)
 
 
-def _check_delimiter(file: Path, name: str, delimiter: str) -> None:
-    for other in OTHER_DELIMITERS[delimiter]:
-        if other in name:
-            remedy = "name the file .tsv" if other == "\t" else f"convert it to {delimiter!r}"
-            header = f"the header {name[:60]!r} has no {delimiter!r} but {other!r}"
-            raise FormatError(f"{file}: {header}: wrong delimiter; {remedy}")
-
-
 def _not_utf8(file: Path) -> FormatError:
-    data = file.read_bytes()
+    data = read_bytes(file)
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -112,7 +116,7 @@ def _arrow_table(file: Path, delimiter: str, header: list[str], types: dict[str,
     from pyarrow import csv as arrow_csv
 
     return arrow_csv.read_csv(
-        file,
+        io.BytesIO(read_bytes(file)) if is_packed(file) else file,
         read_options=arrow_csv.ReadOptions(column_names=header, skip_rows_after_names=1),
         parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=arrow_conversion(column_types=types),
@@ -125,7 +129,7 @@ def arrow_conversion(**options: Any) -> Any:
 
     return arrow_csv.ConvertOptions(
         null_values=list(MISSING),
-        strings_can_be_null=True,
+        strings_can_be_null=False,
         quoted_strings_can_be_null=True,
         true_values=list(TRUE),
         false_values=list(FALSE),
@@ -136,13 +140,16 @@ def arrow_conversion(**options: Any) -> Any:
 def _by_python(file: Path, delimiter: str, header: list[str]) -> Records:
     rows: list[list[str]] = []
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with open_text(file) as lines:
             reader = csv.reader(lines, delimiter=delimiter)
             next(reader, None)
+            fields = len(header)
             for row in reader:
                 if not row:
                     continue
-                if len(row) != len(header):
+                if not rows and abs(len(row) - fields) == 1 and fields > 2:
+                    fields = len(row)  # every row must be so
+                if len(row) != fields:
                     raise FormatError(
                         f"{file}: line {reader.line_num} has {len(row)} fields where the header has "
                         f"{len(header)}; mend the line or its quotes"
@@ -152,8 +159,21 @@ def _by_python(file: Path, delimiter: str, header: list[str]) -> Records:
         raise _not_utf8(file) from None
     except csv.Error as error:
         raise FormatError(f"{file}: line {reader.line_num}: {error}") from None
-    columns = zip(*rows, strict=True) if rows else ([] for _ in header)
-    return Records({name: parse_text(name, texts) for name, texts in zip(header, columns, strict=True)})
+    header, notes = _headings(header, fields)
+    columns = [*zip(*rows, strict=True)] if rows else [() for _ in header]
+    columns += [("",) * len(rows)] * (len(header) - len(columns))
+    return Records({name: parse_text(name, texts) for name, texts in zip(header, columns, strict=True)}, notes)
+
+
+def _headings(header: list[str], fields: int) -> tuple[list[str], tuple[Note, ...]]:
+    """Where all rows have a field more or less than there are headings, what pandas makes of them."""
+    if fields == len(header):
+        return header, ()
+    if fields > len(header):
+        words = "the rows have one field more than headings; the first is taken as their index"
+        return as_names(["", *header]), (Note("source", words),)
+    words = f"the rows have one field less than headings; {header[-1]!r} is taken as empty"
+    return header, (Note("source", words),)
 
 
 def parse_text(name: str, texts: Iterable[str]) -> Column:
@@ -168,7 +188,7 @@ def parse_text(name: str, texts: Iterable[str]) -> Column:
         values = np.zeros(len(cells), dtype=numbers.dtype)
         values[~missing] = numbers
         return Column(name, values, None, some(missing))
-    return encode(name, (None if gone else text for text, gone in zip(cells, missing, strict=True)))
+    return encode(name, (text if text.strip() else None for text in cells))
 
 
 def _as_whole(present: list[str]) -> Any | None:
@@ -192,39 +212,3 @@ def _as_bool(present: list[str]) -> Any | None:
     if all(text in TRUE or text in FALSE for text in present):
         return np.array([text in TRUE for text in present], dtype=bool)
     return None
-
-
-def read_json_lines(file: Path) -> Records:
-    """One JSON object a line; nested objects are flattened with dots, absent keys are missing."""
-    rows: list[dict[str, object]] = []
-    try:
-        with file.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    rows.append(_parse_line(file, number, line))
-    except UnicodeDecodeError:
-        raise _not_utf8(file) from None
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    named = zip(as_names(keys, where=f"{file}: ", error=FormatError), keys, strict=True)
-    return Records({name: as_column(name, [row.get(key) for row in rows]) for name, key in named})
-
-
-def _parse_line(file: Path, number: int, line: str) -> dict[str, object]:
-    try:
-        row = json.loads(line)
-        if isinstance(row, dict):
-            return flatten(row)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", error)
-        raise FormatError(f"{file}: line {number}, {shorten(line.strip())}, is no JSON: {reason}") from None
-    raise FormatError(f'{file}: line {number}, {shorten(row)}, must be an object such as {{"lr": 0.1}}')
-
-
-def flatten(row: dict[str, object], prefix: str = "") -> dict[str, object]:
-    flat: dict[str, object] = {}
-    for key, value in row.items():
-        if isinstance(value, dict):
-            flat |= flatten(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = json.dumps(value) if isinstance(value, list) else value
-    return flat

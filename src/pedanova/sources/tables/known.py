@@ -1,0 +1,32 @@
+"""Tables that some tool writes, told by the names of their columns: what those names say of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pedanova.data.records import Account, Records
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """One kind of table. Only names are asked, so that a table in parts is known as a whole one is."""
+
+    name: str
+    mark: str  # what it is recognised by, in words
+    example: str  # what a user types
+    fits: Callable[[Sequence[str]], bool]
+    account: Callable[[Sequence[str]], Account]
+
+
+def account_of(names: Sequence[str], tables: Sequence[KnownTable]) -> Account | None:
+    """What is known of a table with these columns."""
+    return next((table.account(names) for table in tables if table.fits(names)), None)
+
+
+def with_account(records: Records, tables: Sequence[KnownTable]) -> Records:
+    """Records of which no source told anything, with what the names of their columns tell."""
+    if records.account != Account():
+        return records
+    account = account_of(tuple(records.columns), tables)
+    return records if account is None else replace(records, account=account)

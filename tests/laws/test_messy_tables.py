@@ -1,0 +1,54 @@
+"""A messy table gives the analysis of its clean twin, through every door, or a warning that names the difference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pedanova as pa
+from helpers.messy import DOORS, TABLES, Messy
+
+
+def counts(a: pa.Analysis, messy: Messy | None = None) -> dict[str, object]:
+    names = {} if messy is None else messy.names
+    return {names.get(name, name): tally.counts.tolist() for name, tally in a.tallies.items()}
+
+
+def twin(messy: Messy) -> pa.Analysis:
+    known = {old: new for new, old in messy.names.items()}
+    table = {(known.get(n, n) if n == "loss" else n): values for n, values in messy.clean.items()}
+    params = [name for name in table if name not in ("loss", messy.objective)]
+    return pa.analyze(table, messy.objective, params=params)
+
+
+def test_there_are_enough() -> None:
+    assert len(TABLES) >= 60
+
+
+@pytest.mark.parametrize("door", list(DOORS))
+@pytest.mark.parametrize("kind", list(TABLES))
+def test_messy_tables(kind: str, door: str, tmp_path: Path) -> None:
+    messy = TABLES[kind]
+    judge = twin(messy)
+    a = pa.analyze(DOORS[door](messy, tmp_path), messy.objective, **messy.options)
+    warned = [note for note in a.notes if note.severity == "warning"]
+    if messy.warns:
+        assert any(messy.warns in note for note in warned), a.notes
+    assert a.direction == judge.direction
+    assert a.rows == judge.rows
+    assert counts(a, messy) == counts(judge)
+
+
+# Columns of dicts are opened, and packed files read, in memory alone.
+WHOLE = ("a dict of settings", "a dict as JSON", "a dict as Python", "packed")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TABLES if kind not in WHOLE])
+def test_messy_tables_in_parts(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    messy = TABLES[kind]
+    a = pa.analyze(DOORS["CSV"](messy, tmp_path), messy.objective, stream=True, **messy.options)
+    judge = twin(messy)
+    assert (a.direction, a.rows) == (judge.direction, judge.rows)
+    assert counts(a, messy) == counts(judge)
