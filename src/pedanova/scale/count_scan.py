@@ -63,9 +63,8 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
     reading = reading if request.direction is not None else replace(reading, notes=(*reading.notes, *notes))
     params, exclude = listed_names(request.params), listed_names(request.exclude)
-    plan = Plan(
-        replace(request, direction=direction, params=params, exclude=exclude), Space({}), (), trial_column(scan.columns)
-    )
+    own = replace(request, direction=direction, params=params, exclude=exclude)
+    plan = Plan(own, Space({}), (), trial=trial_column(scan.columns))
     crew = crew_of(scan, reading, request.threads)
     while True:
         try:
