@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -25,6 +25,7 @@ import numpy as np  # noqa: E402
 from designs import DESIGNS, Study  # noqa: E402
 
 import pedanova as pa  # noqa: E402
+from pedanova.counting.few_rows import few_rows  # noqa: E402
 from pedanova.measures.chance.kinship import kinship_of  # noqa: E402
 from pedanova.measures.chance.pvalues import p_values  # noqa: E402
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows  # noqa: E402
@@ -49,7 +50,9 @@ class Rates:
 def as_rows(study: Study, *, numbered: bool) -> RankedRows:
     observed = pa.analyze(study.columns, study.loss, space=study.space).observations
     rows = np.arange(len(study.loss))
-    return ranked_rows(observed, rows, trials=rows.astype(np.float64) if study.ordered and numbered else None)
+    few = few_rows(observed, rows)
+    trials = rows.astype(np.float64) if study.ordered and numbered else None
+    return ranked_rows(observed.space, replace(few, trials=trials))
 
 
 def masks(rows: int, target: str) -> tuple[Any, Any]:
@@ -71,8 +74,9 @@ def simulate(name: str, rows: int, samples: int, target: str = "0.1", *, numbere
         ranked = as_rows(study, numbered=numbered)
         inside, region = masks(rows, target)
         began = time.process_time()
-        blocks = study.ordered and sampler_of(configurations_of(ranked)).adaptive
-        found = p_values(ranked, kinship_of(ranked), inside, region, blocks=blocks)
+        kinship = kinship_of(ranked)
+        blocks = study.ordered and sampler_of(configurations_of(ranked), kinship).adaptive
+        found = p_values(ranked, kinship, inside, region, blocks=blocks)
         spent += time.process_time() - began
         adjusted = dict(zip(found, holm(list(found.values())), strict=True))
         alarms.append(any(adjusted[noise] <= LEVEL for noise in study.noise))
