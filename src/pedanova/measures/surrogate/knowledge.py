@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import FewRows
+from pedanova.measures.chance.examiner import Examiner
 from pedanova.measures.chance.kinship import Gate, Kinship, Twins, kinship_of
-from pedanova.measures.chance.pvalues import p_values
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows
 from pedanova.measures.surrogate.configurations import configurations_of
 from pedanova.measures.surrogate.evidence import Settings
@@ -72,6 +72,10 @@ class Knowledge:
     @cached_property
     def kinship(self) -> Kinship:
         return kinship_of(self.rows)
+
+    @cached_property
+    def examiner(self) -> Examiner:
+        return Examiner(self.rows, self.kinship)
 
     @property
     def gates(self) -> Sequence[Gate]:
@@ -167,7 +171,7 @@ class Knowledge:
 
     def _tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
         """Children are tested where they have a value: that they have one is told by their parents."""
-        test = partial(p_values, self.rows, self.kinship, certain=certain, blocks=blocks, seed=seed)
+        test = partial(self.examiner.p_values, certain=certain, blocks=blocks, seed=seed)
         names = self.kinship.names
         children = [name for name in names if name in children_of(self.space)]
         own = [name for name in names if name not in children]
