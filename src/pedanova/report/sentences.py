@@ -55,12 +55,20 @@ def meanings_of(importances: Importances) -> dict[str, str]:
     words = {
         "ratio": "ratio: part of the summed importance.",
         "share": f'share: {part} of "in the target?" that the parameter explains alone, corrected for chance'
+        + (", and of a conditional one what its value explains" if importances.is_conditional else "")
         + ("; ~ marks what is not distinguishable from noise" if importances.is_sure else "")
         + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} marks what {NEVER}."),
         "divergence": f"divergence: distance of the target from {base}.",
     }
     if importances.is_sure:
-        words["p"] = "p: how often chance alone would look as important."
+        words["p"] = (
+            "p: how often chance alone would make it look as important for this target in this region, "
+            "adjusted for the number of parameters (Holm); ~ marks p above 0.05."
+        )
+    if importances.trials:
+        words["in best trials"] = (
+            "in best trials: the ratio of what the best of the trials share, against a uniform draw."
+        )
     if importances.is_conditional:
         words["by activity"] = "by activity: part of the divergence from the parameter being active at all."
     if against_region and not importances.whole:
