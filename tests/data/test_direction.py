@@ -97,7 +97,7 @@ def test_the_first_line_of_the_answer_says_it(tmp_path: Path, capsys: pytest.Cap
     file = tmp_path / "t.csv"
     for name, direction, words in (
         ("accuracy", [], "maximize accuracy (guessed from its name)"),
-        ("y", [], "minimize y (not known: pass --direction if that is wrong)"),
+        ("y", [], "minimize y (direction not known)"),
         ("y", ["--direction", "max"], "maximize y"),
     ):
         file.write_text(f"x,z,{name}\n" + "".join(f"{x},{i % 7},{x * (i % 5)}\n" for i, x in enumerate(X)))

@@ -144,7 +144,7 @@ class TestEstimatorOptions:
         few = ["analyze", str(table), "--objective", "y", "--target", "0.05", "--estimator", "counts"]
         assert main(few) == 2
         err = capsys.readouterr().err
-        assert "the target has 3 rows" in err
+        assert "the target has 3 of 60 rows" in err
         assert "--force" in err
         assert main([*few, "--force"]) == 0
         assert "only 3 rows" in capsys.readouterr().out
