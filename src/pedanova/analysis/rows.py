@@ -43,6 +43,7 @@ from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.surrogate.answer import Meant, meant_by
 from pedanova.measures.surrogate.estimate import MOST_ROWS, Options, Query
 from pedanova.measures.surrogate.knowledge import Knowledge, Known
+from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space
 from pedanova.space.words import in_words
 
@@ -86,9 +87,9 @@ class AnalysisRows:
     def in_short(self) -> str:
         """What was counted, in one line."""
         goals = self.observations.goals if self.observations is not None else ()
-        aim = " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
+        pairs = [(str(goal.direction), goal.name) for goal in goals] or [(self.direction, self.objective)]
         many = "parameter" if len(self.tallies) == 1 else "parameters"
-        aim = printable(aim or f"{self.direction} {self.objective}")
+        aim = printable(aim_in_words(pairs, self.notes))
         return f"{self.rows:,} rows, {len(self.tallies)} {many}, {aim}"
 
     def _repr_html_(self) -> str:

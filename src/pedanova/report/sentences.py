@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pedanova.base.notes import Note
 from pedanova.base.terminal_text import shorten
 from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance
 
@@ -12,6 +13,15 @@ NOTEWORTHY = 0.05  # a ratio that changes by less is no change
 MOST_NAMED = 3
 LONGEST_NAME = 60
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str:
+    """What is optimised which way, by direction and name; a way that was guessed is said to be."""
+    words = " and ".join(f"{direction} {name}" for direction, name in goals)
+    guesses = {note.severity for note in notes if note.kind == "direction"}
+    if "warning" in guesses:
+        return f"{words} (direction not known)"
+    return f"{words} (guessed from its name)" if guesses else words
 
 
 def explained(name: str, share: float) -> str:

@@ -16,6 +16,7 @@ from pedanova.sources.logs import (
     hyperopt,
     kerastuner,
     mlflow,
+    mlflowtable,
     raytable,
     raytune,
     sklearn_search,
@@ -57,7 +58,8 @@ LOGS: tuple[Kind, ...] = (
     deepcave.TABLE_KIND,
     amltk.KIND,
 )
-KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE)  # told by their columns, wherever they are
+# Told by their columns, wherever they are.
+KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE, mlflowtable.TABLE)
 KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 
 
