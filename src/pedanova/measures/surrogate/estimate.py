@@ -18,7 +18,7 @@ from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.importance import Baseline, Importance, as_whole, measure, unvaried
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.accord import in_accord
+from pedanova.measures.surrogate.accord import coarsened, in_accord
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.knowledge import Known, Mask, PValues
 from pedanova.measures.surrogate.learner import Lesson
@@ -249,7 +249,8 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     share = told.share(uneven=asked.drawn.uneven)[order]
     low, high = (ends[order] for ends in told.interval())
     if not asked.drawn.uneven:
-        counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in query.contrasts]
+        coarse = [coarsened(contrast) for contrast in query.contrasts]
+        counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in coarse]
         share = in_accord(share, counted, inside=told.inside)
     found = [
         modelled(name, inside, rows, min(float(share[i]), top), told.activity[j], told.active_share[j])
