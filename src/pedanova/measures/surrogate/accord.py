@@ -90,7 +90,7 @@ def coarse_grid(grid: Grid) -> Grid:
     """What a measure needs of the cells put together; no value can be placed on it."""
     fold = fold_of(grid, FINE)
     cells = fold.cells - 1
-    prior = np.bincount(fold.table[: grid.cells], weights=grid.prior, minlength=cells)
+    prior: Reals = np.bincount(fold.table[: grid.cells], weights=grid.prior, minlength=cells).astype(np.float64)
     return Grid(
         parameter=grid.parameter,
         cells=cells,
