@@ -18,7 +18,7 @@ from pedanova.measures.share import ratio_of
 
 Reals = NDArray[np.float64]
 EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
-STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
+STAGES = ((49, 12), (99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
 NEARLY_NORMAL = 10.0  # a variance from which on a binomial count is drawn as a normal one
 AT_A_TIME = 2_000  # draws held in memory
 
