@@ -253,7 +253,7 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
         counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in coarse]
         share = in_accord(share, counted, inside=told.inside)
     found = [
-        modelled(name, inside, rows, min(float(share[i]), top), told.activity[j], told.active_share[j])
+        modelled(name, (inside, rows), told.part, min(float(share[i]), top), told.activity[j], told.active_share[j])
         if name in asked.drawn.varying
         else unvaried(name, inside, rows)
         for i, (name, j) in enumerate(zip(names, order, strict=True))
@@ -268,10 +268,11 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     return Estimate(found, "surrogate", [model_note(asked), *missing], asked)
 
 
-def modelled(name: str, inside: int, rows: int, share: float, active: float, active_share: float) -> Importance:
-    """One parameter's numbers as a model has them, its ratio still open."""
-    activity = float(active)
-    odds = inside / max(1, rows - inside)
+def modelled(
+    name: str, rows: tuple[int, int], part: float, share: float, active: float, active_share: float
+) -> Importance:
+    """One parameter's numbers as a model has them, its ratio still open; the target is this part of the points."""
+    activity, odds = float(active), part / (1.0 - part)
     floored = max(0.0, share)
     whole = max(floored, float(active_share)) if activity > 0 else floored
     divergence = whole / odds
@@ -281,9 +282,9 @@ def modelled(name: str, inside: int, rows: int, share: float, active: float, act
         share=share,
         raw_share=whole,
         divergence=divergence,
-        variance=(inside / rows) ** 2 * divergence,
-        n_target=inside,
-        n_region=rows,
+        variance=part**2 * divergence,
+        n_target=rows[0],
+        n_region=rows[1],
         bandwidth=0.0,
         value=divergence * (1.0 - activity),
         activity=divergence * activity,
