@@ -1,4 +1,4 @@
-"""Uniform points of a search space: a lattice that fills every parameter evenly, and pairs nearly so."""
+"""Uniform points of a search space, which fill every parameter evenly and know nothing of each other elsewhere."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ from pedanova.measures.chance.ranked_rows import Arrangement, Places, Reals
 from pedanova.space.grid import Cells, Grid
 from pedanova.space.parameters import Parameter, Switch, parents_first, parents_of
 
-POINTS = 8191  # a prime
-FEWER_POINTS = 2039  # of a quicker model; a prime too
-FEW_DIMENSIONS = 40
-# Of Korobov lattices, for up to 40 dimensions and for up to 100: those whose points keep apart best on every plane of
-# two parameters.
-GENERATORS = {POINTS: (2173, 2105), FEWER_POINTS: (624, 916)}
+POINTS = 8191
+FEWER_POINTS = 2039  # of a quicker model
 
 
 def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINTS, seed: int = 0) -> Places:
@@ -24,14 +20,12 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     Where no parameter of the space decides whether another one has a value (or which of several
     domains), it has one as often as in the rows `seen`.
     """
-    rng = np.random.default_rng([seed, 0xD07])
     index = {name: j for j, name in enumerate(arrangement.names)}
-    shifts = rng.random(len(index))
     places = np.empty((count, len(index)), dtype=np.uint16)
     labels: dict[str, Column] = {}
     for name in parents_first(arrangement.space):
         j = index[name]
-        even = lattice_column(j, count, float(shifts[j]), dimensions=len(index))
+        even = even_column(count, np.random.default_rng([seed, 0xD07, j]))
         grid, parameter = arrangement.grids[j], arrangement.space[name]
         regimes = decided_regimes(parameter, grid, labels, count)
         if regimes is None:
@@ -42,11 +36,13 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     return places
 
 
-def lattice_column(j: int, count: int, shift: float, *, dimensions: int) -> Reals:
-    """One coordinate of the Korobov lattice, moved by a random shift."""
-    few, many = GENERATORS.get(count, (int(0.382 * count) | 1,) * 2)
-    step = pow(few if dimensions <= FEW_DIMENSIONS else many, j, count)
-    even: Reals = (np.arange(count) * step % count / count + shift) % 1.0
+def even_column(count: int, rng: np.random.Generator) -> Reals:
+    """One point in each of so many even parts of 0 to 1, in random order (a Latin hypercube).
+
+    A lattice would fill planes more evenly too, but ties three parameters together by small whole numbers:
+    what two of them do together would then be seen in the third.
+    """
+    even: Reals = (rng.permutation(count) + rng.random(count)) / count
     return even
 
 

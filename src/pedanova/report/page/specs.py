@@ -138,7 +138,7 @@ def profile(rungs: Sequence[float]) -> Spec:
     """Importance over the target's part: lines by parameter, the present target marked."""
     x = number(
         "gamma",
-        "target: the best … % of the rows",
+        "target: the best … %",
         scale={"type": "log", "nice": False, "padding": 8},
         values=list(rungs),
         format=NUMBERS,
