@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pedanova.data.cells import equals_any
@@ -10,8 +12,9 @@ from pedanova.measures.chance.ranked_rows import Arrangement, Places, Reals
 from pedanova.space.grid import Cells, Grid
 from pedanova.space.parameters import Parameter, Switch, parents_first, parents_of
 
-POINTS = 8191
-FEWER_POINTS = 2039  # of a quicker model
+SIDE = 101  # a prime: as many columns, and one more, are even on every plane of two
+POINTS = SIDE**2
+FEWER_POINTS = 43**2  # of a quicker model
 
 
 def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINTS, seed: int = 0) -> Places:
@@ -25,7 +28,7 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     labels: dict[str, Column] = {}
     for name in parents_first(arrangement.space):
         j = index[name]
-        even = even_column(count, np.random.default_rng([seed, 0xD07, j]))
+        even = even_column(j, count, np.random.default_rng([seed, 0xD07, j]))
         grid, parameter = arrangement.grids[j], arrangement.space[name]
         regimes = decided_regimes(parameter, grid, labels, count)
         if regimes is None:
@@ -36,13 +39,23 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     return places
 
 
-def even_column(count: int, rng: np.random.Generator) -> Reals:
-    """One point in each of so many even parts of 0 to 1, in random order (a Latin hypercube).
+def even_column(j: int, count: int, rng: np.random.Generator) -> Reals:
+    """One point in each of so many even parts of 0 to 1, every two columns even on their plane too.
 
-    A lattice would fill planes more evenly too, but ties three parameters together by small whole numbers:
-    what two of them do together would then be seen in the third.
+    An orthogonal array, its symbols in random order (Tang's designs). A lattice would be as even, but ties three
+    parameters together by small whole numbers: what two of them do together would then be seen in the third.
     """
-    even: Reals = (rng.permutation(count) + rng.random(count)) / count
+    side = math.isqrt(count)
+    if j > side or side * side != count:  # more columns than the array has: even by itself alone
+        places = rng.permutation(count)
+    else:
+        row, column = np.divmod(np.arange(count), side)
+        symbols = rng.permutation(side)[(column + j * row) % side if j < side else row]
+        turn = np.argsort(rng.random(count), kind="stable")  # the points of a symbol share its part in random order
+        order = turn[np.argsort(symbols[turn], kind="stable")]
+        places = np.empty(count, dtype=np.int64)
+        places[order] = np.arange(count)
+    even: Reals = (places + rng.random(count)) / count
     return even
 
 

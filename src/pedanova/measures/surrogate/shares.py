@@ -67,7 +67,15 @@ def drawn_shares(
     """
     shelf = drawn.shelf()
     told = np.array([name in children for name in drawn.space])
-    return measured(tuple(drawn.space), shelf, drawn.count(target, shelf), drawn.count(region, shelf), baseline, told)
+    targets, regions = drawn.count(target, shelf), drawn.count(region, shelf)
+    return measured(tuple(drawn.space), shelf, targets, regions, baseline, told, shared_points(drawn, target))
+
+
+def shared_points(drawn: Drawn, target: Span) -> float:
+    """How many points of the target two draws have in common, in the mean over all pairs of draws."""
+    first, last = drawn.ends(target)
+    often = np.bincount(drawn.order[:, first:last].ravel(), minlength=len(drawn)).astype(np.float64)
+    return float((often * (often - 1.0)).sum()) / max(1, drawn.draws * (drawn.draws - 1))
 
 
 def can_tell(drawn: Drawn, target: Span, region: Span) -> bool:
@@ -78,11 +86,17 @@ def can_tell(drawn: Drawn, target: Span, region: Span) -> bool:
 
 
 def measured(
-    names: tuple[str, ...], shelf: Shelf, targets: Counts, regions: Counts, baseline: str, told: Mask
+    names: tuple[str, ...],
+    shelf: Shelf,
+    targets: Counts,
+    regions: Counts,
+    baseline: str,
+    told: Mask,
+    shared: float = 0.0,
 ) -> DrawnShares:
     """From points by cell: (draws, cells) of the target, and of the region or (1, cells) if it is the same.
 
-    told: (parameters,) those of which only the value counts.
+    told: (parameters,) those of which only the value counts. shared: points that targets have in common.
     """
     first = slice(int(shelf.starts[0]), int(shelf.starts[1]))  # every parameter has all points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
@@ -105,7 +119,12 @@ def measured(
     active = (kept - 1.0).mean(axis=0)
     activity = np.clip(np.where(active > 1e-12, active, 0.0) / divergence.mean(axis=0), 0.0, 1.0)
     part = float(np.mean(inside / rows))
-    agreed = agreed_share(shelf, wanted, base, part, none.mean(axis=0))
+    free = shelf.by_parameter((regions > 0).astype(np.float64)).mean(axis=0)
+    regimes = shelf.of_blocks((shelf.by_block(known) > 0).astype(np.float64)).mean(axis=0)
+    # Where targets share their points, so do they what chance put into cells.
+    chances = shared / float(inside.mean()) ** 2 - (1.0 / float(rows.mean()) if baseline == "region" else 0.0)
+    luck = (free - np.where(told, regimes, 1.0)) * max(0.0, chances)
+    agreed = agreed_share(shelf, wanted, base, part, none.mean(axis=0) + luck)
     whole = np.maximum((odds * (square - 1.0)).mean(axis=0), 0.0)
     return DrawnShares(names, each, agreed, activity, whole * activity, part, inside=len(regions) > 1)
 
