@@ -11,15 +11,19 @@ from pedanova.sources.foreign import check_known, check_no_pickle
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs import (
     amltk,
+    ax,
     bohb,
     deepcave,
+    hydra,
     hyperopt,
     kerastuner,
+    lightning,
     mlflow,
     raytable,
     raytune,
     sklearn_search,
     smac,
+    tensorboard,
     wandb,
 )
 from pedanova.sources.optuna import journal as optuna_journal
@@ -56,6 +60,10 @@ LOGS: tuple[Kind, ...] = (
     deepcave.KIND,
     deepcave.TABLE_KIND,
     amltk.KIND,
+    ax.KIND,
+    hydra.KIND,  # before the loggers whose folders lie inside its jobs
+    lightning.KIND,
+    tensorboard.KIND,  # last: many tools write event files beside their own
 )
 KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE)  # told by their columns, wherever they are
 KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
