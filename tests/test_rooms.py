@@ -38,6 +38,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "distributed": {"scale.dask"},
     "tensorboard": {"sources.logs.events"},
     "google": {"sources.logs.events"},  # its messages
+    "aimrocks": {"sources.logs.aim"},
 }
 ALLOWED = {"numpy", "narwhals"}
 FILES = sorted(ROOT.rglob("*.py"))

@@ -10,6 +10,7 @@ from pedanova.errors import Arg, DataError
 from pedanova.sources.foreign import check_known, check_no_pickle
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs import (
+    aim,
     amltk,
     ax,
     bohb,
@@ -61,6 +62,7 @@ LOGS: tuple[Kind, ...] = (
     deepcave.TABLE_KIND,
     amltk.KIND,
     ax.KIND,
+    aim.KIND,
     hydra.KIND,  # before the loggers whose folders lie inside its jobs
     lightning.KIND,
     tensorboard.KIND,  # last: many tools write event files beside their own
