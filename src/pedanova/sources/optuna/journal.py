@@ -99,6 +99,8 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
     with path.open("rb") as lines:
         for number, line in enumerate(watched(lines, "operations"), start=1):
             size -= len(line)
+            if size > 0 and not line.endswith(b"\n"):
+                break
             if size < 0 or not line.endswith(b"\n"):
                 return journal, [Note("unused", "the last line of the journal is still being written; left out")]
             if not line.strip():
@@ -110,6 +112,8 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
                 raise FormatError(
                     f"{path}: line {number}, {shown}, is no operation that Optuna writes; mend or drop it"
                 ) from None
+    if size > 0:
+        raise FormatError(f"{path} was cut short while it was read; restore it, or read it again")
     return journal, []
 
 
