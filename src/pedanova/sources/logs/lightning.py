@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
+from pedanova.data.curves import Point
 from pedanova.data.records import Account, Records
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs.events import has_events, read_events
 from pedanova.sources.logs.runs import is_place, runs_of
-from pedanova.sources.logs.steps import last_values, length_notes, read_steps
+from pedanova.sources.logs.steps import last_values, length_notes, read_points, read_steps
 from pedanova.sources.logs.trials import Trial, tabulate
 from pedanova.sources.yaml_text import read_yaml
 
@@ -37,11 +40,13 @@ def _is_run(folder: Path) -> bool:
 def read(path: Path, study: str | None) -> Records:
     folder, runs = runs_of(path, study, _is_run, what="Lightning run")
     trials: list[Trial] = []
+    kept: list[Path] = []
     bare: list[Path] = []
     for place in watched(runs, "runs"):
         settings = _settings(place)
         if settings:
             trials.append(_trial(place, settings))
+            kept.append(place)
         else:
             bare.append(place)
     if not trials:
@@ -51,7 +56,20 @@ def read(path: Path, study: str | None) -> Records:
         )
     notes = [Note("unused", f"{len(bare):,} runs have no settings in hparams.yaml; left out")] if bare else []
     notes += length_notes(trials, "epoch", "epochs") or length_notes(trials, "step", "steps")
-    return tabulate(trials, Account(source=f"Lightning runs {folder.resolve().name!r}"), notes=notes)
+    account = Account(source=f"Lightning runs {folder.resolve().name!r}")
+    return tabulate(trials, account, notes=notes, points=partial(_points, kept))
+
+
+def _points(places: Sequence[Path], metric: str) -> Iterator[Point]:
+    """The values of a metric by global step."""
+    return read_points(places, partial(_curve, metric=metric))
+
+
+def _curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
+    file = place / "metrics.csv"
+    if not file.is_file():
+        return read_events(place).curves.get(metric, [])
+    return [(row["step"], row[metric]) for row in read_steps(file) if metric in row and "step" in row]
 
 
 def _settings(place: Path) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pedanova.base.notes import Note
-from pedanova.errors import Arg, FormatError
+from pedanova.data.curves import Point
+from pedanova.errors import Arg, FormatError, PedanovaError
 from pedanova.sources.kind import read_text
 from pedanova.sources.logs.trials import Trial
 
@@ -52,6 +53,16 @@ def last_values(rows: Iterable[dict[str, float]]) -> dict[str, float]:
     for row in rows:
         last |= row
     return last
+
+
+def read_points(places: Sequence[Path], read: Callable[[Path], Iterable[tuple[float, float]]]) -> Iterator[Point]:
+    """Steps and values of each place, which are the rows in this order; what cannot be read has none."""
+    for row, place in enumerate(places):
+        try:
+            found = list(read(place))
+        except PedanovaError:
+            continue
+        yield from ((row, step, value) for step, value in found)
 
 
 def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
