@@ -15,6 +15,7 @@ from pedanova.sources.logs import (
     ax,
     bohb,
     deepcave,
+    dvc,
     hydra,
     hyperopt,
     kerastuner,
@@ -24,6 +25,7 @@ from pedanova.sources.logs import (
     raytune,
     sklearn_search,
     smac,
+    synetune,
     tensorboard,
     wandb,
 )
@@ -63,6 +65,8 @@ LOGS: tuple[Kind, ...] = (
     amltk.KIND,
     ax.KIND,
     aim.KIND,
+    synetune.KIND,
+    dvc.KIND,
     hydra.KIND,  # before the loggers whose folders lie inside its jobs
     lightning.KIND,
     tensorboard.KIND,  # last: many tools write event files beside their own

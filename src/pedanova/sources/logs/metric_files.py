@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pedanova.errors import DataError, FormatError
 from pedanova.sources.kind import read_json
@@ -35,8 +36,8 @@ def read_results(folder: Path) -> dict[str, Results]:
     return found
 
 
-def joined(runs: Sequence[Mapping[str, Results]]) -> list[dict[str, object]]:
-    """The results of each run under plain names; a name that two files have stands behind that of its file."""
+def joined(runs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[dict[str, object]]:
+    """What the files of each run hold, under plain names; one that two files have stands behind that of its file."""
     owners: dict[str, set[str]] = {}
     for run in runs:
         for file, numbers in run.items():
