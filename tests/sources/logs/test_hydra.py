@@ -89,10 +89,12 @@ def test_several_files_of_results(sweep: Path) -> None:
         write(sweep / str(number) / "csv" / "version_0" / "hparams.yaml", "loss: 3\n")
         write(sweep / str(number) / "final.yaml", f"test: {{f1: {number}}}\n")
         write(sweep / str(number) / "steps.json", [{"reward": 1}, {"reward": number}])
+        write(sweep / str(number) / "log.jsonl", f'{{"bleu": 1}}\n{{"bleu": {number}}}\n{{"bl')
     records = read_records(sweep)
     assert cells(records, "metrics.json:loss")[5] == 0.05
     assert cells(records, "csv/version_0/metrics.csv:loss") == [8] * 12
     assert cells(records, "acc")[5] == cells(records, "test.f1")[5] == cells(records, "reward")[5] == 5
+    assert cells(records, "bleu")[5] == 5
     assert pedanova.analyze(sweep, "metrics.json:loss", threads=1).objective == "metrics.json:loss"
 
 

@@ -98,6 +98,12 @@ def test_no_settings_at_all(tmp_path: Path) -> None:
     refuse(DataError, "save_hyperparameters", of=lambda: read_records(tmp_path))
 
 
+def test_no_results_at_all(tmp_path: Path) -> None:
+    for number in range(3):
+        run(tmp_path, number, metrics="")
+    refuse(DataError, "none of 3 runs has a result in metrics.csv", of=lambda: read_records(tmp_path))
+
+
 def test_a_folder_of_a_name_of_its_own(tmp_path: Path) -> None:
     for number in range(3):
         run(tmp_path, number).rename(tmp_path / f"lr-{number}")

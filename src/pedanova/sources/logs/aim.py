@@ -18,7 +18,7 @@ from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, listed
 from pedanova.sources.databases import open_sqlite
 from pedanova.sources.kind import Kind
-from pedanova.sources.logs.steps import length_notes
+from pedanova.sources.logs.steps import check_results, length_notes
 from pedanova.sources.logs.trials import Trial, tabulate
 
 STORE = ".aim"
@@ -68,6 +68,7 @@ def read(path: Path, study: str | None) -> Records:
         trial = _trial(known[name], tree)
         bare += not trial.params
         trials += [trial] if trial.params else []
+    check_results(trials, path, "that was tracked")
     notes = [Note("unused", f"{damaged:,} runs cannot be read; left out")] if damaged else []
     notes += [Note("unused", f"{bare:,} runs have no settings; left out")] if bare else []
     return tabulate(

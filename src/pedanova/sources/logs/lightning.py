@@ -16,7 +16,7 @@ from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs.events import has_events, read_events
 from pedanova.sources.logs.runs import is_place, runs_of
-from pedanova.sources.logs.steps import last_values, length_notes, read_points, read_steps
+from pedanova.sources.logs.steps import check_results, last_values, length_notes, read_points, read_steps
 from pedanova.sources.logs.trials import Trial, tabulate
 from pedanova.sources.yaml_text import read_yaml
 
@@ -54,6 +54,7 @@ def read(path: Path, study: str | None) -> Records:
             f"{folder} holds {len(bare):,} Lightning runs, none with settings in hparams.yaml; "
             "call self.save_hyperparameters() in the module, and train again"
         )
+    check_results(trials, folder, "in metrics.csv or event files")
     notes = [Note("unused", f"{len(bare):,} runs have no settings in hparams.yaml; left out")] if bare else []
     notes += length_notes(trials, "epoch", "epochs") or length_notes(trials, "step", "steps")
     account = Account(source=f"Lightning runs {folder.resolve().name!r}")

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.errors import DataError, FormatError
-from pedanova.sources.kind import read_json
+from pedanova.sources.kind import read_json, read_json_rows
 from pedanova.sources.logs.steps import last_values, read_steps
 from pedanova.sources.logs.trials import only_numbers
 from pedanova.sources.nested import as_number
 from pedanova.sources.tables.json_text import flatten
 from pedanova.sources.yaml_text import read_yaml
 
-SUFFIXES = (".json", ".csv", ".yaml", ".yml")
+SUFFIXES = (".json", ".jsonl", ".csv", ".yaml", ".yml")
 SETTINGS = ("config", "hparams", "hyperparams", "hyperparameters", "params", "args", "overrides", "settings")
 LARGEST = 8_000_000  # bytes; a larger file holds data
 MOST = 40  # files of one run
@@ -76,6 +76,8 @@ def _numbers_in(file: Path) -> Results:
                 plain: object = last_values(read_steps(file))
             case ".json":
                 plain = read_json(file)
+            case ".jsonl":
+                plain = read_json_rows(file)[0]
             case _:
                 plain = read_yaml(file, objects=True)
         plain = _last_of(plain) if isinstance(plain, list) else plain

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pedanova.base.notes import Note
 from pedanova.data.curves import Point
-from pedanova.errors import Arg, FormatError, PedanovaError
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.kind import read_text
 from pedanova.sources.logs.trials import Trial
 
@@ -63,6 +63,12 @@ def read_points(places: Sequence[Path], read: Callable[[Path], Iterable[tuple[fl
         except PedanovaError:
             continue
         yield from ((row, step, value) for step, value in found)
+
+
+def check_results(trials: Sequence[Trial], folder: Path, where: str) -> None:
+    """Refuse runs of which none has any result: whoever is asked for an objective then would look in vain."""
+    if trials and not any(trial.results for trial in trials):
+        raise DataError(f"{folder}: none of {len(trials):,} runs has a result {where}; wait for the first, or log some")
 
 
 def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:

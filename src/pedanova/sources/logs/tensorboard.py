@@ -14,7 +14,7 @@ from pedanova.errors import DataError, FormatError
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs.events import Events, has_events, read_events
 from pedanova.sources.logs.runs import folders_in
-from pedanova.sources.logs.steps import length_notes
+from pedanova.sources.logs.steps import check_results, length_notes
 from pedanova.sources.logs.trials import Trial, tabulate
 
 DEEPEST = 4
@@ -56,6 +56,7 @@ def read(path: Path, study: str | None) -> Records:
             "give the folder of all runs"
         )
     trials = [_trial(folder, found, path) for folder in sessions]
+    check_results(trials, path, "in event files")
     notes = [Note("unused", f"{damaged:,} event files cannot be read; left out")] if damaged else []
     notes += length_notes(trials, "step", "steps")
     named = {name for folder in sessions for name in found[folder].metrics}
