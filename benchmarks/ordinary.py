@@ -1,32 +1,29 @@
-"""An ordinary study: CPU seconds of one answer, held against Optuna's evaluator in the same run.
+"""An ordinary study: CPU seconds of what users ask first, held against Optuna's evaluator in the same run.
 
-    python experiments/estimator/ordinary.py [--sizes 300x8,1000x10,…] [--repeats 3] [--curve]
+    python benchmarks/ordinary.py [--sizes 300x8,1000x10,…] [--repeats 3] [--curve] [--answers]
 
-One answer is a fit, shares with intervals, and p-values; then one more question of the same fit. The
-least of the repeats is taken, imports and the reading of the table are not counted. ``--curve`` prints
-the cost from 40 rows to 20,000, ten parameters.
+``answer`` is the first `importance()` of an analysis, with intervals and p-values; ``one more`` a further question;
+``page`` and ``reduce`` begin with a new analysis each (``--answers`` leaves them out). The least of the repeats is
+taken; imports and the reading of the table are not counted, threads of all cores are. ``--curve`` prints the
+cost from 40 rows to 20,000, ten parameters.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")  # CPU seconds of one core: set before NumPy is loaded
+    os.environ.setdefault(variable, "1")  # set before NumPy is loaded
 
 import numpy as np  # noqa: E402
 
 import pedanova as pa  # noqa: E402
-from pedanova.data.regions import as_region  # noqa: E402
-from pedanova.measures.chance.kinship import kinship_of  # noqa: E402
-from pedanova.measures.chance.pvalues import p_values  # noqa: E402
-from pedanova.measures.chance.ranked_rows import ranked_rows  # noqa: E402
-from pedanova.measures.surrogate.learner import Lesson, learn  # noqa: E402
-from pedanova.measures.surrogate.shares import drawn_shares  # noqa: E402
 
 SIZES = ("300x8", "1000x10", "5000x20", "300x100")
 CURVE = (40, 100, 300, 1000, 3000, 10_000, 20_000)
@@ -42,23 +39,6 @@ def table(rows: int, parameters: int) -> tuple[dict[str, Any], Any, dict[str, An
     x = [columns[f"x{j}"] for j in range(3)]
     loss = 4 * (x[0] - 0.3) ** 2 + 2 * np.abs(x[1] - 0.6) * (x[2] + 0.5) + 0.5 * (columns["kind"] == "a")
     return columns, loss + 0.1 * rng.normal(size=rows), space
-
-
-def fitted(observed: Any, rows: int) -> Lesson:
-    """Everything that the first answer takes."""
-    ranked = ranked_rows(observed, np.arange(rows))
-    lesson = learn(ranked)
-    asked(lesson, 0.1)
-    p_values(ranked, kinship_of(ranked), np.arange(rows) < -(-rows // 10))
-    return lesson
-
-
-def asked(lesson: Lesson, target: float) -> None:
-    if lesson.drawn is not None:
-        found = drawn_shares(lesson.drawn, as_region(target, "target"), as_region(1.0, "region"), "minimize")
-        if found is not None:
-            found.share(uneven=lesson.drawn.uneven)
-            found.interval()
 
 
 def optuna_study(columns: dict[str, Any], loss: Any) -> Any:
@@ -92,26 +72,39 @@ def by_optuna(study: Any) -> None:
     get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
 
 
-def least(work: Callable[[], object], repeats: int) -> float:
-    """CPU seconds of the quickest of some runs, after one that warms up."""
-    work()
+def least(work: Callable[[pa.Analysis], object], make: Callable[[], pa.Analysis], repeats: int) -> float:
+    """CPU seconds of the quickest of some runs, each with an analysis of its own, after one that warms up."""
     spent = []
-    for _ in range(repeats):
+    for _ in range(repeats + 1):
+        a = make()
         start = time.process_time()
-        work()
+        work(a)
         spent.append(time.process_time() - start)
-    return min(spent)
+    return min(spent[1:])
 
 
-def line(rows: int, parameters: int, repeats: int) -> str:
+def line(rows: int, parameters: int, repeats: int, *, answers: bool) -> str:
     columns, loss, space = table(rows, parameters)
-    observed = pa.analyze(columns, loss, space=space).observations
-    lesson = fitted(observed, rows)
-    first = least(lambda: fitted(observed, rows), repeats)
-    more = least(lambda: asked(lesson, 0.05), repeats)
+
+    def new() -> pa.Analysis:
+        return pa.analyze(columns, loss, space=space, direction="min")
+
+    def asked() -> pa.Analysis:
+        a = new()
+        a.importance()
+        return a
+
     study = optuna_study(columns, loss)
-    peer = least(lambda: by_optuna(study), repeats)
-    return f"{f'{rows} × {parameters}':>12}{first:>12.3f}{more:>12.4f}{peer:>12.3f}{first / peer:>12.1f}"
+    first = least(lambda a: a.importance(), new, repeats)
+    more = least(lambda a: a.importance(0.05), asked, repeats)
+    peer = least(lambda _: by_optuna(study), new, repeats)
+    cells = [f"{first:.3f}", f"{more:.4f}", f"{peer:.3f}", f"{first / peer:.1f}"]
+    if not answers:
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            cells.append(f"{least(lambda a: a.report(page), new, max(1, repeats - 1)):.2f}")
+        cells.append(f"{least(lambda a: a.reduce(), asked, max(1, repeats - 1)):.2f}")
+    return f"{f'{rows} × {parameters}':>12}" + "".join(f"{cell:>12}" for cell in cells)
 
 
 def main() -> None:
@@ -119,12 +112,14 @@ def main() -> None:
     parser.add_argument("--sizes", type=lambda text: text.split(","), default=list(SIZES))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--curve", action="store_true")
+    parser.add_argument("--answers", action="store_true", help="leave page and reduction out")
     options = parser.parse_args()
     sizes = [f"{rows}x10" for rows in CURVE] if options.curve else options.sizes
-    print(f"{'CPU seconds':>12}{'answer':>12}{'one more':>12}{'Optuna':>12}{'ratio':>12}")
+    titles = ["answer", "one more", "Optuna", "ratio"] + ([] if options.answers else ["page", "reduce"])
+    print(f"{'CPU seconds':>12}" + "".join(f"{title:>12}" for title in titles))
     for size in sizes:
         rows, parameters = map(int, size.split("x"))
-        print(line(rows, parameters, options.repeats), flush=True)
+        print(line(rows, parameters, options.repeats, answers=options.answers), flush=True)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ OPTIONAL = {  # library → the only modules that may import it
     "pyarrow": {"sources.tables.binary", "sources.tables.text", "sources.scans.batches", "sources.scans.spark"},
     "argcomplete": {"cli.completion"},
     "sklearn": {"measures.forest.forest"},
-    "scipy": {"measures.surrogate.gaussian"},
     "threadpoolctl": {"base.threads"},
     "yaml": {"sources.yaml_text"},
     "matplotlib": {"report.figures.draw"},

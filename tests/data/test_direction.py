@@ -19,12 +19,14 @@ X = np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, ROWS))
 UP = (
     "accuracy acc val_acc valAccuracy test/accuracy acc@1 auc roc_auc testAUC f1 F1-score f1_macro r2 R2 R² score "
     "mean_test_score reward episode_reward return mean_return precision recall iou mIoU mAP mAP50 bleu bleu4 "
-    "neg_mean_squared_error neg_log_loss psnr balanced_accuracy accuracy_mean top5 log_likelihood success_rate"
+    "neg_mean_squared_error neg_log_loss psnr balanced_accuracy accuracy_mean top5 log_likelihood success_rate "
+    "val_acc_seed0"
 )
 DOWN = (
     "loss val_loss train/loss error error_rate err top1_error rmse test_rmse_mean mae mse nll perplexity ppl time "
     "runtime latency latency_ms duration seconds negative_log_likelihood 1-accuracy one_minus_acc brier_score logloss "
-    "validation_0-logloss rank_test_score cost regret wer time_total_s"
+    "validation_0-logloss rank_test_score cost regret wer time_total_s "
+    "val_loss_seed3 val_cross_entropy crossEntropy timetrain"
 )
 UNKNOWN = "y value objective metric result target out lr z m1 loss_weight"
 
@@ -97,7 +99,7 @@ def test_the_first_line_of_the_answer_says_it(tmp_path: Path, capsys: pytest.Cap
     file = tmp_path / "t.csv"
     for name, direction, words in (
         ("accuracy", [], "maximize accuracy (guessed from its name)"),
-        ("y", [], "minimize y (not known: pass --direction if that is wrong)"),
+        ("y", [], "minimize y (direction not known)"),
         ("y", ["--direction", "max"], "maximize y"),
     ):
         file.write_text(f"x,z,{name}\n" + "".join(f"{x},{i % 7},{x * (i % 5)}\n" for i, x in enumerate(X)))

@@ -144,7 +144,7 @@ def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
         (with_loss(np.zeros_like), {}, {}, "nothing can explain a constant"),
         (some(slice(5, None), np.inf), {}, {"target": 0.5}, "hold the same 60 rows"),
         (some(slice(5, None), np.nan), {"nan": "worst"}, {"target": 0.2}, "hold the same 60 rows"),
-        (some(slice(2, None), np.nan), {}, {}, "the target has 1 row, and at least 5"),
+        (some(slice(2, None), np.nan), {}, {}, "the target has 1 of 2 rows, and at least 5"),
         (plain(), {}, {"target": pa.at_most(-1)}, "holds no row"),
         (plain(), {}, {"target": 0.5, "region": 0.2}, "must lie inside"),
         (plain(30), {}, {"target": 0.1}, "at least 5 are needed to say anything"),

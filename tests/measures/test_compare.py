@@ -112,7 +112,7 @@ class TestCommand:
             shown.append(capsys.readouterr().out)
         assert shown[0] == shown[1]
         assert "PED: what separates the best 10 % from all rows" in shown[0]
-        assert "PED local: left out, the target has 1 row" in shown[0]
+        assert "PED local: left out, the target has 1 of" in shown[0]
         assert main(["compare", str(table), "--objective", "y", "--format", "json"]) == 0
         answer = json.loads(capsys.readouterr().out)
         assert set(answer) == {"measures", "meanings", "notes"}
@@ -153,7 +153,7 @@ class TestEstimatorOptions:
         few = ["analyze", str(table), "--objective", "y", "--target", "0.05", "--estimator", "counts"]
         assert main(few) == 2
         err = capsys.readouterr().err
-        assert "the target has 3 rows" in err
+        assert "the target has 3 of 60 rows" in err
         assert "--force" in err
         assert main([*few, "--force"]) == 0
         assert "only 3 rows" in capsys.readouterr().out

@@ -84,9 +84,9 @@ class TestAnswer:
 class TestFewRows:
     def test_below_five_rows_there_is_no_answer(self, trials: dict[str, np.ndarray]) -> None:
         few = first_rows(trials, 30)
-        refuse(QueryError, "3 rows", "force=True", of=lambda: few.importance(0.1, **BY_COUNTS))
+        refuse(QueryError, "3 of 30 rows", "force=True", of=lambda: few.importance(0.1, **BY_COUNTS))
         one = lambda: few.importance(pa.at_most(float(np.min(trials["loss"][:30]))), **BY_COUNTS)  # noqa: E731
-        refuse(QueryError, "1 row,", "force=True", of=one)
+        refuse(QueryError, "1 of 30 rows,", "force=True", of=one)
 
     @pytest.mark.parametrize("baseline", ["region", "uniform"])
     def test_unless_forced(self, trials: dict[str, np.ndarray], baseline: str) -> None:

@@ -54,7 +54,7 @@ def on_the_terminal(a: pa.Analysis, name: str) -> list[str]:
 
 def on_the_page(a: pa.Analysis, name: str) -> tuple[list[float], str]:
     """The ends of the shaded ranges (or the shaded bars), and the ranges as they are worded."""
-    view = view_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, estimator="counts", draws=0)
+    view = view_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
     page = json.loads(json.dumps(payload_of(view)))
     spread = page["questions"][0]["spreads"][page["names"].index(name)]
     return page["vectors"][spread[3]], page["texts"][spread[5]]
@@ -100,7 +100,7 @@ def test_a_narrow_log_range_is_drawn_on_a_log_scale_everywhere() -> None:
     x = np.exp(random.uniform(0, np.log(3.9), 500))
     a = pa.analyze({"x": x}, (x - 2) ** 2, space={"x": pa.Float(1, 3.9, log=True)})
     assert "log scale" in draw_densities(a.densities("x"))
-    view = view_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, estimator="counts", draws=0)
+    view = view_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
     assert payload_of(view)["shapes"][0]["log"] is True
     assert a.plot.densities("x").get_xscale() == "log"
     assert a.plot.effects("x").get_xscale() == "log"

@@ -41,8 +41,10 @@ from pedanova.data.regions import Region, as_region
 from pedanova.data.rowsets import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.surrogate.answer import Meant, meant_by
-from pedanova.measures.surrogate.estimate import MOST_ROWS, Options, Query
+from pedanova.measures.surrogate.drawn import Drawn
+from pedanova.measures.surrogate.estimate import MOST_ROWS, Options, Query, choose
 from pedanova.measures.surrogate.knowledge import Knowledge, Known
+from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space
 from pedanova.space.words import in_words
 
@@ -86,9 +88,9 @@ class AnalysisRows:
     def in_short(self) -> str:
         """What was counted, in one line."""
         goals = self.observations.goals if self.observations is not None else ()
-        aim = " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
+        pairs = [(str(goal.direction), goal.name) for goal in goals] or [(self.direction, self.objective)]
         many = "parameter" if len(self.tallies) == 1 else "parameters"
-        aim = printable(aim or f"{self.direction} {self.objective}")
+        aim = printable(aim_in_words(pairs, self.notes))
         return f"{self.rows:,} rows, {len(self.tallies)} {many}, {aim}"
 
     def _repr_html_(self) -> str:
@@ -230,15 +232,28 @@ class AnalysisRows:
         """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""
         return meant_by(self.asked([], target, region), options, target, region, objective=self.objective)
 
+    def _uneven(self, seed: int) -> Drawn | None:
+        """The model's table, where it answers and the sampler was adaptive."""
+        query = self.asked([], 0.1, 1.0)
+        return None if (asked := choose(query, Options(seed=seed))[0]) is None or not asked.of_space else asked.drawn
+
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
         wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
         _, tallies = self._cut_at(base, *(as_region(part, "target") for part in wanted))
         return slices_of(tallies, base, wanted)
 
-    def reach(self, part: object) -> tuple[float, int]:
-        """The objective at which the best part of the rows ends, and how many rows that are."""
+    def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
+        """The objective at which the best part of the rows ends, and how many rows that are.
+
+        ``of="space"`` is what a quantile means to `importance` by default: after an adaptive sampler a part
+        of the space, as a model sees it; else the same.
+        """
         best = as_region(part, "part")
+        uneven = self._uneven(seed) if of == "space" else None
+        if uneven is not None:
+            end = uneven.rungs.span(best, self.levels.direction, of_space=True)[1]
+            return self.levels.sign * uneven.rungs.value_of(end), uneven.rungs.rows_of(end)
         levels, tallies = self._cut_at(best)
         by_level = first(tallies).rows_by_level()
         _, last = levels.find(best, by_level)

@@ -18,6 +18,7 @@ from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.places import write_whole
 from pedanova.base.table import Cell
 from pedanova.base.terminal_text import printable, printable_lines
+from pedanova.report.sentences import aim_in_words
 from pedanova.report.terminal.notes import in_short
 
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
@@ -72,13 +73,8 @@ def shown_place(place: str) -> str:
 def goals_in_words(a: Analysis) -> str:
     """What is optimised which way; a way that was guessed is said to be."""
     goals = a.observations.goals if a.observations is not None else ()
-    words = f"{a.direction} {a.objective}"
-    if len(goals) > 1:
-        words = " and ".join(f"{goal.direction} {goal.name}" for goal in goals)
-    guesses = {note.severity for note in a.notes if note.kind == "direction"}
-    if "warning" in guesses:
-        return f"{words} (not known: pass --direction if that is wrong)"
-    return f"{words} (guessed from its name)" if guesses else words
+    pairs = [(str(goal.direction), goal.name) for goal in goals] if len(goals) > 1 else [(a.direction, a.objective)]
+    return aim_in_words(pairs, a.notes)
 
 
 def heading(a: Analysis, options: argparse.Namespace) -> str:

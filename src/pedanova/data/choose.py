@@ -18,7 +18,9 @@ from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unkn
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space, as_space
 
-MARKS = ("params_", "params.", "config.", "config/", "config:", "hparams.", "hparams/")  # before a setting's name
+MARKS = (
+    "params_", "params.", "config.", "config/", "config:", "hparams.", "hparams/", "misc.vals.",
+)  # before a setting's name  # fmt: skip
 
 
 class ColumnEvidence(Protocol):

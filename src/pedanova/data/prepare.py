@@ -19,6 +19,7 @@ from pedanova.base.notes import Count, Note, in_order
 from pedanova.data.choose import Choice, HeldColumns, choose_space
 from pedanova.data.column import Column, Mask, all_finite, take
 from pedanova.data.conditions import place_columns
+from pedanova.data.followers import follower_notes
 from pedanova.data.objectives import Goal, read_goals
 from pedanova.data.observations import Observations, check_countable
 from pedanova.data.outcomes import Fates, Policies, decide_fates
@@ -103,6 +104,8 @@ def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Not
         check_left(int(rows.fates.keep.sum()), int(rows.fates.undecided.sum()), chosen, rows.fates.notes)
     # The space is guessed from the rows that count, not from those that were sent away.
     choice = choose_space(tuple(records.columns), rows.goals, request, HeldColumns(records.columns, rows.keep))
+    asked = () if request.params is not None or request.space is not None else choice.space
+    doubts = follower_notes(asked, records.columns, rows.goals, rows.keep)
     if request.repeats != "all" and rows.fates is not None:
         records, rows, choice = _collapse(records, rows, choice, request)
     observed = place(rows, choice.space, records.columns)
@@ -110,7 +113,7 @@ def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Not
     observed = replace(observed, trials=trials)
     if isinstance(rows.where, Region):
         observed = _within_region(observed, rows.where)
-    return observed, (*records.notes, *choice.notes)
+    return observed, (*records.notes, *doubts, *choice.notes)
 
 
 def plain_notes(goal: Goal, policies: Policies, *, threads: int) -> list[Note]:

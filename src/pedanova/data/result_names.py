@@ -27,7 +27,8 @@ RESULTS_DOWN = _words(
     "misclassification brier ece logloss crossentropy deviance aic bic fpr fnr mistakes"
 )
 COSTS = _words(
-    "runtime walltime duration elapsed latency seconds secs time timestamp flops macs joules"
+    "runtime walltime traintime timetrain timepredict "
+    "duration elapsed latency seconds secs time timestamp flops macs joules"
 )  # what a run took
 # These tell the direction of an objective, yet may well be settings of their own.
 ONLY_UP = _words("gain efficiency coverage volume hypervolume diversity")
@@ -37,7 +38,7 @@ LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word score: the score i
 SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
 SUMMARIES = _words(
     "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k s ms "
-    "sec ns us per ema smoothed running top overall macro micro weighted all"
+    "sec ns us per ema smoothed running top overall macro micro weighted all seed rep repeat milli"
 )  # behind a result they leave it one
 FLIPS = _words("neg negative negated minus inverse")
 BOOKKEEPING = re.compile(
@@ -45,6 +46,7 @@ BOOKKEEPING = re.compile(
     r"|created(_?at)?|updated(_?at)?|start(ed)?(_?(at|time))|end(ed)?(_?(at|time))|datetime(_\w+)?)$",
     re.IGNORECASE,
 )
+JOINED = re.compile(r"cross[_\W]?entropy", re.IGNORECASE)
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 
@@ -58,7 +60,8 @@ def words_of(name: str) -> tuple[str, ...]:
     ('mean', 'val', 'auc', '1')
     """
     found: list[str] = []
-    for run in re.split(r"[^0-9A-Za-z]+", name.replace("²", "2")):
+    joined = JOINED.sub("crossentropy", name.replace("²", "2"))
+    for run in re.split(r"[^0-9A-Za-z]+", joined):
         whole = run.lower()
         known = whole.rstrip("0123456789") in _KNOWN or whole in _KNOWN
         found += [whole] if known else [word.lower() for word in WORD.findall(run)]

@@ -181,7 +181,17 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:
-    """A column of text as numbers where its domain is one of numbers: in the form that fits the domain best."""
+    """A column as its domain needs it.
+
+    Text is numbers where the domain is one of numbers: in the form that fits the domain best. Where an empty
+    text is one of the choices, it is no gap.
+    """
+    if isinstance(parameter, Categorical | Ordinal) and column.labels is not None and not parameter.when:
+        choices = parameter.choices if isinstance(parameter, Categorical) else parameter.values
+        blank = next((choice for choice in choices if isinstance(choice, str) and not choice.strip()), None)
+        if blank is not None:
+            codes = np.where(column.absent(), len(column.labels), column.values).astype(np.int32)
+            return Column(column.name, codes, (*column.labels, blank))
     if not column.labels or isinstance(parameter, Categorical) or not _is_numeric(parameter):
         return column
     readings = [in_form(column, form) for form in forms_of(column.labels)]

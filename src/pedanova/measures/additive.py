@@ -18,9 +18,11 @@ from pedanova.measures.share import ratio_of
 
 Reals = NDArray[np.float64]
 EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
+FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; how many as large as the data are enough
 STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
 NEARLY_NORMAL = 10.0  # a variance from which on a binomial count is drawn as a normal one
 AT_A_TIME = 2_000  # draws held in memory
+MOST_NUMBERS = 2_000_000  # of the draws of several pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,3 +148,46 @@ def draw_targets(design: Design, chances: Reals, draws: int, random: np.random.G
     tries = rows[few].astype(np.int64)[:, None]  # cell by cell, which is the quicker order
     counts[:, few] = random.binomial(tries, chance[few, None], size=(len(few), draws)).T
     return counts.reshape(draws, *design.region.shape)
+
+
+def first_look(design: Design, target: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+    """(pairs,) How often chance reaches each pair's interaction in a few draws; all pairs share the random numbers."""
+    cells = design.region.shape[-1]
+    evens = random.random((FIRST_LOOK, cells, cells))
+    normals = random.standard_normal((FIRST_LOOK, cells, cells))
+    together = max(1, MOST_NUMBERS // evens.size)
+    found = []
+    for start in range(0, len(target), together):
+        some = slice(start, start + together)
+        part = Design(*(getattr(design, name)[some] for name in Design.__slots__))
+        seen = explained(part, target[some]).of_the_rest * (1.0 - 1e-9) - 1e-12
+        drawn = spread_targets(part, fitted_parts(part, target[some]), evens, normals)
+        found.append((explained(part, drawn).of_the_rest >= seen).sum(axis=0))
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+
+def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals) -> Reals:
+    """(draws, pairs, cells, cells) As `draw_targets`, from random numbers that are there."""
+    rows = design.region
+    spread = rows * chances * (1.0 - chances)
+    counts = normals[:, None] * np.sqrt(spread) + rows * chances
+    pair, row, column = np.nonzero(spread < NEARLY_NORMAL)
+    few = pair, row, column
+    counts[:, pair, row, column] = binomial_at(evens[:, row, column], rows[few], chances[few])
+    return counts
+
+
+def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
+    """(draws, cells) Binomial counts of small variance, by their distribution function."""
+    turned = chances > 0.5  # of the rarer outcome few are to be expected
+    rare = np.where(turned, 1.0 - chances, chances)
+    odds = rare / (1.0 - rare)
+    chance = (1.0 - rare) ** tries
+    below = chance.copy()
+    counts = np.zeros(evens.shape)
+    for k in range(int(np.max(tries * rare + 8.0 * np.sqrt(tries * rare), initial=0.0)) + 10):
+        counts += evens > below
+        chance = chance * np.maximum(tries - k, 0.0) / (k + 1) * odds
+        below += chance
+    counts = np.minimum(counts, tries)
+    return np.where(turned, tries - counts, counts)

@@ -100,7 +100,7 @@ def _answered(ways: Ways) -> Measures:
         except PedanovaError as error:
             if not ratios:
                 raise
-            notes.append(Note("unused", "left out, ", *error.words, subject=name))
+            notes.append(Note("answer", "left out, ", *error.words, subject=name))
             continue
         ratios[name], meanings[name] = table.ratios, meaning
         notes += [Note(note.kind, note, subject=name) for note in table.notes]

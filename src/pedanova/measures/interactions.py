@@ -26,7 +26,7 @@ from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import Groups, PairTally, coarse_groups
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.additive import Design, design_of, explained, p_value
+from pedanova.measures.additive import FIRST_LOOK, SEEN_OFTEN, Design, design_of, explained, first_look, p_value
 from pedanova.measures.importance import as_whole, never_notes
 from pedanova.measures.share import corrected as without_chance
 from pedanova.measures.significance import LEVEL, holm
@@ -205,10 +205,16 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
 
 
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
-    """(pairs,) Each pair has draws of its own, so that the others do not change them."""
+    """(pairs,) What chance reaches often is told by a first look at all; others have draws of their own.
+
+    So no pair changes what is drawn for another.
+    """
     most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # enough that the best can pass the adjustment
+    often = first_look(design, target, np.random.Generator(np.random.PCG64([seed, FIRST_LOOK])))
 
     def test(pair: int) -> float:
+        if often[pair] >= SEEN_OFTEN:
+            return float(1 + often[pair]) / (1 + FIRST_LOOK)
         random = np.random.Generator(np.random.PCG64([seed, pair]))
         return p_value(design.of(pair), target[pair], most=most, random=random)
 

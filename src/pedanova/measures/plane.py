@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +65,12 @@ def pair_density(tally: PairTally, first: Contrast, second: Contrast) -> PairDen
 
 def group_names(grid: Grid, groups: Groups) -> list[str]:
     """What each coarse cell holds: a range, some labels, or no value."""
+    return list(_names_of(grid, groups.tobytes()))
+
+
+@lru_cache(maxsize=1024)
+def _names_of(grid: Grid, content: bytes) -> tuple[str, ...]:
+    groups = np.frombuffer(content, dtype=np.uint8)
     names = []
     for group in range(int(groups.max()) + 1):
         cells = np.flatnonzero(groups == group)
@@ -75,7 +82,7 @@ def group_names(grid: Grid, groups: Groups) -> list[str]:
         else:
             centres = list(grid.centres())
             names.append(short([str(centres[cell]) for cell in inside]))
-    return names
+    return tuple(names)
 
 
 def short(labels: list[str]) -> str:

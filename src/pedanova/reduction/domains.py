@@ -140,13 +140,21 @@ def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
         moved = low - part * (high - low) if low_side else high + part * (high - low)
         places = -math.floor(math.log10((high - low) / 100.0))
         moved = round(moved, places) if -300 < places < 300 else moved
+    moved = same_sign(moved, low if low_side else high)
     if isinstance(domain, Int):
         steps = max(1, round(abs(moved - (low if low_side else high)) / domain.step))
         moved = low - steps * domain.step if low_side else high + steps * domain.step
-        if abs(moved) > LARGEST_INT or (domain.log and moved < 1):
+        beyond_one = low_side and low >= 1 and moved < 1  # a count of things: none of them is another matter
+        crosses = moved * (low if low_side else high) <= 0
+        if abs(moved) > LARGEST_INT or (domain.log and moved < 1) or beyond_one or crosses:
             return None
     usable = math.isfinite(moved) and (moved < low if low_side else moved > high) and (moved > 0 or not domain.log)
     return moved if usable else None
+
+
+def same_sign(moved: float, bound: float) -> float:
+    """A bound moved outwards, which never comes to zero or beyond: that would be another kind of value."""
+    return float(f"{bound / 2.0:.2g}") if moved * bound <= 0 else moved
 
 
 def widened(domain: Float | Int, bounds: Bounds) -> Domain:

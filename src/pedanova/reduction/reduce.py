@@ -57,7 +57,8 @@ def reduce_space(
     remarks += [] if scene.even else [Note("answer", ADAPTIVE)]
     parted = [row.name for row in verdicts if row.pieces]
     remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []
-    return ReducedSpace(verdicts, evidence, words[0], kept, tuple(remarks))
+    aim = words[0] if scene.even else f"{words[0]} of your trials"
+    return ReducedSpace(verdicts, evidence, aim, kept, tuple(remarks))
 
 
 def check_keep(keep: object) -> float:

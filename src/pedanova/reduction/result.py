@@ -150,8 +150,8 @@ class ReducedSpace(NamedTable[Verdict]):
         digits = 0 if e.volume >= 0.1 else 1 if e.volume >= 0.01 else 2
         volume = f"{e.volume:.{digits}%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
         return (
-            f"{volume} of the space is left{likelier}. Judged by rows that did not choose the bounds, {e.kept} of "
-            f"{self.target} and {e.best} of its best fifth lie inside."
+            f"{volume} of the space is left{likelier}. {e.inside:.0%} of {self.target} lie inside these bounds; boxes "
+            f"of this size that rows held back had no part in hold {e.kept} of them, and {e.best} of their best fifth."
         )
 
     def look(self) -> HtmlTable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pedanova.base.notes import Note
 from pedanova.base.terminal_text import shorten
 from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance
 
@@ -12,6 +13,15 @@ NOTEWORTHY = 0.05  # a ratio that changes by less is no change
 MOST_NAMED = 3
 LONGEST_NAME = 60
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str:
+    """What is optimised which way, by direction and name; a way that was guessed is said to be."""
+    words = " and ".join(f"{direction} {name}" for direction, name in goals)
+    guesses = {note.severity for note in notes if note.kind == "direction"}
+    if "warning" in guesses:
+        return f"{words} (direction not known)"
+    return f"{words} (guessed from its name)" if guesses else words
 
 
 def explained(name: str, share: float) -> str:
@@ -55,12 +65,20 @@ def meanings_of(importances: Importances) -> dict[str, str]:
     words = {
         "ratio": "ratio: part of the summed importance.",
         "share": f'share: {part} of "in the target?" that the parameter explains alone, corrected for chance'
+        + (", and of a conditional one what its value explains" if importances.is_conditional else "")
         + ("; ~ marks what is not distinguishable from noise" if importances.is_sure else "")
         + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} marks what {NEVER}."),
         "divergence": f"divergence: distance of the target from {base}.",
     }
     if importances.is_sure:
-        words["p"] = "p: how often chance alone would look as important."
+        words["p"] = (
+            "p: how often chance alone would make it look as important for this target in this region, "
+            "adjusted for the number of parameters (Holm); ~ marks p above 0.05."
+        )
+    if importances.trials:
+        words["in best trials"] = (
+            "in best trials: the ratio of what the best of the trials share, against a uniform draw."
+        )
     if importances.is_conditional:
         words["by activity"] = "by activity: part of the divergence from the parameter being active at all."
     if against_region and not importances.whole:

@@ -21,6 +21,7 @@ from pedanova.sources.logs import (
     kerastuner,
     lightning,
     mlflow,
+    mlflowtable,
     raytable,
     raytune,
     sklearn_search,
@@ -71,7 +72,8 @@ LOGS: tuple[Kind, ...] = (
     lightning.KIND,
     tensorboard.KIND,  # last: many tools write event files beside their own
 )
-KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE)  # told by their columns, wherever they are
+# Told by their columns, wherever they are.
+KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE, mlflowtable.TABLE)
 KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 
 

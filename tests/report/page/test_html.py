@@ -62,7 +62,8 @@ def skeleton(text: str) -> str:
 @pytest.mark.slow
 def test_the_skeleton_is_as_it_was(tmp_path: Path, trials: dict[str, np.ndarray]) -> None:
     """PEDANOVA_UPDATE=1 writes it anew; look at the difference."""
-    a = pa.analyze(trials, "loss", space={name: space(name) for name in trials if name != "loss"})
+    domains = {name: space(name) for name in trials if name != "loss"}
+    a = pa.analyze(trials, "loss", direction="minimize", space=domains)
     found = skeleton(page_of(a, tmp_path / "r.html")[0])
     kept = FILES / "page.html"
     if os.environ.get("PEDANOVA_UPDATE") == "1":

@@ -112,7 +112,7 @@ def test_long_tables_say_what_they_leave_out() -> None:
 
 
 def test_a_short_repr(a: pa.Analysis) -> None:
-    assert repr(a) == "Analysis(400 rows, 6 parameters, minimize objective)"
+    assert repr(a) == "Analysis(400 rows, 6 parameters, minimize objective (direction not known))"
 
 
 @pytest.mark.slow

@@ -56,7 +56,7 @@ BAD_FILES: dict[str, tuple[str, bytes, type[PedanovaError], tuple[str, ...]]] = 
     "too many digits": ("t.jsonl", b'{"a": ' + b"9" * 5000 + b"}", FormatError, ("line 1", "digits")),
     "blank JSON lines": ("t.jsonl", b"\n\n", FormatError, ("is empty",)),
     "empty objects": ("t.jsonl", b"{}\n{}\n", FormatError, ("is empty",)),
-    "unknown suffix": ("t.xlsx", b"abc", DataError, ("'.xlsx'", ".csv")),
+    "unknown suffix": ("t.dat", b"abc", DataError, ("'.dat'", ".csv")),
     "no suffix": ("table", b"abc", DataError, ("''", ".csv")),
 }
 

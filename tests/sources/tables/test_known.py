@@ -121,3 +121,33 @@ def test_failed_rows_of_ray_do_not_count(stream: bool, tmp_path: Path) -> None:
 def test_where_several_results_are_there_one_is_asked_for() -> None:
     refuse(QueryError, "objective=", "Ray Tune", "loss", "acc", of=lambda: pa.analyze(RAY.assign(acc=0.5)))
     assert read_records({"x": [1, 2], "value": [1, 2]}).account.params == ()
+
+
+def test_runs_of_mlflow() -> None:
+    frame = pd.DataFrame(
+        {
+            "run_id": [f"r{i}" for i in range(ROWS)],
+            "status": ["FINISHED" if i % 3 else "FAILED" for i in range(ROWS)],
+            "start_time": pd.date_range("2024-01-01", periods=ROWS),
+            "metrics.rmse": np.linspace(0.0, 1.0, ROWS),
+            "params.lr": [str(x) for x in RAY["config/lr"]],
+            "tags.user": "ann",
+        }
+    )
+    a = pa.analyze(frame)
+    assert (a.objective, a.direction, a.rows) == ("metrics.rmse", "minimize", ROWS * 2 // 3)
+    assert isinstance(a.space["params.lr"], pa.Float)
+    assert list(a.space) == ["params.lr"]
+
+
+def test_trials_of_hyperopt_in_a_csv(tmp_path: Path) -> None:
+    """As `pd.DataFrame(trials.trials).to_csv()` writes them."""
+    lr = RAY["config/lr"].tolist()
+    rows = [
+        {"tid": i, "result": {"loss": x**2, "status": "ok"}, "misc": {"tid": i, "vals": {"lr": [x], "k": [i % 3]}}}
+        for i, x in enumerate(lr)
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv")
+    a = pa.analyze(str(tmp_path / "t.csv"), "result.loss")
+    assert list(a.space) == ["misc.vals.lr", "misc.vals.k"]
+    assert isinstance(a.space["misc.vals.lr"], pa.Float)

@@ -150,5 +150,5 @@ def test_a_field_more_or_less_than_headings(tmp_path: Path) -> None:
 
 def test_a_table_on_its_side(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text(",".join(f"c{i}" for i in range(30_000)) + "\n")
-    refuse(FormatError, "30,000 columns", "on its side", of=lambda: read_records(path))
+    path.write_text(",".join(f"c{i}" for i in range(60_000)) + "\n")
+    refuse(FormatError, "60,000 columns", "on its side", of=lambda: read_records(path))

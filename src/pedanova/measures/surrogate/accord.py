@@ -10,18 +10,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.counting.contrasts import Contrast
 from pedanova.measures.importance import Importance
+from pedanova.measures.surrogate.fold import fold_of
+from pedanova.space.grid import Grid
 
 Reals: TypeAlias = NDArray[np.float64]
 OFF = 0.2  # a model's share is taken to be off by so much of itself
 ABOVE = 0.9  # deviations of the counts that a share may lie above them,
 ABOVE_INSIDE = 1.5  # inside a region, where target rows are few;
 BELOW = 3.0  # and below
+HELD = 100  # cells of a range in which counts are held against a model
 
 
 def in_accord(shares: Reals, counted: Sequence[Importance], *, inside: bool) -> Reals:
@@ -64,3 +70,38 @@ def _reached(share: float, flat: float, slope: float, deviations: float) -> floa
     bend = deviations**2 * slope / 2.0
     off = math.sqrt(max(deviations**2 * (flat + slope * share) + bend**2, 0.0))
     return share + bend + math.copysign(off, deviations)
+
+
+def coarsened(contrast: Contrast) -> Contrast:
+    """The same rows by at most a hundred cells a range: to hold a model against, that is fine enough."""
+    grid = contrast.grid
+    if grid.cells <= HELD:
+        return contrast
+    fold, coarse = fold_of(grid, HELD), coarse_grid(grid)
+    counts = [
+        np.r_[np.bincount(fold.table[: grid.cells], weights=c[: grid.cells], minlength=coarse.cells), c[grid.cells :]]
+        for c in (contrast.target, contrast.region)
+    ]
+    target, region = (np.rint(one).astype(np.int64) for one in counts)
+    return replace(contrast, grid=coarse, target=target, region=region)
+
+
+@lru_cache(maxsize=2048)
+def coarse_grid(grid: Grid) -> Grid:
+    """What a measure needs of the cells put together; no value can be placed on it."""
+    fold = fold_of(grid, HELD)
+    cells = fold.cells - 1
+    prior: Reals = np.bincount(fold.table[: grid.cells], weights=grid.prior, minlength=cells).astype(np.float64)
+    return Grid(
+        parameter=grid.parameter,
+        cells=cells,
+        prior=prior,
+        blocks=fold.blocks[:-1],
+        even=grid.even,
+        labels=None,
+        edges=None,
+        inner=None,
+        accept_low=None,
+        accept_high=None,
+        cell_of=None,
+    )

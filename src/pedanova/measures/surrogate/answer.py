@@ -119,7 +119,7 @@ def sampler_checks(query: Query, options: Options, found: Estimate, *, whole: bo
         return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " asks about the best trials")]
     if adaptive and options.baseline == "region":
         return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
-    if options.baseline == "region" and (not whole or found.answerer is not None):
+    if found.answerer is not None or (options.baseline == "region" and not whole):
         return []
     near = rank(query.contrasts, smoothing=options.smoothing)
     level = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)

@@ -18,7 +18,7 @@ from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.importance import Baseline, Importance, as_whole, measure, unvaried
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.accord import in_accord
+from pedanova.measures.surrogate.accord import coarsened, in_accord
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.knowledge import Known, Mask, PValues
 from pedanova.measures.surrogate.learner import Lesson
@@ -248,11 +248,12 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     top = 1.0 if options.baseline == "region" else math.inf
     share = told.share(uneven=asked.drawn.uneven)[order]
     low, high = (ends[order] for ends in told.interval())
-    if not asked.drawn.uneven:
-        counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in query.contrasts]
+    if not asked.drawn.uneven and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
+        coarse = [coarsened(contrast) for contrast in query.contrasts]
+        counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in coarse]
         share = in_accord(share, counted, inside=told.inside)
     found = [
-        modelled(name, inside, rows, min(float(share[i]), top), told.activity[j], told.active_share[j])
+        modelled(name, (inside, rows), told.part, min(float(share[i]), top), told.activity[j], told.active_share[j])
         if name in asked.drawn.varying
         else unvaried(name, inside, rows)
         for i, (name, j) in enumerate(zip(names, order, strict=True))
@@ -267,10 +268,11 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     return Estimate(found, "surrogate", [model_note(asked), *missing], asked)
 
 
-def modelled(name: str, inside: int, rows: int, share: float, active: float, active_share: float) -> Importance:
-    """One parameter's numbers as a model has them, its ratio still open."""
-    activity = float(active)
-    odds = inside / max(1, rows - inside)
+def modelled(
+    name: str, rows: tuple[int, int], part: float, share: float, active: float, active_share: float
+) -> Importance:
+    """One parameter's numbers as a model has them, its ratio still open; the target is this part of the points."""
+    activity, odds = float(active), part / (1.0 - part)
     floored = max(0.0, share)
     whole = max(floored, float(active_share)) if activity > 0 else floored
     divergence = whole / odds
@@ -280,9 +282,9 @@ def modelled(name: str, inside: int, rows: int, share: float, active: float, act
         share=share,
         raw_share=whole,
         divergence=divergence,
-        variance=(inside / rows) ** 2 * divergence,
-        n_target=inside,
-        n_region=rows,
+        variance=part**2 * divergence,
+        n_target=rows[0],
+        n_region=rows[1],
         bandwidth=0.0,
         value=divergence * (1.0 - activity),
         activity=divergence * activity,

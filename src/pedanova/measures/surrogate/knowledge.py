@@ -22,7 +22,6 @@ from pedanova.measures.surrogate.configurations import configurations_of
 from pedanova.measures.surrogate.evidence import Settings
 from pedanova.measures.surrogate.hull import hull_of
 from pedanova.measures.surrogate.learner import Lesson, learn
-from pedanova.measures.surrogate.points import FEWER_POINTS
 from pedanova.measures.surrogate.rungs import Rungs, Span, rungs_of
 from pedanova.measures.surrogate.sampler import sampler_of
 from pedanova.space.parameters import Space, children_of
@@ -94,14 +93,16 @@ class Knowledge:
         return self._lessons[seed]
 
     def _learned(self, seed: int) -> Lesson:
-        if self.near is None:
-            return learn(self.rows, self.kinship, seed=seed)
-        return learn(self.rows, self.kinship, seed=seed, near=self.near, count=FEWER_POINTS)
+        return learn(self.rows, self.kinship, seed=seed, near=self.near)
 
     def part(self, some: Mask, *, seed: int) -> Knowledge:
         """Of some of the rows alone: a quicker model, whose settings are sought where those of all rows lie."""
         lesson = self.lesson(seed)
-        return Knowledge(self.space, self.few.take(some), near=None if lesson is None else lesson.settings)
+        part = Knowledge(self.space, self.few.take(some), near=None if lesson is None else lesson.settings)
+        own, every = part.rows.arrangement, self.rows.arrangement
+        if own.names[: own.varying] == every.names[: every.varying]:
+            part.kinship = self.kinship  # found on all rows: that is no less true of some of them
+        return part
 
     def _narrowed(self, seed: int) -> Lesson:
         around = self.around

@@ -25,9 +25,9 @@ from pedanova.measures.chance.normal import normal_quantile
 from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows
 from pedanova.measures.surrogate.configurations import Configurations, configurations_of
 from pedanova.measures.surrogate.drawn import Drawn, kept_points
-from pedanova.measures.surrogate.evidence import Evidence, Settings, reach
+from pedanova.measures.surrogate.evidence import STEPS, Evidence, Settings, reach
 from pedanova.measures.surrogate.layout import Embedding, Layout, Singles, layout_of
-from pedanova.measures.surrogate.points import POINTS, uniform_points
+from pedanova.measures.surrogate.points import FEWER_POINTS, POINTS, uniform_points
 from pedanova.measures.surrogate.process import Posterior, condition
 from pedanova.measures.surrogate.rungs import rungs_of
 from pedanova.measures.surrogate.sampler import SamplerEvidence, sampler_of
@@ -35,8 +35,6 @@ from pedanova.measures.surrogate.sampler import SamplerEvidence, sampler_of
 Reals: TypeAlias = NDArray[np.float64]
 DRAWS = 32  # functions, in pairs around the mean
 FIT_ROWS = 240  # rows that choose the settings
-MOST_ROWS = 1500  # rows that the process is given
-LAST_STEPS = 8  # of the search that begins where both halves ended
 LEAST_SKILL, MOST_SKILL = 0.3, 0.5  # correlation below which a model is no help: from many rows, from few,
 SURE_SKILL = 4.2  # and in between so many deviations of what chance would give
 LEAST_PART = 0.05  # of a fair part of the space, for a row that no point is nearest to
@@ -44,6 +42,20 @@ VORONOI = 4  # every fourth point looks for its nearest row
 NEAR = 0.1  # the part of the space that has a model of its own,
 NEAR_ROWS = 40  # where so many rows lie in it
 FAR_PAIRS = 4  # in every fourth pair of draws the model of all rows speaks there too
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is spent on one lesson."""
+
+    points: int  # that functions are drawn at
+    rows: int  # that the process is given
+    steps: int  # of the search that begins where both halves ended
+    near_steps: int  # of the search for the best tenth
+
+
+FULL = Effort(POINTS, 1500, 8, STEPS)
+QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # where settings of more rows are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,7 @@ class Material:
     layout: Layout
     rows: Embedding
     points: Embedding
+    effort: Effort
 
     def evidence(self, rows: Indices, scores: Reals) -> Evidence:
         return Evidence.of(self.rows.take(rows), self.layout.owners, scores)
@@ -94,18 +107,12 @@ class Material:
         return settings.weights[self.layout.owners]
 
 
-def learn(
-    rows: RankedRows,
-    kinship: Kinship | None = None,
-    *,
-    seed: int = 0,
-    near: Settings | None = None,
-    count: int = POINTS,
-) -> Lesson:
+def learn(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, near: Settings | None = None) -> Lesson:
     """What the rows teach; the same for any order of rows and columns.
 
-    With settings `near` which theirs lie, as those of some more rows, they are not judged again.
+    With settings `near` which theirs lie, as those of some more rows, they are not judged again, and less is spent.
     """
+    effort = FULL if near is None else QUICK
     with one_thread():
         learned = configurations_of(rows)
         sampler = sampler_of(learned, kinship_of(rows) if kinship is None else kinship)
@@ -114,9 +121,9 @@ def learn(
             return replace(none, objection="nothing varies that a model could learn from")
         if is_complete(learned):
             return replace(none, objection="the table holds every configuration, so counts are exact")
-        places = uniform_points(learned.arrangement, learned.places, count=count, seed=seed)
+        places = uniform_points(learned.arrangement, learned.places, count=effort.points, seed=seed)
         layout = layout_of(learned.arrangement, learned.places)
-        material = Material(learned, layout, layout.embed(learned.places), layout.embed(places))
+        material = Material(learned, layout, layout.embed(learned.places), layout.embed(places), effort)
         chosen = spread_rows(material, FIT_ROWS, np.ones(len(layout.owners)))
         if near is not None and len(near.weights) == learned.arrangement.varying:
             skill, settings = Skill(1.0, len(chosen)), near
@@ -127,7 +134,7 @@ def learn(
         weights = parts_of_space(material, settings) if sampler.adaptive else np.ones(len(learned))
         rng = np.random.default_rng([seed, 0xF17])
         scores = scores_of(learned.levels, weights)
-        settings = material.evidence(chosen, scores[chosen]).best(settings, steps=LAST_STEPS)
+        settings = material.evidence(chosen, scores[chosen]).best(settings, steps=effort.steps)
         scored = drawn_scores(material, scores, settings, rng)
         order = ordered(material, scored, scores, weights, settings, rng)
         drawn = tabled(material, places, order, weights, adaptive=sampler.adaptive)
@@ -205,7 +212,7 @@ def parts_of_space(material: Material, settings: Settings) -> Reals:
 
 def drawn_scores(material: Material, scores: Reals, settings: Settings, rng: np.random.Generator) -> Singles:
     """(draws, points) By the process of all rows."""
-    held = spread_rows(material, MOST_ROWS, material.features(settings))
+    held = spread_rows(material, material.effort.rows, material.features(settings))
     process = material.condition(held, scores[held], settings)
     return with_noise(process, process.draw(material.points, DRAWS, rng), rng)
 
@@ -230,8 +237,9 @@ def ordered(
         return order
     inner = scores_of(levels, weights[top])
     few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
-    local = material.evidence(top[few], inner[few]).best(settings)
-    process = material.condition(top[:MOST_ROWS], inner[:MOST_ROWS], local)
+    local = material.evidence(top[few], inner[few]).best(settings, steps=material.effort.near_steps)
+    most = slice(0, material.effort.rows)
+    process = material.condition(top[most], inner[most], local)
     best = order[:, : math.ceil(NEAR * order.shape[1])]
     points, where = np.unique(best, return_inverse=True)
     again = with_noise(process, process.draw(material.points.take(points), len(order), rng), rng)

@@ -116,7 +116,7 @@ pedanova.cards = (function () {
     const shown = rows.map((row) => [
       row.parameter, ...["ratio", "share"].map((key) => (row.varied ? percent(row[key]) : "–")),
       row.low === null ? "" : `${percent(row.low)} … ${percent(row.high)}`,
-      row.p_value === null ? (row.varied ? "" : "never varied") : (row.significant ? "" : "~ ") + (row.p_value < 0.001 ? "<0.001" : row.p_value.toFixed(3)),
+      row.p_adjusted === null ? (row.varied ? "" : "never varied") : (row.significant ? "" : "~ ") + (row.p_adjusted < 0.001 ? "<0.001" : row.p_adjusted.toFixed(3)),
       row.varied ? short(row.divergence) : "–",
       ...(conditional ? [row.divergence > 0 ? percent(row.activity / row.divergence, 0) : ""] : []),
     ]);

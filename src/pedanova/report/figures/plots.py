@@ -112,7 +112,7 @@ class Plots:
         for word, rows in (("target", as_region(target, "target")), ("region", as_region(region, "region"))):
             end = rows.cuts(levels.direction)[1]
             if isinstance(end, Quantile):
-                marks.append((word, self._analysis.reach(end.part)[0]))
+                marks.append((word, self._analysis.reach(end.part, of="space")[0]))
             elif end is not None:
                 marks.append((word, levels.sign * end.signed))
         return figures.draw_objective(levels.thresholds, reached, marks, self._analysis.objective, ax)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
 
 from pedanova.base.notes import Note
 from pedanova.data.regions import Region, as_part, as_parts, as_region, percent
@@ -18,6 +20,7 @@ from pedanova.measures.surrogate.kept import USUAL_PARTS
 RUNGS = USUAL_PARTS
 MOST_RUNGS = 24
 WHOLE = Fraction(1)
+Reach: TypeAlias = Callable[[object], tuple[float, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +63,34 @@ def ladder_of(
     *,
     usual: Sequence[Fraction] = RUNGS,
     force: bool = False,
+    of: str = "rows",
+    seed: int = 0,
 ) -> Ladder:
-    """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones."""
+    """The rungs that were chosen, or those of the usual ones that have enough rows; always the asked ones.
+
+    `of` says what they are parts of, as in `Analysis.reach`.
+    """
+    reach = partial(a.reach, of=of, seed=seed)
     needed = {*asked, WHOLE}
     if chosen is None:
-        rungs, notes = _usual(a, usual, needed, least=1 if force else LEAST_TARGET)
+        rungs, notes = _usual(a, reach, usual, needed, least=1 if force else LEAST_TARGET)
     else:
         needed |= set(as_parts(chosen))
         rungs, notes = [], []
-    rungs += [_rung(a, part) for part in needed]
+    rungs += [_rung(a, reach, part) for part in needed]
     if len(rungs) > MOST_RUNGS:
         raise QueryError(f"ladder: {len(rungs)} rungs are more than {MOST_RUNGS}; choose fewer")
     return _distinct(sorted(rungs, key=lambda rung: rung.part), needed, notes)
 
 
 def _usual(
-    a: Tallied, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
+    a: Tallied, reach: Reach, usual: Sequence[Fraction], needed: set[Fraction], *, least: int
 ) -> tuple[list[Rung], list[Note]]:
     rungs: list[Rung] = []
     few: list[Rung] = []
     for part in (part for part in _at_hand(a, usual) if part not in needed):
         with suppress(LevelsError):  # not counted, and the rows are gone
-            rung = _rung(a, part)
+            rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
     words = f"left out of the sliders, with fewer than {least} rows: the best {names}"
@@ -97,10 +106,12 @@ def _at_hand(a: Tallied, usual: Sequence[Fraction]) -> Sequence[Fraction]:
     return tuple(counted[::step])
 
 
-def _rung(a: Tallied, part: Fraction) -> Rung:
-    threshold, rows = a.reach(part)
+def _rung(a: Tallied, reach: Reach, part: Fraction) -> Rung:
+    threshold, rows = reach(part)
     known = math.isfinite(threshold) and part < 1 and not a.levels.several
-    return Rung(part, str(as_region(part, "target")), rows, threshold if known else None)
+    uneven = part < 1 and (threshold, rows) != a.reach(part)
+    words = f"{as_region(part, 'target')}{' of the space' * uneven}"
+    return Rung(part, words, rows, threshold if known else None)
 
 
 def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:

@@ -102,7 +102,9 @@ def view_of(
 ) -> View:
     """Every question that the sliders can ask, answered; `options` are those of `Analysis.importance`."""
     plain, wanted = check_options(options), check_questions(questions)
-    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=RUNGS, force=plain["force"])
+    of = plain["of"] if plain["estimator"] != "counts" and plain["smoothing"] == "auto" else "rows"
+    how = {"force": plain["force"], "of": of, "seed": plain["seed"]}
+    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=RUNGS, **how)
     asked, start = all_questions(steps, questions, wanted)
     baseline = plain.pop("baseline")
     shapes: dict[str, Shape] = {}

@@ -8,6 +8,7 @@ from pedanova.base.notes import Note, gathered
 from pedanova.errors import Arg, Word, listed
 
 MOST_NAMES = 8
+MOST_ANSWERS = 4
 GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
     "space": ("domains guessed from the data: ", ("; pass ", Arg("space"), " to give them")),
     "condition": ("taken as conditional, for gaps follow another parameter: ", ()),
@@ -16,13 +17,15 @@ GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
 
 
 def in_short(notes: Iterable[Note]) -> list[Note]:
-    """Warnings as they are, then one note for each kind of guess, then how many more there are."""
+    """Warnings, how the answer was found, one note for each kind of guess, then how many more there are."""
     every = list(notes)
     warnings = gathered(note for note in every if note.severity == "warning")
     rest = [note for note in every if note.severity != "warning"]
-    shown = [*warnings, *_joined(rest, "direction"), *_joined(rest, "rows"), *_groups(rest)]
-    kinds = {"direction", "rows", *GROUPS}
-    hidden = sum(note.kind not in kinds for note in rest)
+    answers = gathered(note for note in rest if note.kind == "answer")
+    few = answers[:MOST_ANSWERS]
+    shown = [*warnings, *few, *_joined(rest, "direction"), *_joined(rest, "rows"), *_groups(rest)]
+    kinds = {"answer", "direction", "rows", *GROUPS}
+    hidden = len(answers) - len(few) + sum(note.kind not in kinds for note in rest)
     spoken = sum(note.kind in GROUPS and bool(note.subject) for note in rest)
     if hidden + spoken:
         shown.append(Note("source", f"{hidden + spoken} notes in full: ", Arg("notes", True)))

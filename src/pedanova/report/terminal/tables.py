@@ -55,7 +55,8 @@ def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str
 def draw_importances(importances: Importances, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Title, table and what its columns mean; or the table `alone`."""
     first = importances.rows[0]
-    title = f"What separates {importances.target} ({first.n_target:,}) from {importances.region} ({first.n_region:,}):"
+    sizes = [""] * 2 if importances.trials else [f" ({many:,})" for many in (first.n_target, first.n_region)]
+    title = f"What separates {importances.target}{sizes[0]} from {importances.region}{sizes[1]}:"
     columns = importance_columns(importances)
     faint = {i for i, row in enumerate(importances.rows) if is_faint(row)}
     table = draw_columns(columns, width=width, colour=colour, faint=faint)
@@ -79,6 +80,10 @@ def importance_columns(importances: Importances) -> list[TextColumn]:
     if importances.is_sure:
         columns.append(TextColumn("95 % interval", aligned_intervals(rows), leave=1))
         columns.append(TextColumn("p", [shown_p(row) for row in rows], leave=3))
+    if importances.trials:
+        shared = {row.name: row for row in importances.trials}
+        best = [known_percent(shared[row.name], shared[row.name].ratio) for row in rows]
+        columns.append(TextColumn("in best trials", best, leave=2))
     columns.append(TextColumn("divergence", [divergence_in_words(row) for row in rows], leave=4))
     if importances.is_conditional:
         columns.append(TextColumn("by activity", [activity_in_words(row) for row in rows], leave=2))
@@ -93,7 +98,7 @@ def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
 
 
 def shown_p(row: Importance) -> str:
-    return ("" if row.varied else NEVER) if row.p_value is None else show_p(row.p_value)
+    return ("" if row.varied else NEVER) if row.p_adjusted is None else show_p(row.p_adjusted)
 
 
 def marked_share(row: Importance) -> str:

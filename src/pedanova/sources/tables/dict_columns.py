@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +49,26 @@ def _opened(column: Column) -> dict[str, list[Any]]:
             return {}
         dicts.append(flatten(held))
     keys = list(dict.fromkeys(key for held in dicts for key in held))
-    tables = {key: [*(held.get(key) for held in dicts), None] for key in keys}
+    tables = {key: [*_unwrapped([held.get(key) for held in dicts]), None] for key in keys}
     codes = column.values.tolist()
     return {key: [table[code] for code in codes] for key, table in tables.items()}
+
+
+def _unwrapped(values: list[Any]) -> list[Any]:
+    """Where every value is a list of one or none, as Hyperopt keeps settings, what is in the lists."""
+    lists = [as_list(value) for value in values if value is not None]
+    if not lists or any(held is None or len(held) > 1 for held in lists):
+        return values
+    inside = iter(lists)
+    return [None if value is None else next(iter(next(inside) or ()), None) for value in values]
+
+
+def as_list(value: object) -> list[Any] | None:
+    """The list that a text spells in JSON; None if it spells none."""
+    if not isinstance(value, str) or not value.startswith("["):
+        return None
+    try:
+        held = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    return held if isinstance(held, list) else None

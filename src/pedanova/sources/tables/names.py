@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pedanova.errors import DataError, PedanovaError
 
-MOST_COLUMNS = 20_000
+MOST_COLUMNS = 50_000
 
 
 def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:

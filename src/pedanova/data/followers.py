@@ -1,0 +1,49 @@
+"""Columns that go up and down with the objective in every row: rather another form of it than a setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.notes import Note
+from pedanova.data.column import Column, Mask
+from pedanova.data.objectives import Goal
+
+LEAST = 20  # different objectives: fewer may be in one order by chance
+MOST_ROWS = 100_000  # looked at
+
+
+def follower_notes(
+    names: Iterable[str], columns: Mapping[str, Column], goals: Iterable[Goal], keep: Mask | None
+) -> list[Note]:
+    """A warning on every parameter that an objective tells without exception, or that tells it."""
+    notes = []
+    for name in names:
+        for goal in goals:
+            if follows(columns[name], goal.values, keep):
+                words = f"goes with {goal.name} in every row, as another form of it would; exclude it if it is a result"
+                notes.append(Note("doubt", words, subject=name))
+                break
+    return notes
+
+
+def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
+    """Whether one is a strictly rising or falling function of the other, seen from up to 100,000 rows."""
+    if column.labels is not None or column.values.dtype.kind not in "iuf":
+        return False
+    rows = slice(None, None, max(1, len(objective) // MOST_ROWS))
+    values, goal = (array[rows].astype(np.float64) for array in (column.values, objective))
+    known = np.isfinite(values) & np.isfinite(goal) & ~column.absent()[rows]
+    known &= True if keep is None else keep[rows]
+    if np.count_nonzero(known) < max(LEAST, len(goal) // 2):
+        return False
+    values, goal = values[known], goal[known]
+    order = np.argsort(goal, kind="stable")
+    with np.errstate(over="ignore", invalid="ignore"):
+        up, along = np.diff(goal[order]) > 0, np.diff(values[order])
+    if np.count_nonzero(up) + 1 < LEAST or not np.array_equal(along != 0, up):
+        return False
+    return bool((along >= 0).all() or (along <= 0).all())
