@@ -3,7 +3,7 @@
     python experiments/tool_logs.py DATA/tool_logs
 
 The folder holds logs that real tools wrote, one folder or file each; archives (.tgz) are unpacked
-into a temporary folder first. A log that cannot be read is an error.
+into a temporary folder first. What is refused stands in a line with the reason; a traceback is a defect.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pedanova.sources.registry import find_kind
 
 def find_logs(folder: Path) -> Iterator[Path]:
     """Places that some reader knows, the outermost first; nothing is looked for inside a log."""
-    for place in sorted(folder.iterdir()):
+    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
         if find_kind("path", place) is not None and not holds_several(place):
             yield place
         elif place.is_dir():
@@ -35,7 +35,7 @@ def holds_several(place: Path) -> bool:
     try:
         read_records(place)
     except PedanovaError as error:
-        return place.is_dir() and "study=" in str(error) and any(child.is_dir() for child in place.iterdir())
+        return "study=" in str(error) and next(find_logs(place), None) is not None
     return False
 
 
@@ -47,19 +47,19 @@ def studies_of(place: Path) -> list[str | None]:
         if "study=" not in str(error):
             raise
         words = str(error).rpartition(": ")[2]
-        return [part.rpartition(" (")[0] for part in words.split(", ")]
+        return [part.partition(" (")[0].strip("'") for part in words.split(", ")]
     return [None]
 
 
 def ask(place: Path, study: str | None) -> list[str]:
     records = read_records(place, study=study)
-    told = records.told
+    told = records.account
     try:
         a = pa.analyze(records)
     except QueryError as error:
-        if "objective=" not in str(error):
+        if "objective=" not in str(error) or not told.metrics:
             raise
-        a = pa.analyze(records, objective=told.metrics[0])
+        a = pa.analyze(records, objective=told.metrics[-1])
     found = a.importance(draws=0, force=True)
     top = ", ".join(f"{name} {found[name].ratio:.0%}" for name in list(found)[:3])
     skipped = [note for note in a.notes if "dropped" in note or "left out" in note or "only rows" in note]
@@ -74,6 +74,14 @@ def ask(place: Path, study: str | None) -> list[str]:
     ]
 
 
+def answers(place: Path) -> list[list[str]]:
+    """A line for each study of a log, or one that says why it is refused."""
+    try:
+        return [ask(place, study) for study in studies_of(place)]
+    except PedanovaError as error:
+        return [[str(place), "-", "-", "-", "-", f"refused: {error}", "-"]]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -85,7 +93,7 @@ def main() -> int:
                 tar.extractall(Path(unpacked) / archive.stem, filter="data")
         for root in (folder, Path(unpacked)):
             for place in find_logs(root):
-                lines += [ask(place, study) for study in studies_of(place)]
+                lines += answers(place)
     for line in lines:
         print("| " + " | ".join(line) + " |")
         if line is lines[0]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
 from pedanova.errors import DataError
+
+LEFT_OVER = 3600.0  # seconds; whoever still writes has touched its file since
 
 
 def check_place(path: object) -> Path:
@@ -51,7 +56,8 @@ def write_whole(file: Path, content: bytes) -> None:
 
 def _replace(file: Path, content: bytes) -> None:
     """Through a neighbour, which takes the file's place once it lies on the disk."""
-    partial = file.with_name(f".{file.name[:100]}.{os.getpid()}.part")
+    _sweep(file)
+    partial = file.with_name(f".{file.name[:100]}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         with partial.open("wb") as out:
             out.write(content)
@@ -64,3 +70,12 @@ def _replace(file: Path, content: bytes) -> None:
         with suppress(OSError):
             partial.unlink()
         raise
+
+
+def _sweep(file: Path) -> None:
+    """Remove what a process that was killed in the midst of writing this very file left long ago."""
+    known = re.compile(rf"{re.escape(f'.{file.name[:100]}.')}\d+-\d+\.part")
+    with suppress(OSError):
+        for place in file.parent.iterdir():
+            if known.fullmatch(place.name) and time.time() - place.stat().st_mtime > LEFT_OVER:
+                place.unlink()

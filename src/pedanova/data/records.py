@@ -8,6 +8,7 @@ from typing import Literal
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column
+from pedanova.data.curves import CurveSource
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError
 from pedanova.space.parameters import Space
@@ -42,6 +43,7 @@ class Records:
     columns: Mapping[str, Column]
     notes: tuple[Note, ...] = ()
     account: Account = field(default_factory=Account)
+    curves: CurveSource | None = None  # values on the way, where the log has them
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.columns.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,23 @@ class Database:
             try:
                 cursor.execute(self._dialect(query), tuple(values))
                 found: list[Sequence[Any]] = cursor.fetchall()
+            except Exception:
+                if self.is_lost:
+                    raise DataError(
+                        f"{self.shown} went away in the middle of a read; nothing of it is used, read it again"
+                    ) from None
+                raise
             finally:
-                cursor.close()
-                if self.family != "sqlite":
-                    self.connection.rollback()
+                with suppress(Exception):  # a connection that is lost cannot be tidied up
+                    cursor.close()
+                    if self.family != "sqlite":
+                        self.connection.rollback()
             return found
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the driver says that the connection is gone; each has a word of its own for it."""
+        return bool(getattr(self.connection, "closed", False)) or not getattr(self.connection, "open", True)
 
     def _dialect(self, query: str) -> str:
         return query if self.family == "sqlite" else query.replace("?", "%s")

@@ -10,17 +10,24 @@ from pedanova.errors import Arg, DataError
 from pedanova.sources.foreign import check_known, check_no_pickle
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs import (
+    aim,
     amltk,
+    ax,
     bohb,
     deepcave,
+    dvc,
+    hydra,
     hyperopt,
     kerastuner,
+    lightning,
     mlflow,
     mlflowtable,
     raytable,
     raytune,
     sklearn_search,
     smac,
+    synetune,
+    tensorboard,
     wandb,
 )
 from pedanova.sources.optuna import journal as optuna_journal
@@ -57,6 +64,13 @@ LOGS: tuple[Kind, ...] = (
     deepcave.KIND,
     deepcave.TABLE_KIND,
     amltk.KIND,
+    ax.KIND,
+    aim.KIND,
+    synetune.KIND,
+    dvc.KIND,
+    hydra.KIND,  # before the loggers whose folders lie inside its jobs
+    lightning.KIND,
+    tensorboard.KIND,  # last: many tools write event files beside their own
 )
 # Told by their columns, wherever they are.
 KNOWN_TABLES: tuple[KnownTable, ...] = (trials_table.TABLE, raytable.TABLE, mlflowtable.TABLE)

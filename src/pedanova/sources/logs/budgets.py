@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from pedanova.base.notes import Note
 from pedanova.data.column import shorten
+from pedanova.data.curves import Point
 from pedanova.data.records import Account, Records
 from pedanova.errors import DataError
 from pedanova.sources.logs.trials import ENOUGH, Trial, free_name, tabulate
@@ -24,6 +25,7 @@ def tell(
     *,
     notes: Iterable[Note] = (),
     texts: bool = False,
+    points: Callable[[str], Iterable[Point]] | None = None,
 ) -> Records:
     """Records of trials with their space; of several budgets the highest is used, seeds are averaged."""
     if not trials:
@@ -45,7 +47,7 @@ def tell(
         )
     trials, where = _by_budget(trials)
     account = replace(account, where=where, repeats="mean" if _repeats(trials) else account.repeats)
-    return tabulate(trials, account, notes=words, texts=texts)
+    return tabulate(trials, account, notes=words, texts=texts, points=points)
 
 
 def number_or_nan(value: object) -> float:

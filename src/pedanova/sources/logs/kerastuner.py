@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
+from pedanova.data.curves import Point
 from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceError, listed
@@ -78,7 +80,7 @@ def _read_project(folder: Path) -> Records:
         unclear=("score",),  # of whatever was optimised, be it a loss
         where=budget_rule(EPOCHS, [trial.other.get(EPOCHS) for trial in trials]),
     )
-    return tabulate(trials, account, notes=notes)
+    return tabulate(trials, account, notes=notes, points=partial(_points, entries))
 
 
 def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:
@@ -125,17 +127,28 @@ def _metrics(entry: Dict) -> dict[str, Dict]:
 
 def _best(metric: Dict) -> float | None:
     """The best step's mean over executions, as Keras Tuner scores a trial."""
+    known = [mean for _, mean in _means(metric) if not math.isnan(mean)]
+    if not known:
+        return None
+    return max(known) if metric.get("direction") == "max" else min(known)
+
+
+def _means(metric: Dict) -> Iterator[tuple[Any, float]]:
+    """Each step with the mean over executions."""
     seen = metric.get("observations")
-    means = []
     for step in seen if isinstance(seen, list) else ():
         values = step.get("value") if isinstance(step, dict) else None
         numbers = [value for value in values if _is_number(value)] if isinstance(values, list) else []
         if numbers:
-            means.append(math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else sum(numbers))
-    known = [mean for mean in means if not math.isnan(mean)]
-    if not known:
-        return None
-    return max(known) if metric.get("direction") == "max" else min(known)
+            mean = math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else sum(numbers)
+            yield step.get("step"), mean
+
+
+def _points(entries: list[Dict], name: str) -> Iterator[Point]:
+    for row, entry in enumerate(entries):
+        for step, mean in _means(_metrics(entry).get(name, {})):
+            if _is_number(step):
+                yield row, float(step), mean
 
 
 def _is_number(value: object) -> bool:

@@ -6,18 +6,21 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
+from pedanova.data.curves import Point
 from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError, PedanovaError, listed
 from pedanova.sources.kind import Kind, read_json, read_text
+from pedanova.sources.logs.steps import read_points
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
 
 STATE_FILES = "experiment_state-*.json"
@@ -100,13 +103,14 @@ def _read_experiment(folder: Path) -> Records:
     known = _read_state(folder)
     places = sorted(place for place in _folders(folder) if place.name in known.trials or _is_trial(place))
     waiting = [name for name in known.trials if name not in {place.name for place in places}]
-    trials, blank = [], 0
+    trials, kept, blank = [], [], 0
     for place in watched([*places, *(folder / name for name in waiting)], "trials"):
         trial = _read_trial(place, known.trials.get(place.name, {}))
         if trial is None:
             blank += 1
         else:
             trials.append(trial)
+            kept.append(place)
     notes = [*known.notes, *_notes(trials, blank)]
     metric = known.metric if any(known.metric in trial.results for trial in trials) else None
     directions = {"min": "minimize", "max": "maximize"}
@@ -115,7 +119,20 @@ def _read_experiment(folder: Path) -> Records:
         objectives=() if metric is None else (metric,),
         directions=(directions[known.mode],) if metric and known.mode in directions else (),  # type: ignore[arg-type]
     )
-    return tabulate(trials, account, notes=notes)
+    return tabulate(trials, account, notes=notes, points=partial(_points, kept))
+
+
+def _points(places: Sequence[Path], metric: str) -> Iterator[Point]:
+    """The values of a metric by iteration."""
+    return read_points(places, partial(_curve, metric=metric))
+
+
+def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
+    for row in _rows(place):
+        flat = only_numbers(_flat_results(row))
+        step, value = flat.get("training_iteration"), flat.get(metric)
+        if isinstance(step, int | float) and isinstance(value, int | float):
+            yield step, value
 
 
 def _notes(trials: list[Trial], blank: int) -> list[Note]:
@@ -214,17 +231,26 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _last_result(place: Path) -> dict[str, Any]:
     """The last whole line of result.json, or else of progress.csv."""
+    return next(_rows(place, last_first=True), {})
+
+
+def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
+    """The whole lines of result.json, or else of progress.csv."""
+    found = False
     with suppress(PedanovaError):
-        for line in reversed(read_text(place / "result.json").splitlines()):
+        lines = read_text(place / "result.json").splitlines()
+        for line in reversed(lines) if last_first else lines:
             row = _object(line)
+            found = found or bool(row)
             if row:
-                return row
+                yield row
+    if found:
+        return
     with suppress(PedanovaError, csv.Error):
-        header, *rows = csv.reader(read_text(place / "progress.csv").splitlines())
-        whole = [row for row in rows if len(row) == len(header)]
-        if whole:
-            return {key: _cell(text) for key, text in zip(header, whole[-1], strict=True)}
-    return {}
+        header, *rows = csv.reader(read_text(place / "progress.csv").splitlines() or [""])
+        for fields in reversed(rows) if last_first else rows:
+            if len(fields) == len(header):
+                yield {key: _cell(text) for key, text in zip(header, fields, strict=True)}
 
 
 def _cell(text: str) -> object:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
+from pedanova.data.curves import CurveSource, Point
 from pedanova.data.guess import STATES, word_of
 from pedanova.data.records import Account, Records
 from pedanova.errors import DataError, listed
@@ -31,13 +32,20 @@ class Trial:
     other: Mapping[str, object] = field(default_factory=dict)  # seed, budget, duration …
 
 
-def tabulate(trials: Sequence[Trial], account: Account, *, notes: Iterable[Note] = (), texts: bool = False) -> Records:
+def tabulate(
+    trials: Sequence[Trial],
+    account: Account,
+    *,
+    notes: Iterable[Note] = (),
+    texts: bool = False,
+    points: Callable[[str], Iterable[Point]] | None = None,
+) -> Records:
     """Columns for settings, results, states and the rest, and what they are.
 
     Nested settings are flattened with dots. Settings keep their names; a result or other column
     whose name is taken gets an underscore behind it. `texts`: the tool keeps settings as text, so
     those that all read as numbers are numbers. Where `account` names no settings, they are all those
-    that vary; where it has no objective, a single result is it.
+    that vary; where it has no objective, a single result is it. `points`: what reads a result step by step.
     """
     if not trials:
         raise DataError(f"{account.source or 'the log'} holds no trials; nothing can be counted")
@@ -66,6 +74,7 @@ def tabulate(trials: Sequence[Trial], account: Account, *, notes: Iterable[Note]
             metrics=metrics,
             state=state,
         ),
+        None if points is None else CurveSource(points, {new: old for old, new in renamed.items()}),
     )
 
 

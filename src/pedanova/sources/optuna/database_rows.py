@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -25,10 +26,13 @@ MOST_NUMBERED = 64  # pairs of a name and a distribution
 LONGEST = 1000  # letters of an attribute; longer ones are no setting, no result and no constraint
 INFINITE = {"INF_POS": np.inf, "INF_NEG": -np.inf, "NAN": np.nan}
 
+REPORTS = "trial_intermediate_values"
+
+Opener = Callable[[], AbstractContextManager[Database]]
 Text = tuple[str, str]  # a name and a distribution
 
 
-def read_log(database: Database, study: int, name: str) -> StudyLog:
+def read_log(database: Database, study: int, name: str, reopen: Opener) -> StudyLog:
     times = {"datetime_start", "datetime_complete"} <= database.columns("trials")
     fields = "trial_id, state, datetime_start, datetime_complete" if times else "trial_id, state, NULL, NULL"
     trials = database.rows(f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY number, trial_id", (study,))
@@ -45,6 +49,7 @@ def read_log(database: Database, study: int, name: str) -> StudyLog:
         constraints=constraints_of(database, study, row_of),
         attributes=attributes_of(database, study, row_of),
         reports=reports_of(database, study, row_of),
+        points=partial(points_of, reopen, study, row_of),
         seconds=seconds_taken([trial[2] for trial in trials], [trial[3] for trial in trials]),
     )
 
@@ -260,16 +265,27 @@ def attributes_of(database: Database, study: int, row_of: dict[int, int]) -> dic
 
 def reports_of(database: Database, study: int, row_of: dict[int, int]) -> dict[int, tuple[int, float]]:
     """The last step that each trial reported: found by the database, which may hold very many."""
-    columns = database.columns("trial_intermediate_values")
+    columns = database.columns(REPORTS)
     if not {"trial_id", "step", "intermediate_value"} <= columns:
         return {}
+    last = f"AND x.step = (SELECT MAX(y.step) FROM {REPORTS} y WHERE y.trial_id = x.trial_id)"
+    found = {row: (step, value) for row, step, value in _reports(database, study, row_of, columns, last)}
+    return dict(sorted(found.items()))
+
+
+def points_of(reopen: Opener, study: int, row_of: dict[int, int]) -> list[tuple[int, int, float]]:
+    """Every report of the trials that were listed, fetched through a connection of its own."""
+    with reopen() as database:
+        return list(_reports(database, study, row_of, database.columns(REPORTS)))
+
+
+def _reports(
+    database: Database, study: int, row_of: dict[int, int], columns: set[str], extra: str = ""
+) -> Iterator[tuple[int, int, float]]:
+    """Row, step and value of reports."""
     kind = "x.intermediate_value_type" if "intermediate_value_type" in columns else "NULL"
     fields = f"x.trial_id, x.step, x.intermediate_value, {kind}"
-    table = "trial_intermediate_values"
-    last = f"AND x.step = (SELECT MAX(y.step) FROM {table} y WHERE y.trial_id = x.trial_id)"
-    found: dict[int, tuple[int, float]] = {}
-    for trial, step, value, typed in fetch(database, table, fields, study, as_keys(row_of), last):
+    for trial, step, value, typed in fetch(database, REPORTS, fields, study, as_keys(row_of), extra):
         known = float(value) if value is not None else np.nan
         if trial in row_of:
-            found[row_of[trial]] = step, known if typed is None else INFINITE.get(state_of(typed), known)
-    return dict(sorted(found.items()))
+            yield row_of[trial], step, known if typed is None else INFINITE.get(state_of(typed), known)

@@ -7,10 +7,10 @@ operations, nor does one of a study that was deleted. What Optuna refused stands
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
+from pedanova.data.curves import Point
 from pedanova.data.records import Records
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, FormatError
@@ -99,6 +100,8 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
     with path.open("rb") as lines:
         for number, line in enumerate(watched(lines, "operations"), start=1):
             size -= len(line)
+            if size > 0 and not line.endswith(b"\n"):
+                break
             if size < 0 or not line.endswith(b"\n"):
                 return journal, [Note("unused", "the last line of the journal is still being written; left out")]
             if not line.strip():
@@ -110,6 +113,8 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
                 raise FormatError(
                     f"{path}: line {number}, {shown}, is no operation that Optuna writes; mend or drop it"
                 ) from None
+    if size > 0:
+        raise FormatError(f"{path} was cut short while it was read; restore it, or read it again")
     return journal, []
 
 
@@ -251,6 +256,7 @@ def log_of(study: Study, notes: list[Note]) -> StudyLog:
         constraints=constraints if any(constraints) else [],
         attributes={key: [_plain(trial.user.get(key)) for trial in study.trials] for key in keys},
         reports={row: _last(trial.reports) for row, trial in enumerate(study.trials) if trial.reports},
+        points=partial(_points, study.trials),
         seconds=seconds_between([_time(t.begin) for t in study.trials], [_time(t.end) for t in study.trials]),
         notes=notes,
     )
@@ -258,6 +264,11 @@ def log_of(study: Study, notes: list[Note]) -> StudyLog:
 
 def _plain(value: object) -> object:
     return value if is_plain(value) else None
+
+
+def _points(trials: list[JournalTrial]) -> Iterator[Point]:
+    for row, trial in enumerate(trials):
+        yield from ((row, step, value) for step, value in trial.reports.items())
 
 
 def _last(reports: Mapping[int, float]) -> tuple[int, float]:

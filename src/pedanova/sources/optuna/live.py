@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pedanova.base.progress import watched
+from pedanova.data.curves import Point
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError
 from pedanova.sources.kind import Kind
@@ -59,6 +62,7 @@ def log_of(study: Any, trials: Any) -> StudyLog:
         constraints=constraints_of(trials),
         attributes={key: [_plain(trial.user_attrs.get(key)) for trial in trials] for key in sorted(attributes)},
         reports={row: _last(trial) for row, trial in enumerate(trials) if trial.intermediate_values},
+        points=partial(_points, trials),
         seconds=seconds_between(
             [trial.datetime_start for trial in trials], [trial.datetime_complete for trial in trials]
         ),
@@ -87,6 +91,11 @@ def constraints_of(trials: Any) -> list[dict[str, float]]:
     """By name, in the old form (a list) and the new one (a key for each)."""
     rows = [constraints_in(trial.system_attrs) for trial in trials]
     return rows if any(rows) else []
+
+
+def _points(trials: Any) -> Iterator[Point]:
+    for row, trial in enumerate(trials):
+        yield from ((row, step, float(value)) for step, value in trial.intermediate_values.items())
 
 
 def _last(trial: Any) -> tuple[int, float]:

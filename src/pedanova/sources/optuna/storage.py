@@ -6,13 +6,14 @@ the answer is right while another process goes on writing, and that process neve
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError, listed
 from pedanova.sources.databases import Database, is_database_url, open_database, open_sqlite
 from pedanova.sources.kind import Kind
-from pedanova.sources.optuna.database_rows import read_log
+from pedanova.sources.optuna.database_rows import Opener, read_log
 from pedanova.sources.optuna.study_log import as_records, pick_study
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3", ".db3")
@@ -38,19 +39,19 @@ def is_storage(path: Path) -> bool:
 
 def read_file(path: Path, study: str | None) -> Records:
     with open_sqlite(path) as database:
-        return read_storage(database, study)
+        return read_storage(database, study, partial(open_sqlite, path))
 
 
 def read_url(url: str, study: str | None) -> Records:
     with open_database(url) as database:
-        return read_storage(database, study)
+        return read_storage(database, study, partial(open_database, url))
 
 
-def read_storage(database: Database, study: str | None) -> Records:
+def read_storage(database: Database, study: str | None, reopen: Opener) -> Records:
     check_schema(database)
     key, name = choose_study(database, study)
     try:
-        log = read_log(database, key, name)
+        log = read_log(database, key, name, reopen)
     except (TypeError, ValueError, KeyError, OverflowError) as error:
         if isinstance(error, PedanovaError):
             raise

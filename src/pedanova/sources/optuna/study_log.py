@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
+from pedanova.data.curves import CurveSource, Point
 from pedanova.data.records import Account, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, listed
@@ -54,6 +56,7 @@ class StudyLog:
     constraints: Sequence[Mapping[str, float]] = ()  # for each trial; empty for a study without
     attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # of the user, by name
     reports: Mapping[int, tuple[int, float]] = field(default_factory=dict)  # row → last step and its value
+    points: Callable[[], Iterable[Point]] | None = None  # all reports, read when they are asked for
     seconds: Reals | None = None  # what each trial took
     notes: Sequence[Note] = ()
 
@@ -111,7 +114,18 @@ def as_records(log: StudyLog) -> Records:
         feasible=feasible,
         ordered=True,
     )
-    return Records(sheet.columns, tuple(sheet.notes), account)
+    return Records(sheet.columns, tuple(sheet.notes), account, _curves(log, goals))
+
+
+def _curves(log: StudyLog, goals: tuple[str, ...]) -> CurveSource | None:
+    """Reports are of the objective where there is one; of several nobody reports any."""
+    if log.points is None or not log.reports or len(goals) != 1:
+        return None
+    return CurveSource(partial(_reported, log.points, goals[0]))
+
+
+def _reported(points: Callable[[], Iterable[Point]], goal: str, metric: str) -> Iterable[Point]:
+    return points() if metric == goal else ()
 
 
 def add_objectives(log: StudyLog, sheet: Sheet) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def _batches(
         with open_parquet(file, coded=names) as parquet:
             yield from parquet.iter_batches(ROWS, row_groups=groups, columns=names)
     elif kind == "Arrow IPC":
-        reader = open_ipc(file)
+        reader = open_ipc(file, names)
         counted = hasattr(reader, "num_record_batches")
         every = (reader.get_batch(i) for i in range(reader.num_record_batches)) if counted else iter(reader)
         yield from (batch.select(names) for batch in every)
@@ -104,11 +104,19 @@ def open_parquet(file: Path, *, coded: Sequence[str] = ()) -> Any:
     return parquet.ParquetFile(file, pre_buffer=False, read_dictionary=texts)
 
 
-def open_ipc(file: Path) -> Any:
+def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
+    """The file, of which these columns alone are read; not mapped, for one that is cut short would end the process."""
     import pyarrow as pa
 
-    source = pa.memory_map(str(file))
-    return pa.ipc.open_stream(source) if is_stream(file) else pa.ipc.open_file(source)
+    def opened(**options: Any) -> Any:
+        source = pa.OSFile(str(file))
+        return pa.ipc.open_stream(source, **options) if is_stream(file) else pa.ipc.open_file(source, **options)
+
+    if not names:
+        return opened()
+    known = opened().schema.names
+    wanted = [known.index(name) for name in names if name in known]
+    return opened(options=pa.ipc.IpcReadOptions(included_fields=wanted))
 
 
 def text_columns(file: Path, kind: str, delimiter: str | None) -> list[str]:

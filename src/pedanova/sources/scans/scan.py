@@ -21,6 +21,7 @@ from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.sources.scans import batches
 from pedanova.sources.scans.spark import SparkPart, is_spark
+from pedanova.sources.steady import Stamp, check_steady
 from pedanova.sources.tables.files import kind_of
 from pedanova.sources.tables.opening import is_packed
 
@@ -50,6 +51,7 @@ class FilePart:
     texts: tuple[str, ...] = ()  # keys that are text in some file, hence in all
     words: tuple[str, ...] = ()  # columns of CSV files that are text in some file, hence in all
     delimiter: str | None = None  # of CSV files; None for the one that is found
+    stamp: Stamp | None = None  # what the file was when the scan was made
 
     @property
     def name(self) -> str:
@@ -59,12 +61,22 @@ class FilePart:
         inside = [name for name in names if name not in dict(self.keys)]
         try:
             how = (self.groups, self.words, self.delimiter)
+            check_steady(Path(self.path), self.stamp)
             for records in batches.read_batches(Path(self.path), self.kind, inside, *how):
                 yield self._with_keys(records, names)
+            check_steady(Path(self.path), self.stamp)
         except FormatError as error:
-            raise PartError(*error.words, part=self.name) from None
+            raise PartError(*self._reason(error).words, part=self.name) from None
         except OSError as error:
             raise PartError(f"{self.path} cannot be read: {error.strerror or error}", part=self.name) from None
+
+    def _reason(self, error: FormatError) -> FormatError:
+        """Why it cannot be read: where the file was changed meanwhile, that is why."""
+        try:
+            check_steady(Path(self.path), self.stamp)
+        except FormatError as changed:
+            return changed
+        return error
 
     def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
         """The row groups whose numbers may lie between ends of which that holds; None where there is none.
@@ -229,6 +241,7 @@ def scan_files(
     texts = text_keys(files)
     for file in files:
         try:
+            stamp = Stamp.of(file)
             names, groups = describe(file, kind, columns, delimiter)
         except (FormatError, OSError) as error:
             if not skip:
@@ -238,7 +251,7 @@ def scan_files(
         columns = columns or names
         rows += sum(groups)
         size += file.stat().st_size
-        parts += [FilePart(str(file), kind, group, keys_in(file), texts) for group in group_rows(groups)]
+        parts += [FilePart(str(file), kind, group, keys_in(file), texts, stamp=stamp) for group in group_rows(groups)]
     if not parts:
         raise DataError(f"{place}: none of {len(files)} files can be read ({lost[0][1]})")
     known = rows if kind == "Parquet" else None

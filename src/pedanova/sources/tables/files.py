@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
+from pedanova.sources.steady import read_steadily
 from pedanova.sources.tables import binary, json_text, text
 from pedanova.sources.tables.opening import is_packed, suffix_of
 
@@ -38,7 +39,8 @@ def read_file(path: str, *, delimiter: str | None = None) -> Records:
     """A table from a file; errors name the file and, where it is known, the line."""
     file = Path(path)
     try:
-        records = _read(file, check_file(file), delimiter)
+        kind = check_file(file)
+        records = read_steadily(file, lambda: _read(file, kind, delimiter))
     except PermissionError:
         raise DataError(f"{path}: no permission to read it") from None
     except IsADirectoryError:

@@ -1,0 +1,255 @@
+"""Ax: snapshots and saved experiments as JSON, with their space, objectives, constraints and states."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pedanova.base.notes import Note
+from pedanova.data.records import Account, Records
+from pedanova.data.regions import Direction
+from pedanova.errors import Arg, DataError, FormatError, SpaceError
+from pedanova.sources.kind import Kind, read_json
+from pedanova.sources.logs.budgets import tell
+from pedanova.sources.logs.trials import Trial, free_name
+from pedanova.sources.spaces.described import Described, Domain
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal
+from pedanova.space.values import Condition
+
+MARK = re.compile(rb'"_?_type":\s*"(AxClient|Client|Experiment|MultiTypeExperiment)"')
+START = 4096  # bytes in which the mark stands
+STATES = {
+    "COMPLETED": "COMPLETE", "FAILED": "FAIL", "ABANDONED": "FAIL", "EARLY_STOPPED": "PRUNED",
+    "RUNNING": "RUNNING", "STAGED": "WAITING", "CANDIDATE": "WAITING", "DISPATCHED": "RUNNING", "STALE": "FAIL",
+}  # fmt: skip
+TERM = re.compile(r"\s*(?P<sign>[-+]?)\s*(?:(?P<weight>[\d.]+(?:[eE][-+]?\d+)?)\s*\*\s*)?(?P<name>[^\s*+][^*+]*?)\s*")
+LIMIT = re.compile(r"\s*(?P<name>.+?)\s*(?P<op><=|>=)\s*(?P<bound>[-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
+
+Dict = dict[str, Any]
+Measured = dict[tuple[int, str], dict[str, float]]  # by trial and arm
+
+
+@dataclass(slots=True)
+class Wanted:
+    """What was asked for: metrics with their directions, and limits on others."""
+
+    directions: dict[str, Direction] = field(default_factory=dict)
+    limits: list[tuple[str, str, float]] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+
+def fits(path: Path) -> bool:
+    try:
+        if path.suffix.lower() != ".json" or not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return MARK.search(file.read(START)) is not None
+    except OSError:
+        return False
+
+
+def read(path: Path, study: str | None) -> Records:
+    if study is not None:
+        raise DataError(Arg("study", study), f" is for stores of several studies; {path} is one experiment of Ax")
+    plain = read_json(path)
+    experiment = plain.get("experiment", plain) if isinstance(plain, dict) else None
+    if not isinstance(experiment, dict) or not isinstance(experiment.get("trials"), dict):
+        raise FormatError(f"{path} is no snapshot of Ax: it has no trials; save it with save_to_json_file")
+    try:
+        return _read_experiment(experiment, path)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        reason = " ".join(str(error).split())[:100]
+        raise FormatError(f"{path} is no snapshot of a known version of Ax: {type(error).__name__} {reason}") from None
+
+
+def _read_experiment(experiment: Dict, path: Path) -> Records:
+    aim = _aim(experiment.get("optimization_config") or {})
+    measured = _measured(experiment)
+    budgets, described = _space(experiment["search_space"]["parameters"], aim.notes)
+    trials = [trial for entry in experiment["trials"].values() for trial in _trials(entry, measured, budgets)]
+    names = {name for trial in trials for name in trial.results}
+    account = Account(
+        source=f"Ax experiment {experiment.get('name') or path.stem!r}",
+        objectives=tuple(name for name in aim.directions if name in names),
+        directions=tuple(way for name, way in aim.directions.items() if name in names),
+        feasible=_mark_feasible(trials, [limit for limit in aim.limits if limit[0] in names]),
+        ordered=True,
+    )
+    return tell(trials, account, described, notes=aim.notes)
+
+
+# ── what was asked for ──────────────────────────────────────────────────────────────────────────
+
+
+def _aim(config: Dict) -> Wanted:
+    aim = Wanted()
+    objective = config.get("objective") or {}
+    for one in objective.get("objectives") or [objective]:
+        if "metric" in one:
+            aim.directions[str(one["metric"]["name"])] = "minimize" if one.get("minimize") else "maximize"
+        elif isinstance(one.get("expression"), str):
+            aim.directions |= _directions(one["expression"])
+    if not aim.directions and objective:
+        aim.notes.append(Note("source", "the objective is a sum of metrics; name one of them in ", Arg("objective")))
+    for limit in config.get("outcome_constraints") or ():
+        found = _limit(limit)
+        if found is None:
+            aim.notes.append(Note("source", "a constraint is relative or of several metrics; it is not looked at"))
+        else:
+            aim.limits.append(found)
+    return aim
+
+
+def _directions(expression: str) -> dict[str, Direction]:
+    """Metrics of an expression such as "accuracy, -latency", all maximised; of a sum there are none."""
+    terms = [TERM.fullmatch(term) for term in expression.split(",")]
+    if any(term is None for term in terms):
+        return {}
+    return {term["name"]: "minimize" if term["sign"] == "-" else "maximize" for term in terms if term is not None}
+
+
+def _limit(limit: Dict) -> tuple[str, str, float] | None:
+    if limit.get("relative"):
+        return None
+    if "metric" in limit:
+        return str(limit["metric"]["name"]), "<=" if limit["op"]["name"] == "LEQ" else ">=", float(limit["bound"])
+    match = LIMIT.fullmatch(str(limit.get("expression", "")))
+    if match is None or "*" in match["name"]:
+        return None
+    return match["name"], match["op"], float(match["bound"])
+
+
+def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) -> str | None:
+    """Whether every limit holds, as a column; what was not measured does not break any."""
+    if not limits:
+        return None
+    name = free_name("feasible", {key for trial in trials for key in (*trial.params, *trial.results)})
+    for trial in trials:
+        held = [_holds(trial.results.get(metric), op, bound) for metric, op, bound in limits]
+        trial.other = {**trial.other, name: all(held)}
+    return name
+
+
+def _holds(value: object, op: str, bound: float) -> bool:
+    if not isinstance(value, int | float):
+        return True
+    return value <= bound if op == "<=" else value >= bound
+
+
+# ── the space ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _space(parameters: list[Dict], notes: list[Note]) -> tuple[tuple[str, ...], Described | None]:
+    """Settings that stand for budgets, and the others with their domains; None where one makes no sense."""
+    budgets = tuple(str(one["name"]) for one in parameters if one.get("is_fidelity"))
+    kept = [one for one in parameters if str(one["name"]) not in budgets]
+    fixed = tuple(str(one["name"]) for one in kept if one["__type"] in ("FixedParameter", "DerivedParameter"))
+    when = _conditions(kept)
+    try:
+        named = {str(one["name"]): one for one in kept if str(one["name"]) not in fixed}
+        domains = {name: _domain(one, when.get(name, ())) for name, one in named.items()}
+    except SpaceError as error:
+        notes.append(Note("source", f"the space is not understood ({error}); it is guessed from the trials"))
+        return budgets, None
+    return budgets, Described(domains, fixed=fixed)
+
+
+def _domain(one: Dict, when: tuple[Condition, ...]) -> Domain:
+    if one["__type"] == "RangeParameter":
+        low, high, log = one["lower"], one["upper"], bool(one.get("log_scale"))
+        if one["parameter_type"]["name"] == "INT":
+            return Int(int(low), int(high), log=log, when=when) if low < high else Ordinal((int(low),), when=when)
+        return Float(low, high, log=log, when=when) if low < high else Ordinal((low,), when=when)
+    if one["__type"] != "ChoiceParameter":
+        raise SpaceError(f"{one['name']}: {one['__type']} is no known kind of parameter")
+    values = tuple(one["values"])
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    if one.get("is_ordered") and numbers:
+        return Ordinal(tuple(sorted(values)), when=when)
+    return Categorical(values, when=when)
+
+
+def _conditions(parameters: list[Dict]) -> dict[str, tuple[Condition, ...]]:
+    """Who exists only under which values of a choice."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    for one in parameters:
+        values = {json.dumps(value).strip('"'): value for value in one.get("values") or (one.get("value"),)}
+        for word, names in (one.get("dependents") or {}).items():
+            for name in names:
+                found.setdefault(str(name), {}).setdefault(str(one["name"]), []).append(values.get(word, word))
+    fixed = {str(one["name"]) for one in parameters if one["__type"] == "FixedParameter"}
+    return {
+        name: tuple((parent, tuple(values)) for parent, values in parents.items() if parent not in fixed)
+        for name, parents in found.items()
+    }
+
+
+# ── the trials ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _trials(entry: Dict, measured: Measured, budgets: tuple[str, ...]) -> Iterator[Trial]:
+    """One row for each arm: a batch has several."""
+    runs = entry.get("generator_runs") or [entry.get("generator_run")]
+    runs = [one.get("generator_run") for one in entry.get("generator_run_structs") or ()] or runs
+    index, status = int(entry["index"]), str(entry["status"]["name"])
+    for run in runs:
+        for arm in run["arms"] if run else ():
+            name = str(arm["name"])
+            params = {str(key): value for key, value in arm["parameters"].items()}
+            results = dict(measured.get((index, name), {}))
+            other: Dict = {"trial": index, "arm": name}
+            for key in budgets:
+                other["budget"] = params.pop(key, None)
+            yield Trial(params, results, STATES.get(status, "FAIL"), other)
+
+
+def _measured(experiment: Dict) -> Measured:
+    """The means by trial and arm; of several reports, and of several steps, the last."""
+    found: Measured = {}
+    held = experiment.get("data_by_trial") or experiment.get("data") or {}
+    for table in _tables(held):
+        rows = _rows(table)
+        for row in sorted(rows, key=lambda row: row.get("step") or 0) if any("step" in row for row in rows) else rows:
+            if row.get("mean") is not None:
+                of_arm = found.setdefault((int(row["trial_index"]), str(row["arm_name"])), {})
+                of_arm[str(row.get("metric_name", row.get("metric_signature")))] = float(row["mean"])
+    return found
+
+
+def _tables(held: object, depth: int = 0) -> Iterator[Dict]:
+    """Every table inside, in the order in which they were written."""
+    if depth > 12:
+        return
+    if isinstance(held, dict):
+        table = held.get("map_df") or held.get("full_df") or held.get("df")
+        if isinstance(table, dict):
+            yield table
+            return
+        held = list(held.values())
+    for inner in held if isinstance(held, list) else ():
+        yield from _tables(inner, depth + 1)
+
+
+def _rows(table: Dict) -> list[Dict]:
+    """A table as pandas writes it into a text: values by row by column."""
+    value = table["value"]
+    try:
+        columns: Mapping[str, Mapping[str, Any]] = json.loads(value) if isinstance(value, str) else value
+    except ValueError as error:
+        raise FormatError(f"a table of results in the snapshot is no JSON: {error}") from None
+    rows = list(next(iter(columns.values()), {}))
+    return [{name: column[row] for name, column in columns.items()} for row in rows]
+
+
+KIND = Kind(
+    "Ax experiment",
+    "a .json file that Ax saved: a snapshot of a client, or an experiment",
+    "pedanova analyze ax_client_snapshot.json",
+    "path",
+    fits,
+    read,
+)

@@ -1,0 +1,139 @@
+"""Hydra: the folder of a multirun, or of several single runs; one folder a job with .hydra/overrides.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pedanova.base.notes import Note
+from pedanova.base.progress import watched
+from pedanova.data.records import Account, Records
+from pedanova.errors import DataError, FormatError
+from pedanova.sources.kind import Kind, has
+from pedanova.sources.logs.metric_files import Results, joined, read_results
+from pedanova.sources.logs.runs import is_place, runs_of
+from pedanova.sources.logs.trials import Trial, tabulate
+from pedanova.sources.yaml_text import parse_yaml, read_yaml
+
+OWN = ".hydra"
+EXAMPLE = 'json.dump({"loss": loss}, open("metrics.json", "w"))'
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One folder: what was overridden in it, and the numbers that its files hold."""
+
+    name: str
+    overrides: dict[str, object]
+    results: dict[str, Results]
+    folder: Path
+
+
+def fits(path: Path) -> bool:
+    return is_place(path, _is_job)
+
+
+def _is_job(folder: Path) -> bool:
+    return has(folder / OWN, "overrides.yaml")
+
+
+def read(path: Path, study: str | None) -> Records:
+    folder, places = runs_of(path, study, _is_job, what="Hydra job")
+    jobs, damaged = _read_jobs(places)
+    if not any(job.results for job in jobs):
+        raise DataError(
+            f"{folder}: none of {len(places):,} jobs left a file of results (.json, .yaml or .csv with numbers) in its "
+            f"folder; let the program write one, such as {EXAMPLE}"
+        )
+    names = tuple(dict.fromkeys(name for job in jobs for name in job.overrides))
+    trials = [
+        Trial(_settings(job, names), results, "COMPLETE" if results else "RUNNING", {"job": job.name})
+        for job, results in zip(jobs, joined([job.results for job in jobs]), strict=True)
+    ]
+    files = sorted({file for job in jobs for file in job.results})
+    notes = [Note("source", f"results are taken from {', '.join(files[:5])}{' …' if len(files) > 5 else ''}")]
+    if damaged:
+        notes.append(Note("unused", f"{damaged:,} jobs have no overrides that can be read; left out"))
+    return tabulate(trials, Account(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
+
+
+def _read_jobs(places: Sequence[Path]) -> tuple[list[Job], int]:
+    jobs: list[Job] = []
+    damaged = 0
+    for place in watched(places, "jobs"):
+        try:
+            lines = read_yaml(place / OWN / "overrides.yaml")
+            if lines is not None and not isinstance(lines, list):
+                raise FormatError(f"{place}: overrides.yaml must be a list such as [lr=0.1]")
+        except FormatError:
+            damaged += 1
+            continue
+        overrides = dict(filter(None, (_override(line) for line in lines or ())))
+        jobs.append(Job(place.name, overrides, read_results(place), place))
+    return jobs, damaged
+
+
+def _override(line: object) -> tuple[str, object] | None:
+    """The name and the value of `lr=0.1`, `+lr=0.1` or `++net.depth=2`; a deletion has no value.
+
+    Examples
+    --------
+    >>> _override("+net.depth=2")
+    ('net.depth', 2)
+    """
+    if not isinstance(line, str) or line.startswith("~"):
+        return None
+    name, equals, text = line.lstrip("+").partition("=")
+    if not equals or not name.strip() or name.startswith("hydra."):
+        return None
+    try:
+        value = parse_yaml(text)
+    except FormatError:
+        value = text
+    return name.strip(), text.strip() if isinstance(value, list | dict) else value
+
+
+def _settings(job: Job, names: Sequence[str]) -> dict[str, object]:
+    """A setting that others override has its default here, which Hydra wrote down as well."""
+    missing = [name for name in names if name not in job.overrides]
+    if not missing:
+        return job.overrides
+    choices, config = _choices(job.folder), _mapping(job.folder / OWN / "config.yaml")
+    known = {name: choices[name] if name in choices else _inside(config, name) for name in missing}
+    return job.overrides | {name: value for name, value in known.items() if value is not None}
+
+
+def _mapping(file: Path) -> dict[str, Any]:
+    try:
+        plain = read_yaml(file, objects=True) if file.is_file() else None
+    except FormatError:
+        return {}
+    return plain if isinstance(plain, dict) else {}
+
+
+def _choices(folder: Path) -> dict[str, Any]:
+    """Which file was chosen of each group of files, such as model=resnet."""
+    found = _inside(_mapping(folder / OWN / "hydra.yaml"), "hydra.runtime.choices", whole=True)
+    return found if isinstance(found, dict) else {}
+
+
+def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
+    """The value at a.b.c; None where there is none, or a whole group."""
+    value: Any = plain
+    for step in name.split("."):
+        if not isinstance(value, dict) or step not in value:
+            return None
+        value = value[step]
+    return value if whole or not isinstance(value, dict) else None
+
+
+KIND = Kind(
+    "Hydra jobs",
+    "a folder of jobs with .hydra/overrides.yaml, each with a file of results (.json, .yaml, .csv)",
+    "pedanova analyze multirun/2025-05-22/16-04-50 --objective loss",
+    "path",
+    fits,
+    read,
+)

@@ -1,0 +1,113 @@
+"""Lightning: the folder of a logger, one folder a run with hparams.yaml and metrics.csv or event files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pedanova.base.notes import Note
+from pedanova.base.progress import watched
+from pedanova.data.curves import Point
+from pedanova.data.records import Account, Records
+from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.sources.kind import Kind
+from pedanova.sources.logs.events import has_events, read_events
+from pedanova.sources.logs.runs import is_place, runs_of
+from pedanova.sources.logs.steps import check_results, last_values, length_notes, read_points, read_steps
+from pedanova.sources.logs.trials import Trial, tabulate
+from pedanova.sources.yaml_text import read_yaml
+
+VERSION = re.compile(r"version_\d+")
+STEPS = ("epoch", "step")  # how far a run came: no results, but of use in where=
+NO_RESULT = "hp_metric"  # -1 from the start, where the user logs nothing under this name
+TIMES = ("created_at", "relative_time", "wall_time")
+
+
+def fits(path: Path) -> bool:
+    return is_place(path, _is_run)
+
+
+def _is_run(folder: Path) -> bool:
+    settings, results = (folder / "hparams.yaml").is_file(), (folder / "metrics.csv").is_file()
+    if VERSION.fullmatch(folder.name):
+        return settings or results
+    return settings and (results or has_events(folder))
+
+
+def read(path: Path, study: str | None) -> Records:
+    folder, runs = runs_of(path, study, _is_run, what="Lightning run")
+    trials: list[Trial] = []
+    kept: list[Path] = []
+    bare: list[Path] = []
+    for place in watched(runs, "runs"):
+        settings = _settings(place)
+        if settings:
+            trials.append(_trial(place, settings))
+            kept.append(place)
+        else:
+            bare.append(place)
+    if not trials:
+        raise DataError(
+            f"{folder} holds {len(bare):,} Lightning runs, none with settings in hparams.yaml; "
+            "call self.save_hyperparameters() in the module, and train again"
+        )
+    check_results(trials, folder, "in metrics.csv or event files")
+    notes = [Note("unused", f"{len(bare):,} runs have no settings in hparams.yaml; left out")] if bare else []
+    notes += length_notes(trials, "epoch", "epochs") or length_notes(trials, "step", "steps")
+    account = Account(source=f"Lightning runs {folder.resolve().name!r}")
+    return tabulate(trials, account, notes=notes, points=partial(_points, kept))
+
+
+def _points(places: Sequence[Path], metric: str) -> Iterator[Point]:
+    """The values of a metric by global step."""
+    return read_points(places, partial(_curve, metric=metric))
+
+
+def _curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
+    file = place / "metrics.csv"
+    if not file.is_file():
+        return read_events(place).curves.get(metric, [])
+    return [(row["step"], row[metric]) for row in read_steps(file) if metric in row and "step" in row]
+
+
+def _settings(place: Path) -> dict[str, Any]:
+    """The settings, or nothing where they are half-written."""
+    file = place / "hparams.yaml"
+    try:
+        plain = read_yaml(file, objects=True) if file.is_file() else None
+    except FormatError:
+        return {}
+    return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
+
+
+def _trial(place: Path, settings: dict[str, Any]) -> Trial:
+    """A run without any result has not ended, as far as can be told."""
+    last = _results(place)
+    if last.get(NO_RESULT) == -1:
+        del last[NO_RESULT]
+    other: dict[str, object] = {"run": place.name} | {name: last[name] for name in STEPS if name in last}
+    results = {name: value for name, value in last.items() if name not in (*STEPS, *TIMES)}
+    return Trial(settings, results, "COMPLETE" if results else "RUNNING", other)
+
+
+def _results(place: Path) -> dict[str, float]:
+    file = place / "metrics.csv"
+    if file.is_file():
+        try:
+            return last_values(read_steps(file))
+        except PedanovaError:
+            return {}
+    return read_events(place).last if has_events(place) else {}
+
+
+KIND = Kind(
+    "Lightning runs",
+    "a folder with version_* folders that hold hparams.yaml and metrics.csv, or event files",
+    "pedanova analyze lightning_logs --objective val_loss",
+    "path",
+    fits,
+    read,
+)

@@ -1,0 +1,173 @@
+"""Syne Tune: the folder of a tuning, with metadata.json and results.csv.zip. Its tuner.dill is never opened."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pedanova.base.notes import Note
+from pedanova.data.curves import Point
+from pedanova.data.records import Account, Records
+from pedanova.data.regions import Direction
+from pedanova.errors import Arg, DataError, FormatError, SpaceError, listed
+from pedanova.sources.kind import Kind, has, read_json
+from pedanova.sources.logs.budgets import tell
+from pedanova.sources.logs.runs import LOOK_AT, folders_in
+from pedanova.sources.logs.steps import as_number, length_notes
+from pedanova.sources.logs.trials import Trial
+from pedanova.sources.spaces.described import Described, Domain
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal
+
+FILES = ("metadata.json", "results.csv.zip")
+SETTING, OWN = "config_", ("st_", "trial_id", "cost_")
+ITERATION = "st_worker_iter"
+ENDS = {"STOP": "PRUNED", "PAUSE": "PRUNED"}  # what the scheduler said last; anything else went on to the end
+MOST_TIMES = 200  # as large as the packed file
+DIRECTIONS: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
+
+Row = dict[str, str]
+Dict = dict[str, Any]
+
+
+def fits(path: Path) -> bool:
+    try:
+        return has(path, *FILES) or (path.is_dir() and any(has(place, *FILES) for place in folders_in(path, LOOK_AT)))
+    except OSError:
+        return False
+
+
+def read(path: Path, study: str | None) -> Records:
+    if has(path, *FILES):
+        if study not in (None, path.name):
+            raise DataError(Arg("study", study), f" is not in {path}, which is one tuning; leave it out")
+        return _read_tuning(path)
+    found = {place.name: place for place in sorted(folders_in(path)) if has(place, *FILES)}
+    if study is not None and study not in found:
+        raise DataError(Arg("study", study), f" is no tuning in {path}; there are: {listed(list(found))}")
+    if study is None and len(found) > 1:
+        raise DataError(
+            f"{path} holds {len(found)} tunings of Syne Tune; name one in ", Arg("study"), f": {listed(list(found))}"
+        )
+    return _read_tuning(found[study] if study is not None else next(iter(found.values())))
+
+
+def _read_tuning(folder: Path) -> Records:
+    about = read_json(folder / "metadata.json")
+    about = about if isinstance(about, dict) else {}
+    by_trial: dict[str, list[Row]] = {}
+    for row in _rows(folder / "results.csv.zip"):
+        by_trial.setdefault(row.get("trial_id", ""), []).append(row)
+    ordered = sorted(by_trial.items(), key=lambda one: (len(one[0]), one[0]))
+    trials = [_trial(name, rows) for name, rows in ordered]
+    notes: list[Note] = []
+    described = _space(about.get("config_space"), notes)
+    notes += length_notes(trials, "iteration", "iterations")
+    metrics, ways = _goals(about)
+    measured = {name for trial in trials for name in trial.results}
+    account = Account(
+        source=f"Syne Tune tuning {folder.resolve().name!r}",
+        objectives=tuple(name for name in metrics if name in measured),
+        directions=tuple(way for name, way in zip(metrics, ways, strict=False) if name in measured),
+    )
+    return tell(trials, account, described, notes=notes, points=partial(_points, [rows for _, rows in ordered]))
+
+
+def _rows(file: Path) -> list[Row]:
+    try:
+        with zipfile.ZipFile(file) as packed:
+            inside = packed.infolist()[0]
+            if inside.file_size > MOST_TIMES * file.stat().st_size + (1 << 20):
+                raise FormatError(f"{file} unpacks to more than {MOST_TIMES} times its size; unpack it yourself")
+            text = packed.read(inside).decode("utf-8-sig")
+        return [{str(key): value or "" for key, value in row.items()} for row in csv.DictReader(io.StringIO(text))]
+    except (zipfile.BadZipFile, IndexError, UnicodeDecodeError, csv.Error, EOFError, RuntimeError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{file} is no readable table of results ({error}); was it cut off?") from None
+
+
+def _trial(name: str, rows: list[Row]) -> Trial:
+    """The last results, and how the scheduler ended it."""
+    last = max(rows, key=lambda row: as_number(row.get(ITERATION, "")) or 0)
+    settings = {key.removeprefix(SETTING): _value(text) for key, text in last.items() if key.startswith(SETTING)}
+    numbers = {key: as_number(text) for key, text in last.items() if not key.startswith((SETTING, *OWN))}
+    results = {key: value for key, value in numbers.items() if value is not None}
+    other: Dict = {"trial": _value(name), "iteration": (as_number(last.get(ITERATION, "")) or 0) + 1}
+    seconds = as_number(last.get("st_worker_time", ""))
+    if seconds is not None:
+        other["seconds"] = seconds
+    return Trial({key: value for key, value in settings.items() if value != ""}, results, _state(last), other)
+
+
+def _state(last: Row) -> str:
+    if last.get("st_status", "").lower() == "failed":
+        return "FAIL"
+    return ENDS.get(last.get("st_decision", ""), "COMPLETE")
+
+
+def _value(text: str) -> object:
+    number = as_number(text)
+    return text if number is None else number
+
+
+def _points(trials: list[list[Row]], metric: str) -> Iterator[Point]:
+    for number, rows in enumerate(trials):
+        for row in rows:
+            step, value = as_number(row.get(ITERATION, "")), as_number(row.get(metric, ""))
+            if step is not None and value is not None:
+                yield number, step + 1, value
+
+
+def _goals(about: Dict) -> tuple[list[str], list[Direction]]:
+    names, mode = about.get("metric_names"), about.get("metric_mode")
+    metrics = [str(name) for name in names] if isinstance(names, list) else []
+    modes = mode if isinstance(mode, list) else [mode] * len(metrics)
+    ways = [DIRECTIONS[one] for one in modes if isinstance(one, str) and one in DIRECTIONS]
+    return metrics, ways if len(ways) == len(metrics) else []
+
+
+def _space(held: object, notes: list[Note]) -> Described | None:
+    """The space that stands as text among the other facts; None, with a note, where it makes no sense."""
+    if held is None:
+        return None
+    try:
+        plain: Dict = json.loads(held) if isinstance(held, str) else dict(held)  # type: ignore[call-overload]
+        fixed = tuple(name for name, one in plain.items() if not isinstance(one, dict))
+        return Described({name: _domain(name, one) for name, one in plain.items() if name not in fixed}, fixed=fixed)
+    except (SpaceError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:100]
+        notes.append(Note("source", f"the space is not understood ({reason}); it is guessed from the trials"))
+        return None
+
+
+def _domain(name: str, one: Dict) -> Domain:
+    kind, limits = one["domain_cls"], one["domain_kwargs"]
+    if kind in ("Categorical", "Ordinal", "OrdinalNearestNeighbor"):
+        values = tuple(limits["categories"])
+        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        return Ordinal(tuple(sorted(values))) if numbers and kind != "Categorical" else Categorical(values)
+    if kind not in ("Float", "Integer", "FiniteRange"):
+        raise SpaceError(f"{name}: {kind!r} is no known kind of domain")
+    low, high = limits["lower"], limits["upper"]
+    log = bool(limits.get("log_scale")) or one.get("sampler_cls") == "LogUniform"
+    if low == high:
+        return Ordinal((low,))
+    if kind == "Integer" or limits.get("cast_int"):
+        return Int(int(low), int(high), log=log)
+    return Float(low, high, log=log)
+
+
+KIND = Kind(
+    "Syne Tune tuning",
+    "a folder with metadata.json and results.csv.zip, or one that holds such",
+    "pedanova analyze ~/syne-tune/train-2025-05-22",
+    "path",
+    fits,
+    read,
+)

@@ -1,0 +1,175 @@
+"""Faults in the midst of writing, injected: a disk that fills, a limit, a kill. The old file stands, or the new one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.common import refuse
+from pedanova.base.places import LEFT_OVER, write_whole
+from pedanova.errors import DataError
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(size=(400, 6))
+ANALYSIS = pa.analyze({**{f"x{i}": X[:, i] for i in range(6)}, "loss": X[:, 0] ** 2}, "loss", threads=1)
+START = """
+import resource, signal, sys
+from pathlib import Path
+import numpy as np
+import pedanova as pa
+from pedanova.errors import PedanovaError
+x = np.random.default_rng(0).uniform(size=(400, 6))
+a = pa.analyze({**{f"x{i}": x[:, i] for i in range(6)}, "loss": x[:, 0] ** 2}, "loss", threads=1)
+place = Path(sys.argv[1])
+"""
+
+
+def run(program: str, *args: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", START + textwrap.dedent(program), *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(place.name for place in folder.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("write", ["a.save(place)", "a.report(place)"], ids=["analysis", "page"])
+@pytest.mark.parametrize("limit", [1, 100])
+def test_a_file_may_not_grow(tmp_path: Path, write: str, limit: int) -> None:
+    """The limit on the size of files, which strikes in the middle of the content."""
+    file = tmp_path / "out"
+    file.write_bytes(b"old")
+    done = run(
+        f"""
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+        try:
+            {write}
+        except PedanovaError as error:
+            sys.exit(str(error))
+        """,
+        file,
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.splitlines() == [f"{file} cannot be written: File too large"]
+    assert (file.read_bytes(), names(tmp_path)) == (b"old", ["out"])
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 64 kilobytes, which only root may make."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True)
+    if made.returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("write", [ANALYSIS.save, ANALYSIS.report], ids=["analysis", "page"])
+def test_the_disk_is_full(small_disk: Path, write: object) -> None:
+    file = small_disk / "out"
+    file.write_bytes(b"old")
+    (small_disk / "ballast").write_bytes(b"x" * (60 << 10))
+    refuse(DataError, "No space left", of=lambda: write(file))  # type: ignore[operator]
+    assert (file.read_bytes(), names(small_disk)) == (b"old", ["ballast", "out"])
+
+
+def test_a_disk_that_fills_under_a_checkpoint(small_disk: Path, tmp_path: Path) -> None:
+    """The older checkpoint stands, and the count goes on from it once there is room."""
+    pytest.importorskip("pyarrow")
+    for part in range(3):
+        rows = [f"{x},{y},{x * x}" for x, y in RNG.uniform(size=(300, 2))]
+        (tmp_path / f"part{part}.csv").write_text("x,y,loss\n" + "\n".join(rows) + "\n")
+    table, checkpoint = str(tmp_path / "part*.csv"), small_disk / "checkpoint"
+    whole = pa.analyze(table, "loss", stream=True, threads=1)
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(b"x" * (60 << 10))
+    refuse(DataError, "checkpoint", "No space left",
+           of=lambda: pa.analyze(table, "loss", stream=True, threads=1, checkpoint=checkpoint))  # fmt: skip
+    assert names(small_disk) == ["ballast"]
+    ballast.unlink()
+    again = pa.analyze(table, "loss", stream=True, threads=1, checkpoint=checkpoint)
+    assert again.importance(draws=0).ratios == whole.importance(draws=0).ratios
+
+
+def test_a_device_that_takes_nothing() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    refuse(DataError, "No space left", of=lambda: write_whole(Path("/dev/full"), b"x" * (1 << 16)))
+
+
+@pytest.mark.slow
+def test_killed_in_the_midst_of_saving(tmp_path: Path) -> None:
+    """Whenever the kill comes, the file is the old one or the new one, to the last byte."""
+    file = tmp_path / "out"
+    old, new = b"o" * (8 << 20), b"n" * (8 << 20)
+    program = START.partition("import numpy")[0] + textwrap.dedent("""
+        from pedanova.base.places import write_whole
+        print("ready", flush=True)
+        while True:
+            write_whole(Path(sys.argv[1]), b"n" * (8 << 20))
+            write_whole(Path(sys.argv[1]), b"o" * (8 << 20))
+        """)
+    write_whole(file, old)
+    for delay in np.linspace(0.0, 0.08, 9):
+        writer = subprocess.Popen([sys.executable, "-c", program, str(file)], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(float(delay))
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        assert file.read_bytes() in (old, new)
+    left = [place for place in tmp_path.iterdir() if place != file]
+    for place in left:
+        os.utime(place, (time.time() - 2 * LEFT_OVER,) * 2)
+    write_whole(file, b"done")
+    assert (file.read_bytes(), names(tmp_path)) == (b"done", ["out"])
+
+
+def test_litter_of_others_stays(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    for name in (".out.1-2.part", ".other.1-2.part", ".out.x.part", "out.1-2.part"):
+        (tmp_path / name).write_bytes(b"x")
+    os.utime(tmp_path / ".out.1-2.part", (0, 0))
+    os.utime(tmp_path / ".other.1-2.part", (0, 0))
+    write_whole(file, b"new")
+    assert names(tmp_path) == [".other.1-2.part", ".out.x.part", "out", "out.1-2.part"]
+
+
+def test_two_threads_write_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    contents = [bytes([letter]) * 200_000 for letter in b"abcd"]
+    failed: list[Exception] = []
+
+    def write(content: bytes) -> None:
+        try:
+            for _ in range(20):
+                write_whole(file, content)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=write, args=(content,)) for content in contents]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert file.read_bytes() in contents
+    assert names(tmp_path) == ["out"]
