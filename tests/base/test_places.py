@@ -11,7 +11,6 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.base import places
 from pedanova.base.places import check_place, write_whole
 from pedanova.cli.main import main
 from pedanova.errors import DataError
@@ -50,7 +49,7 @@ def test_the_old_file_stands_where_the_new_one_fails(tmp_path: Path, monkeypatch
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(places.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     refuse(DataError, "No space left", of=lambda: write_whole(file, b"new"))
     assert file.read_bytes() == b"old"
     assert [place.name for place in tmp_path.iterdir()] == ["t.txt"]

@@ -7,12 +7,12 @@ import pytest
 
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.importance import measure
+from pedanova.measures.importance import Importance, measure
 from pedanova.measures.surrogate.accord import in_accord
 from pedanova.space.grid import grid_of
 
 
-def counted(target: list[int], region: list[int]) -> object:
+def counted(target: list[int], region: list[int]) -> Importance:
     grid = grid_of(pa.Categorical(range(len(target))))
     return measure(
         Contrast("x", grid, np.array([*target, 0, 0]), np.array([*region, 0, 0])), baseline="region", smoothing="none"
