@@ -122,7 +122,7 @@ def test_a_click_on_a_bar_switches_the_density(page: Page, report: Path, analysi
         assert name in page.find("#density-chart").get_attribute("aria-label")
         assert page.find(f"#bars button[title={name}]").get_attribute("aria-pressed") == "true"
     page.click("#bars button[title=optimizer]")
-    found = analysis.densities("optimizer", 0.1, 1.0)
+    found = analysis.densities("optimizer", 0.1, 1.0, estimator="counts")
     rows = page.table("density")[1:]
     assert [row[0] for row in rows] == list(found.cells)
     assert [float(row[1]) for row in rows] == pytest.approx(100 * found.target, rel=1e-3)
