@@ -26,8 +26,8 @@ from designs import DESIGNS, Study  # noqa: E402
 
 import pedanova as pa  # noqa: E402
 from pedanova.counting.few_rows import few_rows  # noqa: E402
+from pedanova.measures.chance.examiner import Examiner  # noqa: E402
 from pedanova.measures.chance.kinship import kinship_of  # noqa: E402
-from pedanova.measures.chance.pvalues import p_values  # noqa: E402
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows  # noqa: E402
 from pedanova.measures.significance import LEVEL, holm  # noqa: E402
 from pedanova.measures.surrogate.configurations import configurations_of  # noqa: E402
@@ -76,7 +76,7 @@ def simulate(name: str, rows: int, samples: int, target: str = "0.1", *, numbere
         began = time.process_time()
         kinship = kinship_of(ranked)
         blocks = study.ordered and sampler_of(configurations_of(ranked), kinship).adaptive
-        found = p_values(ranked, kinship, inside, region, blocks=blocks)
+        found = Examiner(ranked, kinship).p_values(inside, region, blocks=blocks)
         spent += time.process_time() - began
         adjusted = dict(zip(found, holm(list(found.values())), strict=True))
         alarms.append(any(adjusted[noise] <= LEVEL for noise in study.noise))

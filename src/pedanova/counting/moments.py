@@ -19,7 +19,7 @@ SHRUNK, STRETCHED = 600, -480  # by which larger and smaller objectives are divi
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ObjectiveSpread:
     """Mean and variance of some rows; NaN where they have none. The variance is in units of 4 ** power."""
 
     mean: float
@@ -63,7 +63,7 @@ class Moments:
         spread = self.spread(first, last)
         return spread.mean, spread.variance
 
-    def spread(self, first: int, last: int) -> Spread:
+    def spread(self, first: int, last: int) -> ObjectiveSpread:
         """The same, its variance kept where a double could not hold it.
 
         NaN where a level holds an objective that is infinite, NaN or too large to square.
@@ -72,7 +72,7 @@ class Moments:
         rows, squares, powers = self.rows[part], self.squares[part], self.powers[part]
         total = int(rows.sum())
         if not total or not np.isfinite(squares).all():
-            return Spread(math.nan, math.nan)
+            return ObjectiveSpread(math.nan, math.nan)
         pivot = self.centres[part][int(np.argmax(rows))]
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             off = np.where(rows > 0, self.centres[part] - pivot, 0.0)
@@ -84,8 +84,8 @@ class Moments:
             terms = np.array([squares, 2.0 * sums * away, rows * away**2])
             spread, size = float(terms.sum()) / total, float(np.abs(terms).sum()) / total
         if not math.isfinite(size):
-            return Spread(math.nan, math.nan)
-        return Spread(float(pivot + np.ldexp(mean, power)), spread if spread > ROUNDING * size else 0.0, power)
+            return ObjectiveSpread(math.nan, math.nan)
+        return ObjectiveSpread(float(pivot + np.ldexp(mean, power)), spread if spread > ROUNDING * size else 0.0, power)
 
     def clipped(self, first: int, value: float) -> Moments:
         """The levels from `first` on count as `value`."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.counting.levels import Levels
-from pedanova.counting.moments import Moments, Spread
+from pedanova.counting.moments import Moments, ObjectiveSpread
 from pedanova.counting.nesting import FEW_ROWS, Range, ties_note
 from pedanova.counting.tally import Tally
 from pedanova.data.regions import Region, Threshold
@@ -192,7 +192,7 @@ def with_parts(effects: list[Effect]) -> list[Effect]:
     return [replace(effect, ratio=effect.raw_share / total) for effect in effects] if total > 0 else effects
 
 
-def check_spread(spread: Spread, rows: int, region: Region, *, clipped: bool) -> None:
+def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped: bool) -> None:
     if rows < 2:
         raise QueryError(f"region ({region}) holds {rows} rows; it needs at least two")
     if math.isnan(spread.scaled):
@@ -220,7 +220,7 @@ def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
     return sums if clip is None else sums + clip.value * tally.between(until, last)
 
 
-def measure_effect(tally: Tally, sums: Reals, outer: Range, spread: Spread, smoothing: Smoothing) -> Effect:
+def measure_effect(tally: Tally, sums: Reals, outer: Range, spread: ObjectiveSpread, smoothing: Smoothing) -> Effect:
     """One parameter's numbers, its ratio still open."""
     grid, counts = tally.grid, tally.between(*outer)
     rows = int(counts.sum())
@@ -252,7 +252,7 @@ def width_of(smoothing: Smoothing, counts: Counts, block: Block) -> float:
 
 
 def marginal_of(
-    name: str, grid: Grid, counts: Counts, beyond: Reals, means: Reals, spread: Spread, width: float
+    name: str, grid: Grid, counts: Counts, beyond: Reals, means: Reals, spread: ObjectiveSpread, width: float
 ) -> Marginal:
     """`beyond` and `means` are off the mean, in units of 2 ** power."""
     apart = int(counts[grid.cells :].sum())
@@ -280,7 +280,7 @@ def endless_note(endless: int, rows: int) -> list[Note]:
     return [Note("rows", left_out, Arg("clip", 0.1), " counts them as the worst of the best 10 %")]
 
 
-def effect_notes(rows: list[Effect], total: int, spread: Spread) -> list[Note]:
+def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> list[Note]:
     notes = []
     if not TINY <= spread.variance < math.inf:
         notes.append(Note("answer", "the variance itself is beyond what a number can hold; shares and ratios are not"))

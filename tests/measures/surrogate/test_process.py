@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pedanova.measures.surrogate.evidence import LEAST_NOISE, Evidence, Settings, reach
+from pedanova.measures.surrogate.evidence import LEAST_NOISE, Likelihood, Settings, reach
 from pedanova.measures.surrogate.layout import Embedding
 from pedanova.measures.surrogate.process import condition
 
@@ -47,7 +47,7 @@ def test_logs_come_back() -> None:
 
 def test_the_slope_is_the_slope() -> None:
     rows = embedded(40, 2)
-    evidence = Evidence.of(rows, OWNERS, scores_at(rows))
+    evidence = Likelihood.of(rows, OWNERS, scores_at(rows))
     logs = SETTINGS.logs
     _, slope = evidence(logs)
     step = 1e-2
@@ -59,7 +59,7 @@ def test_the_slope_is_the_slope() -> None:
 
 def test_a_search_does_not_make_it_worse() -> None:
     rows = embedded(60, 3)
-    evidence = Evidence.of(rows, OWNERS, scores_at(rows))
+    evidence = Likelihood.of(rows, OWNERS, scores_at(rows))
     found = evidence.best()
     assert evidence(found.logs)[0] <= evidence(evidence.centre)[0]
     assert found.weights[0] > found.weights[1]  # the second parameter does nothing

@@ -1,4 +1,11 @@
-"""p-values of one table, asked for one target after the other."""
+"""p-values for the question of the table: is a parameter independent of being in this target, among the rows
+of this region?
+
+Each row has a score: how likely it belongs to the best part of the population, which for the rows
+next to the threshold is a matter of chance. What parameters that are no kin tell of it is taken off
+first, and the order of the other rows points where to look. Then scores are permuted among the rows.
+docs/how-sure.md says what was simulated.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +63,7 @@ class Examiner:
         names = self.kinship.names
         wanted = [j for j, name in enumerate(names) if only is None or name in set(only)]
         deals = ground.dealt(max(SIDE, math.isqrt(A_PARAMETER * len(names)) + 1), seed)
-        views: dict[int, View] = {}  # by what others tell: mostly the same
+        views: dict[int, Unexplained] = {}  # by what others tell: mostly the same
         found = {}
         for j in wanted:
             marks = ground.marks[j]
@@ -65,7 +72,7 @@ class Examiner:
                 continue
             told = None if ground.others is None or not member.prefix else ground.others.without(j)
             if id(told) not in views:
-                views[id(told)] = View.of(member, ground, told)
+                views[id(told)] = Unexplained.of(member, ground, told)
             view = views[id(told)]
             found[names[j]] = deals.p_value(view.rest, marks, view.way(marks), parameter=j, inside=member.inside)
         return found
@@ -80,7 +87,7 @@ class Examiner:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class Unexplained:
     """Scores as a parameter is held against them."""
 
     rest: Reals  # (rows,) less what others tell
@@ -88,7 +95,7 @@ class View:
     quiet: Mask  # (rows,) behind the target
 
     @classmethod
-    def of(cls, member: Membership, ground: Ground, told: Told | None) -> View:
+    def of(cls, member: Membership, ground: Ground, told: Told | None) -> Unexplained:
         rest, gap = member.score, -ground.normal
         if told is not None:
             chance = normal_below((member.cut - told.mean) / max(told.deviation, 1e-9))

@@ -57,7 +57,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class Likelihood:
     """The loss to be made small: minus the log likelihood, and the priors."""
 
     rows: Embedding
@@ -68,7 +68,7 @@ class Evidence:
     centre: Reals
 
     @classmethod
-    def of(cls, rows: Embedding, owners: NDArray[np.int64], scores: Reals) -> Evidence:
+    def of(cls, rows: Embedding, owners: NDArray[np.int64], scores: Reals) -> Likelihood:
         centre = Settings.usual(int(owners[-1]) + 1).logs
         return cls(rows, owners, scores, rows.waves @ rows.waves.T, rows.near**2, centre)
 

@@ -18,7 +18,7 @@ from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.estimate import FEWEST_ROWS
 from pedanova.measures.surrogate.fold import FINE, fold_of
-from pedanova.measures.surrogate.knowledge import Asked, Kept, Knowledge, PValues
+from pedanova.measures.surrogate.knowledge import Asked, KeptKnowledge, Knowledge, PValues
 from pedanova.measures.surrogate.learner import Lesson, Skill
 from pedanova.measures.surrogate.rungs import Rungs, Span
 from pedanova.measures.surrogate.sampler import SamplerEvidence
@@ -85,14 +85,14 @@ def about_lesson(lesson: Lesson) -> dict[str, Any]:
     }
 
 
-def kept_from(attachment: Attachment, space: Space, rows: int) -> Kept:
+def kept_from(attachment: Attachment, space: Space, rows: int) -> KeptKnowledge:
     """The inverse of `kept_of`, distrustful."""
     about, arrays = attachment.header, attachment.arrays
     rungs = rungs_in(arrays, rows)
     names = tuple(map(text_in, about["names"]))
     if any(name not in space for name in names):
         raise FormatError("tests parameters that it does not have")
-    return Kept(
+    return KeptKnowledge(
         rungs=rungs,
         gates=tuple(Gate(*map(text_in, pair)) for pair in about["gates"]),
         twins=tuple(Twins(text_in(one), text_in(two), float(told)) for one, two, told in about["twins"]),

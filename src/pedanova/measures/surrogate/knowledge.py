@@ -1,6 +1,6 @@
 """What a small table tells beyond its counts: kin, p-values, a model. Learned when first asked for, then kept.
 
-`Knowledge` has the rows. `Kept` was read from a file, and knows what was asked or is usual to ask.
+`Knowledge` has the rows. `KeptKnowledge` was read from a file, and knows what was asked or is usual to ask.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Knowledge:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptKnowledge:
     """Read from a file: the model, and p-values of the questions that were asked or are usual."""
 
     rungs: Rungs

@@ -32,7 +32,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class FeatureLayout:
     """Which features there are; decided once, by the rows."""
 
     grids: tuple[Grid, ...]  # of the parameters that vary
@@ -52,7 +52,7 @@ class Layout:
         return Embedding(np.concatenate(near, axis=1), np.concatenate(waves, axis=1))
 
 
-def layout_of(arrangement: Arrangement, places: Places) -> Layout:
+def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
     """For these rows. What never varied is no feature: a model would make up what other values do."""
     grids = arrangement.grids[: arrangement.varying]
     undecided, owners = [], []
@@ -61,7 +61,7 @@ def layout_of(arrangement: Arrangement, places: Places) -> Layout:
         undecided.append(several and not is_decided(arrangement.space, arrangement.names[j]))
         columns = features_of(grid, places[:1, j], undecided=undecided[-1])[0]
         owners += [j] * sum(column.shape[1] for column in columns)
-    return Layout(grids, tuple(undecided), np.array(owners, dtype=np.int64))
+    return FeatureLayout(grids, tuple(undecided), np.array(owners, dtype=np.int64))
 
 
 def is_decided(space: Space, name: str) -> bool:

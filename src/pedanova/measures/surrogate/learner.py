@@ -25,8 +25,8 @@ from pedanova.measures.chance.normal import normal_quantile
 from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows
 from pedanova.measures.surrogate.configurations import Configurations, configurations_of
 from pedanova.measures.surrogate.drawn import Drawn, kept_points
-from pedanova.measures.surrogate.evidence import STEPS, Evidence, Settings, reach
-from pedanova.measures.surrogate.layout import Embedding, Layout, Singles, layout_of
+from pedanova.measures.surrogate.evidence import STEPS, Likelihood, Settings, reach
+from pedanova.measures.surrogate.layout import Embedding, FeatureLayout, Singles, layout_of
 from pedanova.measures.surrogate.points import FEWER_POINTS, POINTS, uniform_points
 from pedanova.measures.surrogate.process import Posterior, condition
 from pedanova.measures.surrogate.rungs import rungs_of
@@ -91,13 +91,13 @@ class Material:
     """What every step of the learning needs."""
 
     learned: Configurations
-    layout: Layout
+    layout: FeatureLayout
     rows: Embedding
     points: Embedding
     effort: Effort
 
-    def evidence(self, rows: Indices, scores: Reals) -> Evidence:
-        return Evidence.of(self.rows.take(rows), self.layout.owners, scores)
+    def evidence(self, rows: Indices, scores: Reals) -> Likelihood:
+        return Likelihood.of(self.rows.take(rows), self.layout.owners, scores)
 
     def condition(self, rows: Indices, scores: Reals, settings: Settings) -> Posterior:
         return condition(self.rows.take(rows), self.layout.owners, scores, settings)

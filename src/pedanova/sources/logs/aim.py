@@ -29,7 +29,7 @@ Tree = dict[str | int, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class AimRun:
     """What the table of runs tells."""
 
     name: str
@@ -79,7 +79,7 @@ def read(path: Path, study: str | None) -> Records:
 # ── the table of runs ───────────────────────────────────────────────────────────────────────────
 
 
-def _known_runs(file: Path) -> dict[str, Run]:
+def _known_runs(file: Path) -> dict[str, AimRun]:
     """By their hashes, in the order in which they were made."""
     query = (
         "SELECT run.hash, run.name, experiment.name, run.is_archived FROM run "
@@ -88,12 +88,12 @@ def _known_runs(file: Path) -> dict[str, Run]:
     with open_sqlite(file) as database:
         rows = database.rows(query)
     return {
-        str(key): Run(str(name or key), str(experiment or "default"), bool(archived))
+        str(key): AimRun(str(name or key), str(experiment or "default"), bool(archived))
         for key, name, experiment, archived in rows
     }
 
 
-def _experiment(known: Mapping[str, Run], study: str | None, path: Path) -> str:
+def _experiment(known: Mapping[str, AimRun], study: str | None, path: Path) -> str:
     counts = Counter(run.experiment for run in known.values() if not run.archived)
     if not counts:
         raise DataError(f"{path} holds no runs of Aim; nothing can be counted")
@@ -111,7 +111,7 @@ def _experiment(known: Mapping[str, Run], study: str | None, path: Path) -> str:
 # ── one run ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _trial(run: Run, tree: Tree) -> Trial:
+def _trial(run: AimRun, tree: Tree) -> Trial:
     attributes = tree.get("attrs")
     settings = attributes if isinstance(attributes, dict) else {}
     results: dict[str, object] = {}

@@ -22,7 +22,7 @@ EXAMPLE = 'json.dump({"loss": loss}, open("metrics.json", "w"))'
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class HydraJob:
     """One folder: what was overridden in it, and the numbers that its files hold."""
 
     name: str
@@ -59,8 +59,8 @@ def read(path: Path, study: str | None) -> Records:
     return tabulate(trials, Account(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
 
 
-def _read_jobs(places: Sequence[Path]) -> tuple[list[Job], int]:
-    jobs: list[Job] = []
+def _read_jobs(places: Sequence[Path]) -> tuple[list[HydraJob], int]:
+    jobs: list[HydraJob] = []
     damaged = 0
     for place in watched(places, "jobs"):
         try:
@@ -71,7 +71,7 @@ def _read_jobs(places: Sequence[Path]) -> tuple[list[Job], int]:
             damaged += 1
             continue
         overrides = dict(filter(None, (_override(line) for line in lines or ())))
-        jobs.append(Job(place.name, overrides, read_results(place), place))
+        jobs.append(HydraJob(place.name, overrides, read_results(place), place))
     return jobs, damaged
 
 
@@ -95,7 +95,7 @@ def _override(line: object) -> tuple[str, object] | None:
     return name.strip(), text.strip() if isinstance(value, list | dict) else value
 
 
-def _settings(job: Job, names: Sequence[str]) -> dict[str, object]:
+def _settings(job: HydraJob, names: Sequence[str]) -> dict[str, object]:
     """A setting that others override has its default here, which Hydra wrote down as well."""
     missing = [name for name in names if name not in job.overrides]
     if not missing:

@@ -37,7 +37,7 @@ ENDED = {"TERMINATED": "COMPLETE", "ERROR": "FAIL"}  # anything else has not end
 
 
 @dataclass(slots=True)
-class Known:
+class ExperimentState:
     """What the experiment's own file tells: trials by folder, and the metric."""
 
     trials: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -153,9 +153,9 @@ def _notes(trials: list[Trial], blank: int) -> list[Note]:
     return notes
 
 
-def _read_state(folder: Path) -> Known:
+def _read_state(folder: Path) -> ExperimentState:
     """The newest file that can be read: another may be half-written."""
-    known = Known()
+    known = ExperimentState()
     for file in sorted(folder.glob(STATE_FILES), reverse=True):
         try:
             plain = read_json(file)
@@ -167,7 +167,7 @@ def _read_state(folder: Path) -> Known:
     return known
 
 
-def _state_of(plain: Mapping[str, Any], known: Known) -> Known:
+def _state_of(plain: Mapping[str, Any], known: ExperimentState) -> ExperimentState:
     runner = plain.get("runner_data")
     if isinstance(runner, Mapping):
         metric, mode = runner.get("_metric"), runner.get("_mode")

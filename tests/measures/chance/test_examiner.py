@@ -10,7 +10,6 @@ from helpers.ranked import rows_of, study
 from pedanova.measures.chance.examiner import MOST_GROUNDS, Examiner
 from pedanova.measures.chance.kinship import kinship_of
 from pedanova.measures.chance.membership import membership_of
-from pedanova.measures.chance.pvalues import p_values
 from pedanova.measures.chance.ranked_rows import RankedRows
 
 
@@ -19,7 +18,7 @@ def best(rows: RankedRows, part: float = 0.1) -> np.ndarray[Any, np.dtype[np.boo
 
 
 def asked(rows: RankedRows, **options: Any) -> dict[str, float]:
-    return p_values(rows, kinship_of(rows), best(rows), **options)
+    return Examiner(rows, kinship_of(rows)).p_values(best(rows), **options)
 
 
 def test_no_order_moves_a_digit() -> None:
@@ -110,10 +109,10 @@ def test_a_mask_that_is_no_range_can_be_asked() -> None:
     columns, loss, space = study()
     rows = rows_of(columns, loss, space)
     mask = np.random.default_rng(3).random(len(rows)) < 0.2
-    found = p_values(rows, kinship_of(rows), mask, certain=True)
+    found = Examiner(rows, kinship_of(rows)).p_values(mask, certain=True)
     assert all(0 < p <= 1 for p in found.values())
     region = np.arange(len(rows)) < 60
-    inner = p_values(rows, kinship_of(rows), best(rows), region)
+    inner = Examiner(rows, kinship_of(rows)).p_values(best(rows), region)
     assert set(inner) == set(columns)
 
 
@@ -122,7 +121,7 @@ def test_what_never_varied_in_the_region_has_p_one() -> None:
     loss = np.sort(rng.random(100))
     columns = {"a": np.where(np.arange(100) < 50, 1, 2), "b": rng.random(100)}
     rows = rows_of(columns, loss, {"a": pa.Ordinal([1, 2]), "b": pa.Float(0, 1)})
-    found = p_values(rows, kinship_of(rows), np.arange(100) < 5, np.arange(100) < 50)
+    found = Examiner(rows, kinship_of(rows)).p_values(np.arange(100) < 5, np.arange(100) < 50)
     assert found["a"] == 1.0
 
 
@@ -133,7 +132,7 @@ def test_a_further_question_is_answered_as_if_it_were_the_first() -> None:
     region = np.arange(len(rows)) < 80
     for part in (0.1, 0.3, 0.1):
         for options in ({}, {"region": region}, {"blocks": True}, {"seed": 3}, {"only": ["lr"]}, {"certain": True}):
-            again = p_values(rows, examiner.kinship, best(rows, part), **options)
+            again = Examiner(rows, examiner.kinship).p_values(best(rows, part), **options)
             assert examiner.p_values(best(rows, part), **options) == again
 
 
