@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from pedanova.measures.asks import Asks
 from pedanova.measures.surrogate.profile import Profile
@@ -12,5 +12,6 @@ from pedanova.reduction.result import ReducedSpace
 class Shows(Asks, Protocol):
     """All that is drawn."""
 
+    def within(self, rows: Any) -> Self: ...
     def profile(self, *rows: Any, **options: Any) -> Profile: ...
     def reduce(self, *rows: Any, **options: Any) -> ReducedSpace: ...

@@ -1,0 +1,108 @@
+"""What the page says whatever is asked: rows, objective, parameters, steps of the sliders, notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pedanova.base.notes import Note
+from pedanova.data.regions import sign_of
+from pedanova.report.asks import Shows
+from pedanova.report.page.ladder import Ladder, Rung
+from pedanova.report.page.question import Question, labels_by_text
+from pedanova.report.page.shapes import Shape
+from pedanova.space.parameters import Int, Ordinal, Parameter
+from pedanova.space.words import in_words
+
+DIGITS = 4
+LEAST_APART = 5  # rows between two points of the objective's distribution
+
+
+def facts_of(
+    a: Shows, title: str, ladder: Ladder, shapes: Mapping[str, Shape], start: Question, notes: Sequence[Note]
+) -> dict[str, Any]:
+    """JSON: all that does not change with the question."""
+    return {
+        "title": title,
+        "rows": a.rows,
+        "dropped": a.dropped,
+        "objective": objective_of(a),
+        "parameters": [parameter_of(name, a.space[name], shapes.get(name)) for name in a.space],
+        "rungs": [rung_of(rung, a) for rung in ladder.rungs],
+        "start": start.to_json(),
+        "notes": [note_of(note) for note in notes],
+        "live": False,  # whether questions can be asked of somebody
+        "watch": False,  # whether rows may be added
+        "binned": None,  # rows by cell, where the user let them in
+    }
+
+
+def objective_of(a: Shows) -> dict[str, Any]:
+    points = [] if a.levels.several else spaced(a)
+    ends = [x for x, _ in points]
+    return {
+        "name": a.objective,
+        "direction": a.direction,
+        "several": a.levels.several,
+        "reached": [[rounded(x), rounded(y)] for x, y in points],  # (objective, part of the rows at least as good)
+        "log": bool(ends) and min(ends) > 0 and max(ends) / min(ends) > 50,
+    }
+
+
+def spaced(a: Shows) -> list[tuple[float, float]]:
+    """The distribution of the objective, no two points so near that single rows could be read from it."""
+    by_level = next(iter(a.tallies.values())).rows_by_level()
+    thresholds = a.levels.thresholds[list(a.levels.index)]
+    points: list[tuple[float, float]] = []
+    held = 0.0
+    for x, y in zip(thresholds.tolist(), a.levels.effective(by_level), strict=True):
+        if np.isfinite(x) and round((y - held) * a.rows) >= LEAST_APART:
+            held = y
+            points.append((x, y))
+    return points
+
+
+def parameter_of(name: str, parameter: Parameter, shape: Shape | None) -> dict[str, Any]:
+    labels = labels_by_text(parameter)
+    return {
+        "name": name,
+        "words": in_words(parameter),
+        "brush": "labels" if labels else "range",
+        "labels": list(labels),
+        "whole": isinstance(parameter, Int) or (isinstance(parameter, Ordinal) and _whole(parameter)),
+        "parents": [condition.parent for condition in getattr(parameter, "when", ())],
+        "shape": None if shape is None else shape_to_json(shape),
+    }
+
+
+def shape_to_json(shape: Shape) -> dict[str, Any]:
+    """Steps between edges, or bars with labels."""
+    if shape.edges is None:
+        return {"kind": "bars", "labels": list(shape.labels)}
+    return {"kind": "steps", "edges": [rounded(edge, 6) for edge in shape.edges], "log": shape.log}
+
+
+def _whole(parameter: Ordinal) -> bool:
+    return all(isinstance(value, int) and not isinstance(value, bool) for value in parameter.values)
+
+
+def rung_of(rung: Rung, a: Shows) -> dict[str, Any]:
+    end = None if rung.threshold is None else rounded(rung.threshold)
+    sign = "≤" if sign_of(a.direction) > 0 else "≥"
+    where = "" if end is None else f"{a.objective} {sign} {end:g}"
+    return {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end, "where": where}
+
+
+def note_of(note: Note) -> dict[str, Any]:
+    return {"kind": note.kind, "severity": note.severity, "text": str(note)}
+
+
+def rounded(value: float, digits: int = DIGITS) -> float | int | None:
+    """So many significant digits; None for what is no number."""
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short

@@ -1,0 +1,170 @@
+"""What the page asks: a selection of rows, a target and a region inside it, and what the target is compared with.
+
+The page holds one such question as plain JSON: it is what the address keeps, what is sent to be answered, and
+what the shown lines of Python and shell say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, get_args
+
+from pedanova.data.regions import Region, as_part, as_region, between
+from pedanova.errors import QueryError, unknown_name
+from pedanova.measures.importance import Baseline
+from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
+from pedanova.space.values import Label
+
+KEYS = frozenset({"selection", "target", "region", "good", "baseline", "of"})
+GOOD = ("all", "selection")
+OF = ("space", "rows")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Values from one to another, both included; None is no bound."""
+
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def parse(cls, name: str, value: Any) -> Span:
+        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+            raise QueryError(f"selection of {name}: {value!r} must be [low, high], null for no bound")
+        ends = [None if end is None else _number(end, f"selection of {name}") for end in value]
+        if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
+            raise QueryError(f"selection of {name}: {value!r} must have low not above high; swap them")
+        return cls(*ends)
+
+    def bounds(self) -> tuple[float | None, float | None]:
+        return self.low, self.high
+
+    def to_json(self) -> dict[str, Any]:
+        return {"range": [self.low, self.high]}
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """Some of the values of a parameter."""
+
+    labels: Mapping[str, Label]  # by how they are written
+
+    def bounds(self) -> list[Label]:
+        return list(self.labels.values())
+
+    def to_json(self) -> dict[str, Any]:
+        return {"labels": list(self.labels)}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One immutable question."""
+
+    target: Region = field(default_factory=lambda: as_region(0.1, "target"))
+    region: Region = field(default_factory=lambda: as_region(1, "region"))
+    selection: Mapping[str, Span | Picks] = field(default_factory=dict)
+    good: str = "all"  # what a part of the rows is a part of, where some are selected
+    baseline: Baseline = "region"
+    of: str = "space"
+
+    @classmethod
+    def parse(cls, data: Any, space: Space) -> Question:
+        """From JSON that may come from anywhere: what is not understood is refused."""
+        if not isinstance(data, dict):
+            raise QueryError("a question must be an object")
+        if unknown := sorted(set(data) - KEYS):
+            raise QueryError(f"{unknown[0]!r} is no part of a question; there are {', '.join(sorted(KEYS))}")
+        return cls(
+            target=parse_band(data.get("target", {"part": [0, 0.1]}), "target"),
+            region=parse_band(data.get("region", {"part": [0, 1]}), "region"),
+            selection=parse_selection(data.get("selection", {}), space),
+            good=_one_of(data.get("good", "all"), "good", GOOD),
+            baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
+            of=_one_of(data.get("of", "space"), "of", OF),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "target": band_to_json(self.target),
+            "region": band_to_json(self.region),
+            "selection": {name: part.to_json() for name, part in self.selection.items()},
+            "good": self.good,
+            "baseline": self.baseline,
+            "of": self.of,
+        }
+
+    def box(self) -> dict[str, Any]:
+        """The selection as `Analysis.within` takes it; empty for all rows."""
+        return {name: part.bounds() for name, part in self.selection.items()}
+
+
+def parse_band(value: Any, name: str) -> Region:
+    """``{"part": [0, 0.1]}`` is the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
+    ends = value.get("part", value.get("value")) if isinstance(value, dict) and len(value) == 1 else None
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise QueryError(f'{name}: {value!r} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
+    if "part" in value:
+        start, stop = (as_part(_number(end, name), name, zero=True) for end in ends)
+        return as_region(stop, name) if not start else between(start, stop)  # type: ignore[arg-type]
+    low, high = (None if end is None else _number(end, name) for end in ends)
+    if low is not None and high is not None and low > high:
+        raise QueryError(f"{name}: {value!r} must have low not above high; swap them")
+    return Region("value", low, high)
+
+
+def band_to_json(region: Region) -> dict[str, Any]:
+    if region.kind == "value":
+        return {"value": [region.low, region.high]}
+    high = Fraction(1) if region.high is None else region.high
+    return {"part": [float(region.low or 0), float(high)]}
+
+
+def parse_selection(value: Any, space: Space) -> dict[str, Span | Picks]:
+    if not isinstance(value, dict):
+        raise QueryError(f"selection: {value!r} must be an object of parameters")
+    return {name: parse_part(name, part, space) for name, part in value.items()}
+
+
+def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
+    if name not in space:
+        raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
+    if isinstance(part, dict) and set(part) == {"range"}:
+        return Span.parse(name, part["range"])
+    if not (isinstance(part, dict) and set(part) == {"labels"} and isinstance(part["labels"], list) and part["labels"]):
+        raise QueryError(f'selection of {name}: {part!r} must be {{"range": [low, high]}} or {{"labels": [...]}}')
+    known = labels_by_text(space[name])
+    for label in part["labels"]:
+        if not isinstance(label, str) or label not in known:
+            raise QueryError(f"selection of {name}: {unknown_name(label, tuple(known), what='value')}")
+    return Picks({label: known[label] for label in part["labels"]})
+
+
+def labels_by_text(parameter: Parameter) -> dict[str, Label]:
+    """The values that can be picked one by one, by how the page writes them; empty for a range."""
+    if isinstance(parameter, Categorical):
+        labels = parameter.choices
+    elif isinstance(parameter, Ordinal) and not all(is_number(value) for value in parameter.values):
+        labels = parameter.values
+    else:
+        return {}
+    plain = {str(label): label for label in labels}
+    return plain if len(plain) == len(labels) else {repr(label): label for label in labels}  # "1" beside 1
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise QueryError(f"{name}: {value!r} must be a number")
+    return float(value)
+
+
+def _one_of(value: Any, name: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise QueryError(f"{name}: {value!r} must be one of {', '.join(known)}")
+    return str(value)
