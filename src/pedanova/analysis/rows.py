@@ -16,6 +16,7 @@ from pedanova.base.html import HtmlTable, draw
 from pedanova.base.notes import Note
 from pedanova.base.terminal_text import printable
 from pedanova.counting.arrays import sum_moments
+from pedanova.counting.binned_rows import BinnedRows, binned
 from pedanova.counting.contrasts import (
     Codes,
     Contrast,
@@ -158,6 +159,11 @@ class AnalysisRows:
             self._recounts[key] = inner
         found: Self = self._recounts[key]
         return found
+
+    def binned(self) -> BinnedRows:
+        """The cells of every row that counts, best first: what a page needs to count for itself."""
+        observed = self._observed()
+        return binned(few_rows(observed, np.flatnonzero(counted_rows(observed, self.levels.nan))))
 
     def first(self, rows: int) -> Self:
         """The same analysis of the first rows only, as if the trials had ended there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Self
 
+from pedanova.counting.binned_rows import BinnedRows
 from pedanova.measures.asks import Asks
 from pedanova.measures.surrogate.profile import Profile
 from pedanova.reduction.result import ReducedSpace
@@ -12,6 +13,7 @@ from pedanova.reduction.result import ReducedSpace
 class Shows(Asks, Protocol):
     """All that is drawn."""
 
+    def binned(self) -> BinnedRows: ...
     def within(self, rows: Any) -> Self: ...
     def profile(self, *rows: Any, **options: Any) -> Profile: ...
     def reduce(self, *rows: Any, **options: Any) -> ReducedSpace: ...
