@@ -376,11 +376,11 @@ class Analysis(AnalysisRows):
             Those of `importance`; `baseline` is the one that is shown first.
         """
         from pedanova.base.places import check_place
+        from pedanova.report.page.embedded import payload_of
         from pedanova.report.page.html import draw_page, write_page
-        from pedanova.report.page.view import view_of
 
         place = check_place(path)  # before the long work
-        write_page(place, draw_page(view_of(self, title, questions, ladder=ladder, reduce=reduce, **options)))
+        write_page(place, draw_page(payload_of(self, title, questions, ladder=ladder, reduce=reduce, **options)))
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:

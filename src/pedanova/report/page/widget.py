@@ -8,8 +8,8 @@ from typing import Any
 
 from pedanova.errors import QueryError
 from pedanova.report.asks import Shows
+from pedanova.report.page.embedded import payload_of
 from pedanova.report.page.html import draw_page
-from pedanova.report.page.view import view_of
 
 SHORTEST, TALLEST = 100, 10_000  # pixels
 
@@ -36,4 +36,4 @@ def widget_of(a: Shows, *, height: int, **options: Any) -> Widget:
     """The page of an analysis in a frame."""
     if isinstance(height, bool) or not isinstance(height, int) or not SHORTEST <= height <= TALLEST:
         raise QueryError(f"height={height!r} must be a whole number of pixels from {SHORTEST} to {TALLEST:,}")
-    return Widget(draw_page(view_of(a, **options)), height)
+    return Widget(draw_page(payload_of(a, **options)), height)

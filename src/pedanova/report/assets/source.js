@@ -1,0 +1,126 @@
+/* Who answers: a table in the file, a server on this machine, or the notebook around the page. */
+"use strict";
+pedanova.source = (function () {
+  const MOST_KEPT = 200;
+  const kept = new Map(); // answers that were given, by what was asked
+  const newest = new Map(); // the last question of each slot, to drop older ones
+  let answerer = null;
+
+  /* Questions that mean the same are written the same. */
+  function keyOf(part, question, extra = {}) {
+    const { target, region, selection = {}, lasso = [], good = "all", baseline = "region", of = "space" } = question;
+    const chosen = Object.keys(selection).sort().map((name) => [name, selection[name]]);
+    const plain = chosen.length || lasso.length ? [chosen, lasso, good] : [];
+    const more = Object.keys(extra).sort().map((name) => [name, extra[name]]);
+    return JSON.stringify([part, target, region, baseline, of, ...plain, ...more]);
+  }
+
+  /* Answers in the file. `answers` is a list of {part, question, extra, answer}. */
+  function embedded(payload) {
+    const table = new Map(payload.answers.map((one) => [keyOf(one.part, one.question, one.extra), one.answer]));
+    return {
+      find: (part, question, extra) => table.get(keyOf(part, question, extra)),
+      async ask(part, question, extra) {
+        const { sure, ...others } = extra;
+        const found = table.get(keyOf(part, question, others));
+        if (found !== undefined) return found;
+        if (pedanova.binned && pedanova.binned.can(part, question)) return pedanova.binned.ask(part, question, extra);
+        return { refused: "This file has no answer to that; it has those to the steps of the objective's edges." };
+      },
+    };
+  }
+
+  /* POST /ask of the server that served this page. */
+  function http() {
+    return {
+      find: () => undefined,
+      async ask(part, question, extra, signal) {
+        const said = await fetch(pedanova.facts.address || "ask", {
+          method: "POST",
+          credentials: "same-origin",
+          headers: { "Content-Type": "application/json", ...(pedanova.facts.token ? { "X-Pedanova-Token": pedanova.facts.token } : {}) },
+          body: JSON.stringify({ part, question, ...extra }),
+          signal,
+        });
+        const answer = await said.json();
+        if (!said.ok) return { refused: answer.refused || answer.error || `the server answered ${said.status}` };
+        return answer;
+      },
+    };
+  }
+
+  /* Messages to the notebook around the page, and back. */
+  function message() {
+    const waiting = new Map();
+    let number = 0;
+    window.addEventListener("message", (event) => {
+      const data = event.data;
+      if (event.source !== window.parent || !data || typeof data !== "object" || !waiting.has(data.pedanova)) return;
+      waiting.get(data.pedanova)(data.answer);
+      waiting.delete(data.pedanova);
+    });
+    return {
+      find: () => undefined,
+      ask: (part, question, extra) => new Promise((resolve) => {
+        number += 1;
+        waiting.set(number, resolve);
+        window.parent.postMessage({ pedanova: number, part, question, ...extra }, "*");
+      }),
+    };
+  }
+
+  function open(payload) {
+    const file = embedded(payload);
+    const live = { http, message }[payload.facts.live];
+    answerer = live ? live() : file;
+    for (const one of payload.answers) keep(keyOf(one.part, one.question, { ...one.extra, ...(one.part === "answer" ? { sure: true } : {}) }), one.answer);
+  }
+
+  function keep(key, answer) {
+    kept.delete(key);
+    kept.set(key, answer);
+    if (kept.size > MOST_KEPT && pedanova.facts.live) kept.delete(kept.keys().next().value);
+  }
+
+  /* The promise of an answer. An older question of the same slot is dropped: it is rejected with STALE. */
+  async function ask(part, question, extra = {}, { slot = part } = {}) {
+    const key = keyOf(part, question, extra);
+    const before = newest.get(slot);
+    if (before) before.abort();
+    const mine = new AbortController();
+    newest.set(slot, mine);
+    if (kept.has(key)) {
+      const known = kept.get(key);
+      keep(key, known);
+      await null;
+      if (mine.signal.aborted) throw pedanova.STALE;
+      return known;
+    }
+    let answer;
+    try {
+      answer = await answerer.ask(part, question, extra, mine.signal);
+    } catch (error) {
+      if (mine.signal.aborted) throw pedanova.STALE;
+      answer = { refused: `Nobody answers: ${error.message || error}. Is pedanova still running?`, lost: true };
+    }
+    if (mine.signal.aborted) throw pedanova.STALE;
+    if (!answer.lost) keep(key, answer);
+    return answer;
+  }
+
+  /* What was answered before, at once; undefined where nothing was. */
+  const known = (part, question, extra = {}) => kept.get(keyOf(part, question, extra));
+
+  /* Whether a part can be asked here: true, or why not. */
+  function can(part) {
+    const parts = pedanova.facts.ask;
+    if (parts && part in parts) return parts[part];
+    return true;
+  }
+
+  const canBrush = () => Boolean(pedanova.facts.live || pedanova.facts.binned);
+  const isLive = () => Boolean(pedanova.facts.live);
+  const forget = () => kept.clear();
+
+  return { open, ask, known, can, canBrush, isLive, forget, keyOf };
+})();
