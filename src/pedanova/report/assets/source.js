@@ -5,6 +5,12 @@ pedanova.source = (function () {
   const kept = new Map(); // answers that were given, by what was asked
   const newest = new Map(); // the last question of each slot, to drop older ones
   let answerer = null;
+  const MISSING = {
+    answer: "This file has no answer to that: it has those to the steps of the objective's edges.",
+    pairs: "This file has the pairs of its first questions only; pedanova explore counts them for every one.",
+    plane: "This file has the planes of its first questions only; pedanova explore counts them for every one.",
+    space: "This file has the smaller space of its first question only; pedanova explore finds it for every one.",
+  };
 
   /* Questions that mean the same are written the same. */
   function keyOf(part, question, extra = {}) {
@@ -18,34 +24,49 @@ pedanova.source = (function () {
   /* Answers in the file. `answers` is a list of {part, question, extra, answer}. */
   function embedded(payload) {
     const table = new Map(payload.answers.map((one) => [keyOf(one.part, one.question, one.extra), one.answer]));
-    return {
-      find: (part, question, extra) => table.get(keyOf(part, question, extra)),
-      async ask(part, question, extra) {
-        const { sure, ...others } = extra;
-        const found = table.get(keyOf(part, question, others));
-        if (found !== undefined) return found;
-        if (pedanova.binned && pedanova.binned.can(part, question)) return pedanova.binned.ask(part, question, extra);
-        return { refused: "This file has no answer to that; it has those to the steps of the objective's edges." };
-      },
+    return async function (part, question, extra) {
+      const found = table.get(keyOf(part, question, plain(part, extra)));
+      if (found !== undefined) return found;
+      if (part === "targets") return profile(table, question);
+      if (pedanova.binned && pedanova.binned.can(part, question)) return pedanova.binned.ask(part, question, extra);
+      return { refused: MISSING[part] || MISSING.answer };
     };
+  }
+
+  /* What a file's answers differ by: it holds the surest, of all the pairs that it has. */
+  function plain(part, extra) {
+    if (part !== "plane") return {};
+    const [first, second] = pedanova.facts.parameters.map((one) => one.name).filter((name) => name === extra.first || name === extra.second);
+    return { first, second };
+  }
+
+  /* The answers to every target inside one region, as columns. */
+  function profile(table, question) {
+    const columns = { target: [], parameter: [], ratio: [], share: [], low: [], high: [], significant: [], varied: [], n_target: [] };
+    for (const rung of pedanova.facts.rungs) {
+      const found = table.get(keyOf("answer", { ...question, target: { part: [0, rung.part] } }));
+      if (!found || found.refused) continue;
+      for (const row of found.importances) {
+        columns.target.push(rung.part);
+        for (const name of Object.keys(columns)) if (name !== "target") columns[name].push(row[name]);
+      }
+    }
+    return columns.target.length ? { refused: null, columns } : { refused: MISSING.answer };
   }
 
   /* POST /ask of the server that served this page. */
   function http() {
-    return {
-      find: () => undefined,
-      async ask(part, question, extra, signal) {
-        const said = await fetch(pedanova.facts.address || "ask", {
-          method: "POST",
-          credentials: "same-origin",
-          headers: { "Content-Type": "application/json", ...(pedanova.facts.token ? { "X-Pedanova-Token": pedanova.facts.token } : {}) },
-          body: JSON.stringify({ part, question, ...extra }),
-          signal,
-        });
-        const answer = await said.json();
-        if (!said.ok) return { refused: answer.refused || answer.error || `the server answered ${said.status}` };
-        return answer;
-      },
+    const page = crypto.randomUUID(); // a newer question of the same page and slot takes the place of an older one
+    return async function (part, question, extra, { signal, slot }) {
+      const said = await fetch("ask", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ part, question, client: `${page}-${slot}`.slice(0, 64), ...extra }),
+        signal,
+      });
+      const answer = await said.json();
+      if (answer.stale) throw pedanova.STALE;
+      return said.ok ? answer : { refused: answer.refused || `the server answered ${said.status}` };
     };
   }
 
@@ -59,14 +80,11 @@ pedanova.source = (function () {
       waiting.get(data.pedanova)(data.answer);
       waiting.delete(data.pedanova);
     });
-    return {
-      find: () => undefined,
-      ask: (part, question, extra) => new Promise((resolve) => {
-        number += 1;
-        waiting.set(number, resolve);
-        window.parent.postMessage({ pedanova: number, part, question, ...extra }, "*");
-      }),
-    };
+    return (part, question, extra) => new Promise((resolve) => {
+      number += 1;
+      waiting.set(number, resolve);
+      window.parent.postMessage({ pedanova: number, part, question, ...extra }, "*");
+    });
   }
 
   function open(payload) {
@@ -98,9 +116,9 @@ pedanova.source = (function () {
     }
     let answer;
     try {
-      answer = await answerer.ask(part, question, extra, mine.signal);
+      answer = await answerer(part, question, extra, { signal: mine.signal, slot });
     } catch (error) {
-      if (mine.signal.aborted) throw pedanova.STALE;
+      if (mine.signal.aborted || error === pedanova.STALE) throw pedanova.STALE;
       answer = { refused: `Nobody answers: ${error.message || error}. Is pedanova still running?`, lost: true };
     }
     if (mine.signal.aborted) throw pedanova.STALE;

@@ -32,14 +32,23 @@ def write_page(place: Path, page: str) -> None:
     write_whole(place, page.encode())
 
 
-def draw_page(payload: Payload) -> str:
+def draw_live(facts: dict[str, Any], nonce: str) -> str:
+    """The page without answers: whoever serves it gives them, and lets in what has this nonce."""
+    return draw_page({"facts": facts, "answers": []}, nonce)
+
+
+def draw_page(payload: Payload, nonce: str = "") -> str:
     """The whole page, as UTF-8 can hold it."""
     scripts = [asset(name) for name in SCRIPTS]
     style = asset("page.css")
+    marked = f" nonce='{nonce}'" if nonce else ""
     page = (
-        f"<!doctype html>\n<html lang='en'>\n{head(payload['facts'], style, scripts)}\n<body>\n{SHELL}\n"
-        f"<script type='application/octet-stream' id='data'>{packed(payload)}</script>\n"
-        + "\n".join(f"<script>{script}</script>" for script in scripts)
+        "<!doctype html>\n<html lang='en'>\n<head><meta charset='utf-8'>"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(payload["facts"], style, scripts)}">'
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{escape(str(payload['facts']['title']))}</title><style{marked}>{style}</style></head>\n"
+        f"<body>\n{SHELL}\n<script type='application/octet-stream' id='data'>{packed(payload)}</script>\n"
+        + "\n".join(f"<script{marked}>{script}</script>" for script in scripts)
         + "\n</body>\n</html>\n"
     )
     return page.encode("utf-8", errors="xmlcharrefreplace").decode("utf-8")
@@ -53,16 +62,6 @@ def packed(payload: Payload) -> str:
     """JSON, gzip, base64: short, and no letter in it can end the element."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
     return b64encode(gzip.compress(text.encode("utf-8"), 9, mtime=0)).decode("ascii")
-
-
-def head(facts: dict[str, Any], style: str, scripts: list[str]) -> str:
-    return (
-        "<head><meta charset='utf-8'>"
-        f'<meta http-equiv="Content-Security-Policy" content="{policy(facts, style, scripts)}">'
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        "<meta name='referrer' content='no-referrer'>"
-        f"<title>{escape(str(facts['title']))}</title><style>{style}</style></head>"
-    )
 
 
 def policy(facts: dict[str, Any], style: str, scripts: list[str]) -> str:
