@@ -1,7 +1,6 @@
 /* Rows by cell, counted in the browser: what is brushed in a file that nobody answers.
    Rows lie in order of the objective, so that a target is a stretch of them. */
 "use strict";
-var pedanova = window.pedanova = window.pedanova || {};
 
 pedanova.binned = (() => {
   const SAID = "By counts, without intervals: this file holds rows by cell, and the browser counted them.";
@@ -32,6 +31,7 @@ pedanova.binned = (() => {
     return {
       ...one,
       at: one.bytes === 1 ? new Uint8Array(at) : joined(new Uint8Array(at)),
+      even: !prior,
       groups: new Uint8Array(groups),
       prior: prior ? new Float64Array(prior) : new Float64Array(cells).fill(1 / cells),
       edges: edges ? new Float64Array(edges) : null,
@@ -184,6 +184,9 @@ pedanova.binned = (() => {
     }
     if (inside <= 0) return { refused: "No good row is in this selection; widen it, or the target.", sizes };
     if (inside === all) return { refused: "Every row here is in the target; widen the selection, or narrow the target.", sizes };
+    if (inside < pedanova.measure.LEAST) {
+      return { refused: `${inside} of ${all} rows here are in the target; at least five are needed to say anything.`, sizes };
+    }
     const by = new Map();
     for (const [name, one] of held.parameters) {
       by.set(name, [target, region].map(([from, to]) => count(one.at, one.cells + 2, rows, from, to)));
@@ -196,45 +199,58 @@ pedanova.binned = (() => {
     if (found.refused) return { question, refused: found.refused, sure: false, by: "counts", rows: found.sizes || null };
     const rows = [...found.by].map(([name, [target, region]]) =>
       pedanova.measure.measure(name, held.parameters.get(name), target, region, question.baseline));
-    const densities = Object.fromEntries([...found.by].map(([name, both]) => [name, density(name, ...both)]));
     return {
       question, refused: null, sure: false, binned: true, by: "counts", rows: found.sizes,
-      importances: pedanova.measure.ranked(rows).map(bare), trials: null, densities, notes: [SAID],
+      importances: pedanova.measure.ranked(rows).map(bare), trials: null, notes: [SAID],
+      densities: Object.fromEntries(rows.map((row) => [row.parameter, density(row, ...found.by.get(row.parameter))])),
     };
   }
 
   const UNSURE = { low: null, high: null, p_value: null, p_adjusted: null, significant: null };
-  const bare = (row) => ({ ...row, ...UNSURE });
+  const bare = ({ drawn, ...row }) => ({ ...row, ...UNSURE });
 
   /* Parts of the rows by bar or step, smoothed as the measure smooths. */
-  function density(name, target, region) {
-    const one = held.parameters.get(name);
-    const [wanted, known] = [target, region].map((counts) => counts.subarray(0, one.cells));
-    const widths = one.blocks.map(([start, stop, smoothable]) => {
-      const few = pedanova.measure.sum(wanted.subarray(start, stop)) < 2;
-      return pedanova.measure.widthOf((few ? known : wanted).subarray(start, stop), smoothable);
+  function density(row, target, region) {
+    const one = held.parameters.get(row.parameter), points = () => new Float64Array(one.points);
+    const drawn = { target: points(), region: points(), uniform: points() };
+    const sums = [target, region].map((counts) => pedanova.measure.sum(counts.subarray(0, one.cells)));
+    one.blocks.forEach((block, place) => {
+      const parts = curves(one, block, row.drawn[place], [target, region], row);
+      Object.keys(drawn).forEach((key, which) => parts[which].forEach((mass, i) => {
+        drawn[key][one.groups[block[0] + i]] += mass * (which < 2 ? row[which ? "n_region" : "n_target"] / Math.max(1, sums[which]) : 1);
+      }));
     });
-    const parts = (counts) => {
-      const total = Math.max(1, pedanova.measure.sum(counts));
-      return gathered(one, Float64Array.from(counts, (many) => many / total), widths);
-    };
-    const part = (counts, all) => 1 - pedanova.measure.sum(counts) / pedanova.measure.sum(all);
-    return {
-      target: parts(wanted), region: parts(known), uniform: gathered(one, one.prior, widths),
-      low: null, high: null, good: { region: { at: [], words: "" }, uniform: { at: [], words: "" } },
-      missing: [part(wanted, target), part(known, region)],
-    };
+    const lists = Object.fromEntries(Object.entries(drawn).map(([key, masses]) => [key, Array.from(masses)]));
+    const missing = [1 - sums[0] / row.n_target, 1 - sums[1] / row.n_region];
+    return { ...lists, low: null, high: null, good: { region: NOTHING, uniform: NOTHING }, missing };
   }
 
-  function gathered(one, masses, widths) {
-    const points = new Array(one.points).fill(0);
-    one.blocks.forEach(([start, stop], block) => {
-      pedanova.measure.smooth(masses.subarray(start, stop), widths[block]).forEach((mass, i) => {
-        points[one.groups[start + i]] += mass;
-      });
-    });
-    return points;
+  const NOTHING = { at: [], words: "" };
+
+  /* Target, region and a uniform draw over the cells of one regime; of a target without two rows, in the region's kernel. */
+  function curves(one, [start, stop, smoothable], drawn, counts, row) {
+    const [wanted, known] = counts.map((many) => many.subarray(start, stop)), prior = one.prior.subarray(start, stop);
+    const few = pedanova.measure.sum(wanted) < 2, width = pedanova.measure.widthOf(few ? known : wanted, smoothable);
+    const uniform = one.even ? prior : pedanova.measure.smooth(prior, width);
+    if (drawn && !few) return [...drawn, uniform];
+    const part = (many, whole) => pedanova.measure.smooth(Float64Array.from(many, (rows) => rows / whole), width);
+    return [part(wanted, row.n_target), part(known, row.n_region), uniform];
   }
 
-  return { open, answer, canBrush, counted, rankOf, snapped, isOpen: () => held !== null };
+  /* --- asked by the page ------------------------------------------------------------------------------------- */
+
+  let opening = null;
+
+  /* Whether the rows in the file answer this. */
+  const can = (part, question) => Boolean(pedanova.facts.binned) && part === "answer" && pedanova.selects(question);
+
+  async function ask(part, question) {
+    opening = opening || open(pedanova.facts.binned);
+    await opening;
+    const selection = {};
+    for (const [name, brush] of Object.entries(question.selection)) selection[name] = canBrush(name) ? snapped(name, brush) || brush : brush;
+    return answer({ ...question, selection });
+  }
+
+  return { ask, answer, can, canBrush, counted, open, rankOf, snapped };
 })();

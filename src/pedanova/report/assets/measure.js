@@ -1,10 +1,10 @@
 /* Importance from counts, as measures/importance.py and measures/smoothing.py have it: the same sums, so the same
    numbers to about the twelfth digit. Pure functions on typed arrays. */
 "use strict";
-var pedanova = window.pedanova = window.pedanova || {};
 
 pedanova.measure = (() => {
-  const NARROWEST = 0.3, FLAT = 5, MANY = 300, REACH = 9, CORNER = 6.5;
+  const NARROWEST = 0.3, FLAT = 5, MANY = 300, REACH = 9;
+  const LEAST = 5;  // target rows, below which nothing can be said
   const kernels = new Map();
 
   /* erf by a series of positive terms: nothing cancels. */
@@ -51,54 +51,30 @@ pedanova.measure = (() => {
     return half.map((weight) => weight / total);
   }
 
-  /* Masses convolved with a kernel and reflected at both ends; empty cells cost nothing. */
-  function convolve(masses, kernel, width) {
-    const cells = masses.length, reach = Math.min(Math.ceil(REACH * width) + 1, cells);
-    const back = reach < cells ? reach : cells - 1;  // a full period has one end only
-    const out = new Float64Array(cells);
-    const add = (x, mass) => {
-      const last = Math.min(cells - 1, x + reach);
-      for (let i = Math.max(0, x - back); i <= last; i += 1) out[i] += mass * kernel[i < x ? x - i : i - x];
-    };
+  /* Σ_j S_ij m_j and Σ_j S_ij² m_j, with S_ij = P(i - j) + P(i + j + 1); empty cells cost nothing. */
+  function smoothBoth(masses, width) {
+    if (width === 0) return [masses, masses];
+    const cells = masses.length, kernel = kernelOf(cells, width), reach = Math.ceil(REACH * width) + 1;
+    const plain = new Float64Array(cells), squared = new Float64Array(cells);
     for (let j = 0; j < cells; j += 1) {
       const mass = masses[j];
       if (mass === 0) continue;
-      add(j, mass);
-      if (j < reach) add(-1 - j, mass);
-      if (j >= cells - back) add(2 * cells - 1 - j, mass);
-    }
-    return out;
-  }
-
-  function smooth(masses, width) {
-    return width === 0 ? masses : convolve(masses, kernelOf(masses.length, width), width);
-  }
-
-  /* Σ_j S_ij² m_j: the squares of both images by convolution, their products where both are near. */
-  function squaredSmooth(masses, width) {
-    if (width === 0) return masses;
-    const cells = masses.length, kernel = kernelOf(cells, width);
-    const out = convolve(masses, kernel.map((weight) => weight * weight), width);
-    const corner = Math.ceil(CORNER * width) + 1;
-    if (2 * corner >= cells) {
-      mirror(out, masses, kernel, 0, cells);
-    } else {
-      mirror(out, masses, kernel, 0, corner);
-      mirror(out, masses, kernel, cells - corner, cells);
-    }
-    return out;
-  }
-
-  function mirror(out, masses, kernel, first, last) {
-    const period = kernel.length;
-    for (let j = first; j < last; j += 1) {
-      const twice = 2 * masses[j];
-      if (twice === 0) continue;
-      for (let i = first; i < last; i += 1) {
-        out[i] += twice * kernel[i < j ? j - i : i - j] * kernel[(i + j + 1) % period];
+      const first = Math.max(0, j - reach), last = Math.min(cells - 1, j + reach);
+      for (let i = first; i <= j; i += 1) {
+        const weight = kernel[j - i] + kernel[i + j + 1], part = mass * weight;
+        plain[i] += part;
+        squared[i] += part * weight;
+      }
+      for (let i = j + 1; i <= last; i += 1) {
+        const weight = kernel[i - j] + kernel[i + j + 1], part = mass * weight;
+        plain[i] += part;
+        squared[i] += part * weight;
       }
     }
+    return [plain, squared];
   }
+
+  const smooth = (masses, width) => smoothBoth(masses, width)[0];
 
   /* Half of Scott's rule, narrower where target rows are many; 0 for a kernel that is none. */
   function bandwidth(target) {
@@ -149,23 +125,23 @@ pedanova.measure = (() => {
   /* One regime's part of the sums. */
   function pieceOf(target, region, prior, smoothable, inside, rows, baseline) {
     const held = sum(region);
-    if (held === 0) return { square: 0, kept: 0, noise: 0, keptNoise: 0, width: 0 };
+    if (held === 0) return { square: 0, kept: 0, noise: 0, keptNoise: 0, drawn: null };
     const width = widthOf(target, smoothable);
     const wanted = Float64Array.from(target, (count) => count / inside);
     const known = Float64Array.from(region, (count) => count / rows);
     const reached = sum(target) / inside, active = held / rows;
-    let base = smooth(known, width);
+    const seen = smoothBoth(wanted, width), all = smoothBoth(known, width);
+    let base = all[0];
     if (baseline === "uniform" && prior) {
       const whole = sum(prior);
       base = smooth(Float64Array.from(prior, (mass) => mass / whole), width).map((mass) => mass * active);
     }
-    const counted = baseline === "region" ? known : wanted;
     return {
-      square: summedRatio(smooth(wanted, width).map((mass) => mass * mass), base),
+      square: summedRatio(seen[0].map((mass) => mass * mass), base),
       kept: reached ** 2 / active,
-      noise: summedRatio(squaredSmooth(counted, width), base),
+      noise: summedRatio((baseline === "region" ? all : seen)[1], base),
       keptNoise: baseline === "region" ? 1 : reached / active,
-      width,
+      drawn: [seen[0], all[0]],  // both as smoothed, for whoever draws them
     };
   }
 
@@ -177,9 +153,9 @@ pedanova.measure = (() => {
     const pieces = varied ? [...grid.blocks, ...apart].map(([start, stop, smoothable]) => pieceOf(
       target.subarray(start, stop), region.subarray(start, stop),
       start < grid.cells ? grid.prior.subarray(start, stop) : null, smoothable, inside, rows, baseline,
-    )) : [{ square: 1, kept: 1, noise: 1, keptNoise: 1, width: 0 }];
+    )) : [{ square: 1, kept: 1, noise: 1, keptNoise: 1, drawn: null }];
     const by = varied ? baseline : "region";
-    return { ...numbersOf(pieces, inside, rows, by, grid.child && varied), parameter: name, varied };
+    return { ...numbersOf(pieces, inside, rows, by, grid.child && varied), parameter: name, varied, drawn: pieces.map((piece) => piece.drawn) };
   }
 
   function numbersOf(pieces, inside, rows, baseline, child) {
@@ -223,5 +199,5 @@ pedanova.measure = (() => {
     })).sort((a, b) => (a.varied === b.varied ? b.share - a.share : a.varied ? -1 : 1));
   }
 
-  return { erf, measure, ranked, smooth, sum, widthOf };
+  return { LEAST, erf, measure, ranked, smooth, sum, widthOf };
 })();

@@ -19,9 +19,9 @@ from pedanova.base.places import write_whole
 from pedanova.report.page.embedded import Payload
 
 ORDER = (
-    "core.js", "digits.js", "scales.js", "state.js", "source.js", "theme.js", "brush.js", "objective.js", "chips.js",
+    "core.js", "digits.js", "scales.js", "state.js", "source.js", "theme.js", "brush.js", "plot.js", "objective.js", "chips.js",
     "ranking.js", "densities.js", "sheet.js", "code.js", "measure.js", "binned.js", "tabs.js", "trials.js", "parallel.js", "pairs.js",
-    "targets.js", "space.js", "notes.js", "compare.js", "exports.js", "page.js",
+    "plane.js", "scatter.js", "targets.js", "front.js", "space.js", "notes.js", "compare.js", "exports.js", "page.js",
 )  # fmt: skip
 ASSETS = resources.files("pedanova.report") / "assets"
 SCRIPTS = tuple(name for name in ORDER if (ASSETS / name).is_file())
@@ -40,7 +40,7 @@ def draw_live(facts: dict[str, Any], nonce: str) -> str:
 def draw_page(payload: Payload, nonce: str = "") -> str:
     """The whole page, as UTF-8 can hold it."""
     scripts = [asset(name) for name in SCRIPTS]
-    style = asset("page.css")
+    style = asset("page.css") + asset("tabs.css")
     marked = f" nonce='{nonce}'" if nonce else ""
     page = (
         "<!doctype html>\n<html lang='en'>\n<head><meta charset='utf-8'>"

@@ -1,0 +1,119 @@
+/* What the tabs share: heads with files to save, tables, asking for a part, and words for the question that is answered. */
+"use strict";
+pedanova.pane = (function () {
+  const { make, set } = pedanova;
+
+  /* A titled piece of a tab: {element, body, note, tools}. */
+  function piece(key, title, saved = null) {
+    const head = make("h3", "", title), tools = make("div", "pane-tools"), note = make("p", "pane-note"), body = make("div", "pane-body");
+    const element = make("section", `pane pane-${key}`, make("div", "pane-head", head, tools), note, body);
+    if (saved) tools.append(pedanova.exports.buttons({ key, what: title.toLowerCase(), ...saved }));
+    return { element, head, tools, note, body };
+  }
+
+  const clear = (element, ...children) => { element.replaceChildren(...children.filter(Boolean)); return element; };
+
+  /* Words of the selection, empty for all rows. */
+  function selectionWords(question) {
+    const parts = Object.entries(question.selection || {}).map(([name, brush]) => `${pedanova.nameOf(name)} ${brushWords(brush)}`);
+    if ((question.lasso || []).length) parts.push(`${pedanova.plural(question.lasso.length, "lasso", "lassos")}`);
+    return parts.join(", ");
+  }
+
+  function brushWords(brush) {
+    if (brush.labels) return brush.labels.length > 3 ? `in ${brush.labels.length} values` : `= ${brush.labels.join(" or ")}`;
+    const [low, high] = brush.range;
+    if (low === null) return high === null ? "of any value" : `≤ ${pedanova.short(high)}`;
+    return high === null ? `≥ ${pedanova.short(low)}` : `${pedanova.short(low)} … ${pedanova.short(high)}`;
+  }
+
+  function bandWords(band, all) {
+    if (band.part) {
+      const [from, to] = band.part, of = all ? "" : " of all rows";
+      if (from === 0) return to === 1 ? "all rows" : `the best ${pedanova.percent(to)}${of}`;
+      return `the rows from the best ${pedanova.percent(from)} to the best ${pedanova.percent(to)}`;
+    }
+    const [low, high] = band.value, name = pedanova.facts.objective.name;
+    if (low === null) return `${name} ≤ ${pedanova.short(high)}`;
+    return high === null ? `${name} ≥ ${pedanova.short(low)}` : `${name} ${pedanova.short(low)} … ${pedanova.short(high)}`;
+  }
+
+  /* For which rows something speaks: "the best 10 % of all rows; only rows with lr 0.001 … 0.3". */
+  function questionWords(question, withRegion = true) {
+    const chosen = selectionWords(question), whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1;
+    const region = withRegion && !whole ? `, compared with ${bandWords(question.region, false)}` : "";
+    return `${bandWords(question.target, false)}${region}${chosen ? `; only rows with ${chosen}` : ""}`;
+  }
+
+  /* Asks for a part whenever the question has come to rest, and shows the answer; what is shown is pale until then.
+     In a file, where only the first question may have an answer, that one is shown, and `moved` says so. */
+  function asker(part, element, draw) {
+    let shown = null, wanted = null, last = null;
+    async function ask(question, extra, key) {
+      try {
+        let found = await pedanova.source.ask(part, question, extra), moved = false;
+        if (found.refused && !pedanova.source.isLive()) {
+          const start = pedanova.state.first().question;
+          const first = await pedanova.source.ask(part, start, extra);
+          if (!first.refused) [found, moved] = [first, pedanova.source.keyOf(part, start) !== pedanova.source.keyOf(part, question)];
+        }
+        shown = key;
+        last = found;
+        element.removeAttribute("aria-busy");
+        element.classList.toggle("moved", moved);
+        draw(found, { moved, question: moved ? pedanova.state.first().question : question });
+      } catch (error) {
+        if (error !== pedanova.STALE) throw error;
+      }
+    }
+    return {
+      follow(state, answer, extra = {}) {
+        const question = pedanova.asked(state), key = pedanova.source.keyOf(part, question, extra);
+        if (key === shown && key === wanted) return false;
+        element.setAttribute("aria-busy", "true");
+        if (key === wanted || (answer && answer.pending && last)) return false;
+        wanted = key;
+        ask(question, extra, key);
+        return true;
+      },
+      forget() { shown = wanted = null; },
+      last: () => last,
+    };
+  }
+
+  /* A table; cells are text or elements, the first of a line is its head. */
+  function table(kind, header, lines, labels = header) {
+    const top = make("tr", "", ...header.map((name) => set(make("th", "", name), { scope: "col" })));
+    const rows = lines.map((line) => make("tr", "", ...line.map((cell, i) => (i ? set(make("td", "", cell), { "data-label": labels[i] })
+      : set(make("th", "", cell), { scope: "row" })))));
+    return make("table", kind, make("thead", "", top), make("tbody", "", ...rows));
+  }
+
+  /* Radio keys: arrows move among elements in rows and columns, or in a line. */
+  function roving(elements, choose, { columns = null } = {}) {
+    elements.forEach((element, at) => {
+      element.addEventListener("click", () => choose(at));
+      element.addEventListener("keydown", (event) => {
+        const steps = columns ? { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }
+          : { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+        const next = event.key === "Home" ? 0 : event.key === "End" ? elements.length - 1 : event.key in steps ? at + steps[event.key]
+          : event.key === "Enter" || event.key === " " ? at : null;
+        if (next === null || !elements[next]) return;
+        event.preventDefault();
+        choose(next);
+        elements[next].focus();
+      });
+    });
+  }
+
+  /* A line under which something is greyed out and why. */
+  function said(element, words, kind = "") {
+    element.textContent = words;
+    element.hidden = !words;
+    element.classList.toggle("warned", kind === "warned");
+  }
+
+  const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
+
+  return { asker, bandWords, brushWords, clear, piece, questionWords, roving, said, selectionWords, table, width };
+})();
