@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from pedanova.measures.forest.results import AxisEffects, ForestEffects
     from pedanova.reduction.result import ReducedSpace
     from pedanova.report.figures.plots import Plots
+    from pedanova.report.live.server import Explorer
     from pedanova.report.page.widget import Widget
 
 PUBLIC = (  # what completion offers
     "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
-    "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair", "pairs",
-    "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "widget", "within",
+    "explore", "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair",
+    "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "widget", "within",
 )  # fmt: skip
 
 
@@ -242,6 +243,37 @@ class Analysis(AnalysisRows):
         from pedanova.report.page.widget import widget_of
 
         return widget_of(self, height=height, **options)
+
+    def explore(
+        self,
+        *,
+        title: str = "Hyperparameter importance",
+        start: tuple[object, object] = (0.1, 1.0),
+        port: int = 0,
+        open: bool = True,  # noqa: A002  (what the option is called everywhere)
+        wait: bool = True,
+        **options: Any,
+    ) -> Explorer:
+        """Serve a live page to brush in, on this machine alone, until Ctrl-C: docs/explore.md says what it shows.
+
+        Parameters
+        ----------
+        title
+            Of the page.
+        start
+            (target, region): what is asked first, as parts or values of the objective.
+        port
+            Of 127.0.0.1; 0 for a free one.
+        open
+            Whether the browser is asked to show it.
+        wait
+            Whether to stay until Ctrl-C. Else the page is served behind your back until its ``close()``.
+        options
+            Those of `importance`.
+        """
+        from pedanova.report.live.server import explore
+
+        return explore(self, title=title, start=start, port=port, show=open, wait=wait, **options)
 
     def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
         """The ratios for each of several objectives alone, beside those for all together.

@@ -67,7 +67,7 @@ def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | st
 
 
 def region_of(options: argparse.Namespace) -> Region | str | dict[str, Any]:
-    return parse_box(options.region_box or []) or parse_rows(options.region, "region")
+    return parse_box(getattr(options, "region_box", None) or []) or parse_rows(options.region, "region")
 
 
 def estimation(options: argparse.Namespace) -> dict[str, Any]:

@@ -52,6 +52,11 @@ REPORT_EXAMPLES = """examples:
   pedanova report optuna.db --study mlp -o report.html
   pedanova report trials.csv --objective error --target 0.05 --title "My search"
 """
+EXPLORE_EXAMPLES = """examples:
+  pedanova explore trials.csv --objective error
+  pedanova explore optuna.db --study mlp --target 0.05
+  pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
+"""
 COMPARE_EXAMPLES = """examples:
   pedanova compare trials.csv --objective error --exclude seed,train_seconds
 """
@@ -66,6 +71,7 @@ SPACE_EXAMPLES = """examples:
 DEMO_EXAMPLES = """examples:
   pedanova demo
   pedanova demo --report report.html
+  pedanova demo --explore
 """
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
@@ -102,6 +108,11 @@ REPORT = own("report", None, "write an HTML report as well", group="output", met
 PAGE = own("output", "report.html", "where to (default report.html)", group="output", metavar="FILE")
 TITLE = own("title", None, "above the page (default: the name of the source)", group="output", metavar="TEXT")
 OPEN = own("open", False, "show it in the browser", group="output", flag=True)
+PORT = own(
+    "port", 0, "of 127.0.0.1, where the page is served (default: a free one)", group="output", metavar="N", type=int
+)
+SHOW = own("open", True, "show it in the browser", group="output", flag=True)
+EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
 LADDER = own(
@@ -224,6 +235,13 @@ COMMANDS = (
         module="pages",
     ),
     Command(
+        "explore",
+        "a live page: brush any part of the space, see what matters there",
+        EXPLORE_EXAMPLES,
+        (*without(FULL, "region_box"), TITLE, PORT, SHOW, THREADS),
+        module="explore",
+    ),
+    Command(
         "space",
         "the search space, to edit and pass as --space",
         SPACE_EXAMPLES,
@@ -242,7 +260,7 @@ COMMANDS = (
         "demo",
         "analyze a real random search that ships with pedanova",
         DEMO_EXAMPLES,
-        (replace(REPORT, help="write an HTML report there too"),),
+        (replace(REPORT, help="write an HTML report there too"), EXPLORE, PORT, SHOW),
         source=None,
         module="pages",
     ),

@@ -1,0 +1,46 @@
+"""The command that serves a live page: explore."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from pedanova.analysis.analysis import Analysis
+from pedanova.base.terminal_text import printable
+from pedanova.cli.load import estimation, opened, questions_of
+from pedanova.cli.output import complain, emit, shown_place
+from pedanova.data.regions import Region
+from pedanova.errors import Arg, QueryError
+
+STOP = "Ctrl-C ends it. Only this machine can open it, with the token in the address."
+
+
+def run_explore(options: argparse.Namespace) -> int:
+    """The page, until Ctrl-C."""
+    check_question(options)
+    with opened(options) as a:
+        title = options.title or Path(shown_place(options.file)).name
+        serve(a, options, title=title, start=questions_of(options), **estimation(options))
+    return 0
+
+
+def check_question(options: argparse.Namespace) -> None:
+    """Rows are selected on the page, so that what is asked for first is a part or values of the objective."""
+    for name, rows in zip(("target", "region"), questions_of(options), strict=True):
+        if not isinstance(rows, Region):
+            words = " is no part of the rows; start with a quantile or a value, and select rows on the page"
+            raise QueryError(Arg(name, getattr(options, name)), words)
+
+
+def serve(a: Analysis, options: argparse.Namespace, **about: Any) -> None:
+    """Say where, show it if wished, and stay until Ctrl-C."""
+    with a.explore(port=options.port, open=options.open, wait=False, **about) as explorer:
+        emit(f"{printable(explorer.url)}\n", None)
+        if sys.stderr.isatty():
+            complain(STOP)
+        try:
+            explorer.wait()
+        except KeyboardInterrupt:
+            return
