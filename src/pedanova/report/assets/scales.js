@@ -56,7 +56,7 @@ pedanova.scales = (function () {
   function of(parameter, range) {
     const shape = parameter.shape;
     if (!shape) return null;
-    if (shape.kind === "bars") return band(shape.labels, range);
+    if (!shape.edges) return band(shape.labels, range);
     const domain = [shape.edges[0], shape.edges[shape.edges.length - 1]];
     return shape.log && domain[0] > 0 ? log(domain, range) : linear(domain, range);
   }
