@@ -113,6 +113,7 @@ PARTS: dict[str, dict[str, Check]] = {
     "plane": {"first": a_name, "second": a_name},
     "targets": {"parts": parts},
     "space": {},
+    "objectives": {},
     "trials": {
         "sort": column,
         "descending": flag(default=False),

@@ -18,8 +18,8 @@ from pedanova.report.asks import Shows
 from pedanova.report.live.asked import Asked
 from pedanova.report.live.guard import Guard, new_token
 from pedanova.report.live.session import Session
-from pedanova.report.page.question import Question
 from pedanova.report.page.embedded import check_options
+from pedanova.report.page.question import Question
 
 try:
     import uvicorn
@@ -34,7 +34,7 @@ LOOPBACK = "127.0.0.1"
 LARGEST = 1 << 18  # bytes of a question
 DEEPEST = 12  # brackets within brackets
 MOST_WAITING = 128  # questions at once; more are refused in words
-SLOW = frozenset({"pairs", "targets", "space", "difference"})  # these never stand in the way of the others
+SLOW = frozenset({"objectives", "pairs", "targets", "space", "difference"})  # never in the way of the others
 PATIENCE = 0.8  # seconds until an end is an end
 Value = TypeVar("Value")
 

@@ -15,6 +15,7 @@ from pedanova.report.asks import Shows
 from pedanova.report.live.asked import Asked
 from pedanova.report.page import answers
 from pedanova.report.page.facts import page_facts
+from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
 
 KEPT = 256  # answers
@@ -71,6 +72,7 @@ class Session:
     ) -> None:
         self.title, self.start, self.source, self.watch = title, start or Question(), source, watch
         self.options = dict(options or {})
+        self.watcher: Callable[[], dict[str, Any]] | None = None  # tells of a source that is followed, with every news
         self._lock = Lock()
         self._standing = Standing(analysis)
 
@@ -118,7 +120,8 @@ class Session:
     def _news(self, now: Standing, since: int) -> dict[str, Any]:
         told = [change for change in now.changes if change.version > since]
         changes = [{"version": one.version, "rows": one.rows, "text": one.text} for one in told]
-        return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes}
+        source = {} if self.watcher is None else self.watcher()
+        return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes, **source}
 
     def about(self, question: Question) -> Session:
         """The same session, opened at another question."""
@@ -133,4 +136,5 @@ ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "plane": answers.plane,
     "targets": answers.targets,
     "space": answers.smaller_space,
+    "objectives": objectives,
 }

@@ -19,6 +19,7 @@ from pedanova.report.asks import Shows
 from pedanova.report.page import answers
 from pedanova.report.page.facts import facts_of
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
+from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
 from pedanova.report.page.shapes import Shape, shape_of
 
@@ -52,6 +53,8 @@ def payload_of(
         given.extend(pairs_of(a, one, plain))
     if reduce:
         given.append(entry("space", own[0], answers.smaller_space(a, own[0], **plain)))
+    if a.levels.several:
+        given.append(entry("objectives", own[0], objectives(a, own[0], **plain)))
     shapes = shapes_of(a, own, plain)
     notes = gathered([*a.notes, *steps.notes])
     return {"facts": facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes), "answers": given}
