@@ -93,7 +93,7 @@ def parameter_of(name: str, parameter: Parameter, shape: Shape | None) -> dict[s
         "brush": "labels" if labels else "range",
         "labels": list(labels),
         "whole": isinstance(parameter, Int) or (isinstance(parameter, Ordinal) and _whole(parameter)),
-        "parents": [condition.parent for condition in getattr(parameter, "when", ())],
+        "parents": [parent for parent, _ in parameter.when],
         "shape": None if shape is None else shape_to_json(shape),
     }
 
