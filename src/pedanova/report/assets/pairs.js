@@ -2,7 +2,7 @@
 "use strict";
 pedanova.pairs = (function () {
   const { make, svg, set, pane } = pedanova;
-  const MATRIX = 8, LISTED = 20;
+  const MATRIX = 8, LISTED = 14;
   const STEPS = [0.01, 0.03, 0.1, 0.3]; // of the colours: always the same, whatever the largest is
   let list = null, asking = null, held = null, drawnFor = "";
 

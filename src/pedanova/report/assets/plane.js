@@ -119,9 +119,10 @@ pedanova.plane = (function () {
   function cell(found, i, j, whole, x, y, wide, high) {
     const [good, all] = [found.target[i][j], found.region[i][j]], expected = all * whole;
     const lift = all ? good / expected : 1, few = expected < EXPECTED;
-    const group = svg("g", { class: `plane-cell${all ? "" : " empty"}${few ? " few" : ""}${!few && liftPlace(lift) > 3.2 ? " deep" : ""}` });
+    const seen = few ? (good + 1) / (expected + 1) : lift;
+    const group = svg("g", { class: `plane-cell${all ? "" : " empty"}${few ? " few" : ""}${liftPlace(seen) > 2.9 ? " deep" : ""}` });
     const ground = svg("rect", { class: "cell", x: x + 0.75, y: y + 0.75, width: wide - 1.5, height: high - 1.5 });
-    if (all) tint(ground, few ? 2 ** ((liftPlace(lift) - 2) / 3) : lift);
+    if (all) tint(ground, seen); // what is hardly expected is drawn towards "as often"
     group.append(ground);
     if (few && all) group.append(svg("rect", { class: "few-mark", x: x + 0.75, y: y + 0.75, width: wide - 1.5, height: high - 1.5, fill: "url(#few-hatch)" }));
     if (all && wide >= 26) {
@@ -137,7 +138,7 @@ pedanova.plane = (function () {
 
   /* At most two lines of a label, parted at a space. */
   function wrapped(name, x, y, anchor, room) {
-    const most = Math.max(4, Math.floor(room / 5.6)), parts = name.length <= most ? [name] : halves(name, most);
+    const most = Math.max(4, Math.floor(room / 6.4)), parts = name.length <= most ? [name] : halves(name, most);
     const text = svg("text", { class: "tick", x, y: y - (parts.length - 1) * 6, "text-anchor": anchor, "dominant-baseline": "middle" });
     parts.forEach((part, i) => text.append(svg("tspan", { x, dy: i ? 12 : 0 }, part)));
     return pedanova.tip(text, name);

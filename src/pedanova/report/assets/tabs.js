@@ -27,11 +27,14 @@ pedanova.pane = (function () {
     return high === null ? `≥ ${pedanova.short(low)}` : `${pedanova.short(low)} … ${pedanova.short(high)}`;
   }
 
+  /* A part that somebody chose, as it was chosen: 1 %, not 1.0 %. */
+  const partWords = (part) => `${pedanova.short(100 * part)}\u00a0%`;
+
   function bandWords(band, all) {
     if (band.part) {
       const [from, to] = band.part, of = all ? "" : " of all rows";
-      if (from === 0) return to === 1 ? "all rows" : `the best ${pedanova.percent(to)}${of}`;
-      return `the rows from the best ${pedanova.percent(from)} to the best ${pedanova.percent(to)}`;
+      if (from === 0) return to === 1 ? "all rows" : `the best ${partWords(to)}${of}`;
+      return `the rows from the best ${partWords(from)} to the best ${partWords(to)}`;
     }
     const [low, high] = band.value, name = pedanova.facts.objective.name;
     if (low === null) return `${name} ≤ ${pedanova.short(high)}`;
@@ -115,5 +118,5 @@ pedanova.pane = (function () {
 
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { asker, bandWords, brushWords, clear, piece, questionWords, roving, said, selectionWords, table, width };
+  return { asker, bandWords, brushWords, clear, partWords, piece, questionWords, roving, said, selectionWords, table, width };
 })();

@@ -128,12 +128,12 @@ pedanova.targets = (function () {
   function column(found, i, x, top, high, question) {
     const step = found[i], here = isHere(step.part, question), at = x.x(step.part);
     const from = i ? (at + x.x(found[i - 1].part)) / 2 : at - 16, to = i < found.length - 1 ? (at + x.x(found[i + 1].part)) / 2 : at + 16;
-    const group = svg("g", { class: here ? "target-step here" : "target-step", role: "radio", "aria-checked": String(here), tabindex: here || (!i && !found.some((one) => isHere(one.part, question))) ? 0 : -1, "aria-label": `Target: the best ${pedanova.percent(step.part)}, ${pedanova.plural(step.rows, "row")}` });
+    const group = svg("g", { class: here ? "target-step here" : "target-step", role: "radio", "aria-checked": String(here), tabindex: here || (!i && !found.some((one) => isHere(one.part, question))) ? 0 : -1, "aria-label": `Target: the best ${pane.partWords(step.part)}, ${pedanova.plural(step.rows, "row")}` });
     group.append(svg("rect", { class: "catch", x: from, y: top, width: Math.max(2, to - from), height: high + 34 }),
       svg("line", { class: "at", x1: at, x2: at, y1: top, y2: top + high }),
-      svg("text", { class: "tick", x: at, y: top + high + 15, "text-anchor": "middle" }, pedanova.percent(step.part)));
+      svg("text", { class: "tick", x: at, y: top + high + 15, "text-anchor": "middle" }, pane.partWords(step.part)));
     if (to - from > 34) group.append(svg("text", { class: "tick faint", x: at, y: top + high + 28, "text-anchor": "middle" }, pedanova.count(step.rows)));
-    return pedanova.tip(group, () => `the best ${pedanova.percent(step.part)}: ${pedanova.plural(step.rows, "row")}\n${ranked([step]).slice(0, LINES).map((one) => `${pedanova.nameOf(one.name)} ${pedanova.percent(one.most)}${isSure(step.of.get(one.name)) ? "" : " ~"}`).join("\n")}`);
+    return pedanova.tip(group, () => `the best ${pane.partWords(step.part)}: ${pedanova.plural(step.rows, "row")}\n${ranked([step]).slice(0, LINES).map((one) => `${pedanova.nameOf(one.name)} ${pedanova.percent(one.most)}${isSure(step.of.get(one.name)) ? "" : " ~"}`).join("\n")}`);
   }
 
   function curve(found, one, x, y, place, state) {
