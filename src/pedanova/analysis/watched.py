@@ -43,6 +43,7 @@ class Watched:
         self._rows: Records | None = None  # read, and not analysed yet
         self._event: str | None = None  # not told yet
         self._finished: int | None = None
+        self.last: Sight | None = None  # what was seen last, less its analysis
 
     @property
     def shown(self) -> str:
@@ -65,7 +66,9 @@ class Watched:
         before, self._space, self._rows = self._space, analysis.space, None
         domains = () if before is None else changes_between(before, analysis.space)
         event, self._event = self._event, None
-        return Sight(analysis, look.finished, look.running, event, domains, best_of(analysis))
+        sight = Sight(analysis, look.finished, look.running, event, domains, best_of(analysis))
+        self.last = replace(sight, analysis=None)
+        return sight
 
     def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Sight:
         """The first look that tells anything: while hardly a trial has ended, it is waited for."""

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.options import OBJECTIVE
+from pedanova.analysis.watched import Watched
 from pedanova.base.terminal_text import printable
-from pedanova.cli.load import estimation, opened, questions_of
+from pedanova.cli.load import as_given, estimation, given_options, is_saved, opened, questions_of
 from pedanova.cli.output import complain, emit, shown_place
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
@@ -20,10 +22,25 @@ STOP = "Ctrl-C ends it. Only this machine can open it, with the token in the add
 def run_explore(options: argparse.Namespace) -> int:
     """The page, until Ctrl-C."""
     check_question(options)
+    title = options.title or Path(shown_place(options.file)).name
+    about = {"title": title, "start": questions_of(options), **estimation(options)}
+    if options.watch:
+        watched = watch_file(options)
+        first = watched.begin(complain).analysis
+        serve(first, options, watched=watched, **about)  # type: ignore[arg-type]
+        return 0
     with opened(options) as a:
-        title = options.title or Path(shown_place(options.file)).name
-        serve(a, options, title=title, start=questions_of(options), **estimation(options))
+        serve(a, options, **about)
     return 0
+
+
+def watch_file(options: argparse.Namespace) -> Watched:
+    """The source, to be looked at again and again, with all options of `analyze` that the command has."""
+    if is_saved(options):
+        raise QueryError(Arg("watch"), " is for sources that grow; a saved analysis does not")
+    if options.dask is not None:
+        raise QueryError(Arg("dask"), " does not go with ", Arg("watch"), ": all rows are held here")
+    return Watched(options.file, as_given(OBJECTIVE, options.objective), **given_options(options))
 
 
 def check_question(options: argparse.Namespace) -> None:

@@ -47,9 +47,13 @@ def is_saved(options: argparse.Namespace) -> bool:
 
 def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
     """`analyze`, with all of its options that the command has."""
+    return analyze(options.file, as_given(OBJECTIVE, options.objective), executor=executor, **given_options(options))
+
+
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of `analyze` that the command has, as it takes them."""
     known = [option for option in TYPED if hasattr(options, option.name)]
-    given = {option.name: as_given(option, getattr(options, option.name)) for option in known}
-    return analyze(options.file, as_given(OBJECTIVE, options.objective), executor=executor, **given)
+    return {option.name: as_given(option, getattr(options, option.name)) for option in known}
 
 
 def as_given(option: Option, value: Any) -> Any:

@@ -56,6 +56,7 @@ EXPLORE_EXAMPLES = """examples:
   pedanova explore trials.csv --objective error
   pedanova explore optuna.db --study mlp --target 0.05
   pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
+  pedanova explore optuna.db --watch
 """
 COMPARE_EXAMPLES = """examples:
   pedanova compare trials.csv --objective error --exclude seed,train_seconds
@@ -112,6 +113,7 @@ PORT = own(
     "port", 0, "of 127.0.0.1, where the page is served (default: a free one)", group="output", metavar="N", type=int
 )
 SHOW = own("open", True, "show it in the browser", group="output", flag=True)
+WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
@@ -238,7 +240,7 @@ COMMANDS = (
         "explore",
         "a live page: brush any part of the space, see what matters there",
         EXPLORE_EXAMPLES,
-        (*without(FULL, "region_box"), TITLE, PORT, SHOW, THREADS),
+        (*without(FULL, "region_box"), WATCH, TITLE, PORT, SHOW, THREADS),
         module="explore",
     ),
     Command(

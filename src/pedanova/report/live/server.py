@@ -18,6 +18,8 @@ from pedanova.report.asks import Shows
 from pedanova.report.live.asked import Asked
 from pedanova.report.live.guard import Guard, new_token
 from pedanova.report.live.session import Session
+from pedanova.report.live.sight import Watches
+from pedanova.report.live.watch import Watcher
 from pedanova.report.page.embedded import check_options
 from pedanova.report.page.question import Question
 
@@ -172,8 +174,8 @@ def application(session: Session) -> Starlette:
 class Explorer:
     """A page that is served until it is closed: ``explorer.url`` opens it, on this machine alone."""
 
-    def __init__(self, session: Session, *, port: int = 0) -> None:
-        self.session = session
+    def __init__(self, session: Session, *, port: int = 0, watcher: Watcher | None = None) -> None:
+        self.session, self.watcher = session, watcher
         self._socket = listening(port)
         self.port: int = self._socket.getsockname()[1]
         self.token = new_token()
@@ -204,6 +206,8 @@ class Explorer:
 
     def close(self) -> None:
         """No more answers; returns at once, whatever is still being counted."""
+        if self.watcher is not None:
+            self.watcher.close()
         self._server.should_exit = self._server.force_exit = True
         self._thread.join(PATIENCE)
         self._socket.close()
@@ -238,9 +242,10 @@ def explore(
     port: int = 0,
     show: bool = True,
     wait: bool = True,
+    watched: Watches | None = None,
     **options: Any,
 ) -> Explorer:
-    """Serve an analysis; its options are checked before anybody asks."""
+    """Serve an analysis; its options are checked before anybody asks. `watched`: its source, while it grows."""
     chosen = check_options(options)
     first = Question(
         target=as_region(start[0], "target"),
@@ -248,7 +253,9 @@ def explore(
         baseline=chosen.pop("baseline"),
         of=chosen.pop("of"),
     )
-    explorer = Explorer(Session(a, title=title, start=first, options=chosen), port=port)
+    session = Session(a, title=title, start=first, options=chosen, watch=watched is not None)
+    watcher = None if watched is None else Watcher(session, watched).start()
+    explorer = Explorer(session, port=port, watcher=watcher)
     if show and not explorer.open():
         warn = f"no browser could be opened; open {explorer.url} yourself"
         print(warn, file=sys.stderr)

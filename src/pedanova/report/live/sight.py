@@ -28,4 +28,6 @@ class Watches(Protocol):
     def shown(self) -> str: ...  # the source as it may be printed
     @property
     def ordered(self) -> bool: ...  # rows are in the order in which the trials began
+    @property
+    def last(self) -> Sight | None: ...  # what was seen last, less its analysis
     def look(self) -> Sight: ...

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from threading import Condition, Thread
 from typing import Any
 
-from pedanova.errors import PedanovaError
+from pedanova.errors import PedanovaError, TooFewRowsError
 from pedanova.measures.importance import Importances
 from pedanova.measures.standings import Standings
 from pedanova.report.asks import Shows
@@ -44,6 +44,7 @@ class Watcher:
     _thread: Thread | None = None
 
     def start(self) -> Watcher:
+        self.sight = self.sight or self.watched.last
         self.session.watcher = self.news
         self._thread = Thread(target=self._run, daemon=True, name="pedanova-watch")
         self._thread.start()
@@ -114,6 +115,9 @@ class Watcher:
         for rows, earlier in [*rankings, (analysis.rows, analysis)]:
             try:
                 found = self._ranking(earlier)
+            except TooFewRowsError:
+                self._wanted = "too few trials in the target"
+                continue
             except PedanovaError as error:
                 self._wanted = str(error)
                 continue
