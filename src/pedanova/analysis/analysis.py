@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pedanova.analysis.files import attachments_of, from_attachments
 from pedanova.analysis.options import QUESTION, documented
-from pedanova.analysis.rows import AnalysisRows
+from pedanova.analysis.pairs import AnalysisPairs
 from pedanova.base.notes import added, explaining, in_order
-from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.merge import check_alike
-from pedanova.counting.pair_arrays import tally_pairs
-from pedanova.counting.pairs import PairTally
 from pedanova.data.prepare import with_goal
 from pedanova.data.regions import as_parts, as_region
 from pedanova.data.rowsets import RowSet
@@ -25,11 +22,9 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS
-from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
-from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.answer import answered, spread_over
-from pedanova.measures.surrogate.estimate import Options, as_options
+from pedanova.measures.surrogate.estimate import as_options
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
@@ -42,12 +37,13 @@ if TYPE_CHECKING:
 PUBLIC = (  # what completion offers
     "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
     "explore", "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair",
-    "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "widget", "within",
+    "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "trials",
+    "widget", "within",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Analysis(AnalysisRows):
+class Analysis(AnalysisPairs):
     """Tallies of every parameter, and the questions they answer.
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
@@ -160,76 +156,6 @@ class Analysis(AnalysisRows):
         levels, tallies = self._cut_at(base, *ends)
         moments = self.moments if levels is self.levels else self._sum_moments(levels)
         return effects_of(tallies, moments, base, clip=ends[0] if ends else None, smoothing=smoothing)
-
-    def interactions(
-        self,
-        target: object = 0.1,
-        region: object = 1.0,
-        *,
-        cells: object = "auto",
-        corrected: bool = True,
-        params: Iterable[str] | None = None,
-        estimator: str = "auto",
-        seed: int = 0,
-        of: str = "space",
-    ) -> Interactions:
-        """What every two parameters explain together about being in the target, beyond the sum of both.
-
-        Parameters
-        ----------
-        target, region
-            As in `importance`. The rows must be at hand: pairs are counted when asked for.
-        cells
-            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows.
-        corrected
-            Whether what chance would explain is taken off.
-        params
-            The parameters to pair; None for all.
-        estimator, of
-            As in `importance`; p-values are those of the rows.
-        seed
-            Of the draws behind the p-values.
-        """
-        options = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            inner = self.within(region)
-            found = inner.interactions(target, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
-            return replace(found, region=str(base))
-        observed = self._observed()
-        meant = self.meant(target, region, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
-        contrasts, words, notes = self.ask(meant.target, meant.region)
-        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
-        codes, told = self._codes(wanted, base), meant.pairs_told()
-        found = find_pairs(observed, codes, contrasts, threads=self.threads, told=told, **options)
-        words = meant.words or words
-        return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
-
-    def pair(
-        self, first: str, second: str, target: object = 0.1, region: object = 1.0, *, cells: object = 8
-    ) -> PairDensity:
-        """Rows of target and region on the plane of two parameters, by coarse cells."""
-        contrasts, tally = self._count_pairs([first, second], target, region, cells)
-        return pair_density(tally, contrasts[first], contrasts[second])
-
-    def pairs(
-        self, names: Sequence[str] | None = None, target: object = 0.1, region: object = 1.0, *, cells: object = 8
-    ) -> dict[tuple[str, str], PairDensity]:
-        """`pair` of every two of these parameters (None for all), the rows counted once."""
-        contrasts, tally = self._count_pairs(names, target, region, cells)
-        return {pair: pair_density(tally, *(contrasts[name] for name in pair)) for pair in tally.pairs}
-
-    def _count_pairs(
-        self, names: Sequence[str] | None, target: object, region: object, cells: object
-    ) -> tuple[dict[str, Contrast], PairTally]:
-        self._observed()
-        meant = self.meant(target, region, Options())
-        target, region = meant.target, meant.region
-        contrasts, _, _ = self.ask(target, region)
-        chosen = {c.name: c for c in choose(contrasts, names)}
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        groups = groups_of(chosen.values(), as_cells(cells, 0))
-        return chosen, tally_pairs(self._observed(), self._codes(wanted, base), groups, threads=self.threads)
 
     @property
     def plot(self) -> Plots:
@@ -388,6 +314,7 @@ class Analysis(AnalysisRows):
         questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
         ladder: Iterable[object] | None = None,
         reduce: bool = True,
+        rows: str | None = None,
         **options: Any,
     ) -> None:
         """Write one HTML file to look at and to drag in: docs/report.md says what is in it.
@@ -404,6 +331,8 @@ class Analysis(AnalysisRows):
             The parts of the rows that the sliders offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
         reduce
             Whether a smaller search space is suggested (`reduce`), which may take some seconds.
+        rows
+            ``"binned"`` puts the cell of every row into the file, so that it can be brushed; None: no row.
         options
             Those of `importance`; `baseline` is the one that is shown first.
         """
@@ -412,7 +341,8 @@ class Analysis(AnalysisRows):
         from pedanova.report.page.html import draw_page, write_page
 
         place = check_place(path)  # before the long work
-        write_page(place, draw_page(payload_of(self, title, questions, ladder=ladder, reduce=reduce, **options)))
+        how = {"ladder": ladder, "reduce": reduce, "rows": rows, **options}
+        write_page(place, draw_page(payload_of(self, title, questions, **how)))
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:

@@ -12,14 +12,21 @@ pedanova.binned = (() => {
     return new Response(stream).arrayBuffer();
   }
 
+  let opening = null;
+
   /* Typed arrays from the file; resolves once rows can be counted. */
-  async function open(data) {
+  function open({ facts }) {
+    opening = opening || unpack(facts.binned, facts.rungs);
+    return opening;
+  }
+
+  async function unpack(data, rungs) {
     const [tied, parameters] = await Promise.all([unpacked(data.tied), Promise.all(data.parameters.map(opened))]);
     held = {
       rows: data.rows,
       group: groupsOf(new Uint8Array(tied), data.rows),
       parameters: new Map(parameters.map((one) => [one.name, one])),
-      rungs: data.rungs || [],
+      rungs: rungs || [],
     };
     return held;
   }
@@ -239,18 +246,18 @@ pedanova.binned = (() => {
 
   /* --- asked by the page ------------------------------------------------------------------------------------- */
 
-  let opening = null;
-
   /* Whether the rows in the file answer this. */
   const can = (part, question) => Boolean(pedanova.facts.binned) && part === "answer" && pedanova.selects(question);
 
-  async function ask(part, question) {
-    opening = opening || open(pedanova.facts.binned);
-    await opening;
-    const selection = {};
-    for (const [name, brush] of Object.entries(question.selection)) selection[name] = canBrush(name) ? snapped(name, brush) || brush : brush;
-    return answer({ ...question, selection });
+  async function ask(part, question, { sure = false } = {}) {
+    await open(pedanova);
+    return { ...answer(question), sure }; // there is nothing surer to come
   }
 
-  return { ask, answer, can, canBrush, counted, open, rankOf, snapped };
+  /* A brush at the edges of cells, as the state holds it: so the shown line of Python selects the same rows. */
+  function fit(name, brush) {
+    return (brush && canBrush(name) && snapped(name, brush)) || brush;
+  }
+
+  return { ask, answer, can, canBrush, counted, fit, open, rankOf, snapped };
 })();

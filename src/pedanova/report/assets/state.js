@@ -107,7 +107,7 @@ pedanova.state = (function () {
   function select(name, part, how) {
     const selection = { ...current.question.selection };
     if (part === null) delete selection[name];
-    else selection[name] = part;
+    else selection[name] = pedanova.binned ? pedanova.binned.fit(name, part) : part;
     const hidden = current.hidden.filter((other) => other !== name);
     change({ question: { ...current.question, selection }, hidden }, how);
   }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.counting.binned_rows import BinnedRows
 from pedanova.errors import Arg, QueryError
+from pedanova.report.asks import Shows
 from pedanova.report.page.question import is_number, labels_by_text
 from pedanova.report.page.shapes import Shape
 from pedanova.space.grid import Grid, grid_of
@@ -24,6 +25,16 @@ from pedanova.space.parameters import Float, Int, Parameter, Space, children_of
 
 MOST_ROWS = 1_000_000
 BRUSHED = Float | Int  # whose cells are ranges in units of the parameter
+
+
+def check_rows(rows: object) -> None:
+    if rows not in (None, "binned"):
+        raise QueryError(Arg("rows", rows), " must be None, for no row in the file, or 'binned'")
+
+
+def binned_rows(a: Shows, shapes: Mapping[str, Shape], rows: str | None) -> dict[str, Any] | None:
+    """What the page counts from, where it was let in."""
+    return None if rows is None or not shapes else binned_to_json(a.binned(), a.space, shapes)
 
 
 def binned_to_json(rows: BinnedRows, space: Space, shapes: Mapping[str, Shape]) -> dict[str, Any]:

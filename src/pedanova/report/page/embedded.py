@@ -17,11 +17,11 @@ from pedanova.measures.inference import DRAWS
 from pedanova.measures.surrogate.estimate import as_options
 from pedanova.report.asks import Shows
 from pedanova.report.page import answers
-from pedanova.report.page.facts import facts_of
+from pedanova.report.page.binned import binned_rows, check_rows
+from pedanova.report.page.facts import facts_of, shapes_of
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
-from pedanova.report.page.shapes import Shape, shape_of
 
 TITLE = "Hyperparameter importance"
 QUESTIONS = ((0.1, 1.0), (0.02, 0.1))
@@ -37,9 +37,11 @@ def payload_of(
     *,
     ladder: Iterable[object] | None = None,
     reduce: bool = True,
+    rows: str | None = None,
     **options: Any,
 ) -> Payload:
     """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
+    check_rows(rows)
     plain, wanted = check_options(options), check_questions(questions)
     modelled = plain["estimator"] != "counts" and plain["smoothing"] == "auto"
     how = {"force": plain["force"], "of": plain["of"] if modelled else "rows", "seed": plain["seed"]}
@@ -55,9 +57,10 @@ def payload_of(
         given.append(entry("space", own[0], answers.smaller_space(a, own[0], **plain)))
     if a.levels.several:
         given.append(entry("objectives", own[0], objectives(a, own[0], **plain)))
-    shapes = shapes_of(a, own, plain)
     notes = gathered([*a.notes, *steps.notes])
-    return {"facts": facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes), "answers": given}
+    shapes = shapes_of(a, steps)
+    facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
+    return {"facts": facts | {"binned": binned_rows(a, shapes, rows)}, "answers": given}
 
 
 def entry(part: str, question: Question, answer: dict[str, Any], **extra: Any) -> dict[str, Any]:
@@ -105,18 +108,6 @@ def all_questions(steps: Ladder, own: Sequence[Question], of: str) -> list[Quest
     pairs = [(parts[i], parts[j]) for i, j in combinations(range(len(parts)), 2)]
     pairs += [(one.target, one.region) for one in own if (one.target, one.region) not in pairs]
     return [Question(target=t, region=r, baseline=base, of=of) for t, r in pairs for base in BASELINES]  # type: ignore[arg-type]
-
-
-def shapes_of(a: Shows, own: Sequence[Question], options: dict[str, Any]) -> dict[str, Shape]:
-    """How each parameter is drawn, from the first question that has an answer."""
-    how = answers.some(options, "estimator", "seed")
-    for one in own:
-        try:
-            densities = a.all_densities(one.target, one.region, of=one.of, **how)
-        except QueryError:
-            continue
-        return {name: shape_of(density) for name, density in densities.items()}
-    return {}
 
 
 def pairs_of(a: Shows, one: Question, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
