@@ -6,6 +6,7 @@
      scale,             instead of axis: any scale of scales.js; values are then free
      top, height,       where across the axis the brush lies, in pixels
      vertical,          true where the axis runs from bottom to top
+     grip,              pixels to catch an edge by (12; 44 for a thumb)
      name,              what a screen reader calls it
      onChange(range),   while it moves; range is [low, high] or null for all
      onEnd(range),      once it stands
@@ -15,7 +16,6 @@
 pedanova.brush = (function () {
   const { svg: draw, set } = pedanova;
   const CLICK = 4; // pixels below which a drag is a click
-  const GRIP = 12; // pixels to catch an edge by
   const BIG = 8; // small steps of Page Up
 
   /* Values of a parameter along a line of pixels, as they can be brushed. */
@@ -62,7 +62,7 @@ pedanova.brush = (function () {
   const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
   function range(options) {
-    const { svg, top = 0, height, vertical = false, name = "", onChange = () => {}, onEnd = () => {}, onClick = () => {} } = options;
+    const { svg, top = 0, height, vertical = false, grip = 12, name = "", onChange = () => {}, onEnd = () => {}, onClick = () => {} } = options;
     const line = options.axis || free(options.scale);
     const [begin, end] = [Math.min(line.scale.start, line.scale.stop), Math.max(line.scale.start, line.scale.stop)];
     const box = (from, to) => (vertical ? { x: top, y: from, width: height, height: to - from } : { x: from, y: top, width: to - from, height });
@@ -76,7 +76,7 @@ pedanova.brush = (function () {
     function edge(which) {
       const word = which === 0 ? "lower" : "upper";
       const handle = draw("g", { class: "edge", role: "slider", tabindex: 0, "aria-label": `${name}: ${word} end of the selection`, "aria-orientation": vertical ? "vertical" : "horizontal" },
-        draw("rect", { class: "edge-catch" }), draw("rect", { class: "edge-grip", rx: 2 }));
+        draw("rect", { class: "edge-catch" }), draw("rect", { class: "edge-grip", rx: 2 }), ...(grip < 24 ? [] : [draw("circle", { class: "edge-thumb", r: 9 })]));
       handle.addEventListener("keydown", (event) => keys(event, which));
       handle.addEventListener("pointerdown", (event) => press(event, which));
       return handle;
@@ -93,10 +93,11 @@ pedanova.brush = (function () {
       set(band, { ...box(from, Math.max(to, from + 1)), class: found ? "brush-band on" : "brush-band" });
       edges.forEach((handle, which) => {
         const x = clamp(ends[which], begin, end), value = which === 0 ? low : high;
-        const [ground, grip] = handle.children;
+        const [ground, rod, thumb] = handle.children;
         set(handle, { "aria-valuemin": line.least, "aria-valuemax": line.most, "aria-valuenow": value, "aria-valuetext": line.text(value), class: found ? "edge on" : "edge" });
-        set(ground, box(x - GRIP / 2, x + GRIP / 2));
-        set(grip, box(x - 1.5, x + 1.5));
+        set(ground, box(x - grip / 2, x + grip / 2));
+        set(rod, box(x - 1.5, x + 1.5));
+        if (thumb) set(thumb, vertical ? { cx: top + height / 2, cy: x } : { cx: x, cy: top + height / 2 });
       });
     }
 

@@ -2,7 +2,7 @@
 "use strict";
 pedanova.densities = (function () {
   const { make, svg: draw, set, byId, percent } = pedanova;
-  const FIRST = 9; // cards before "show all"
+  const FIRST = 9, MOST = 12; // cards before "show all", and up to how many all are shown
   const HEIGHT = 132, TOP = 8, BOTTOM = 108, SIDE = 8;
   let grid = null, more = null, all = false, order = [];
   const cards = new Map();
@@ -11,8 +11,9 @@ pedanova.densities = (function () {
     const title = make("h2", "", "Where good values lie");
     title.id = "densities-title";
     const how = pedanova.source.canBrush() ? "drag to brush · click to enlarge" : "click to enlarge";
-    const key = make("p", "key", swatch("target"), "target ", swatch("base"), "compared with ", swatch("chance"), "by chance alone ", make("span", "how", how));
-    byId("densities").append(make("div", "card-head", title, key));
+    const legend = key();
+    legend.append(make("span", "how", how));
+    byId("densities").append(make("div", "card-head", title, legend));
     grid = make("div", "grid");
     more = make("button", "quiet more");
     more.type = "button";
@@ -22,7 +23,11 @@ pedanova.densities = (function () {
     pedanova.hover.subscribe(mark);
   }
 
-  const swatch = (kind) => make("i", `swatch ${kind}`);
+  /* What the lines are. */
+  function key() {
+    const mark = (kind) => make("i", `key-mark ${kind}`);
+    return make("p", "key", mark("target"), "target", mark("base"), make("span", "against", "region"), mark("chance"), "by chance alone");
+  }
 
   /* The order of the first answer stays, so that nothing runs away from the pointer. */
   function ordered(answer) {
@@ -32,9 +37,10 @@ pedanova.densities = (function () {
   }
 
   function show(state, answer) {
-    const names = ordered(answer), limit = all ? names.length : FIRST;
+    document.querySelectorAll(".key .against").forEach((one) => { one.textContent = state.question.baseline === "uniform" ? "uniform draw" : "region"; });
+    const names = ordered(answer), limit = all || names.length <= MOST ? names.length : FIRST;
     const shown = names.filter((name, i) => i < limit || name in state.question.selection || name === state.chosen);
-    more.hidden = names.length <= FIRST;
+    more.hidden = names.length <= MOST;
     more.textContent = all ? "Show fewer" : `Show all ${names.length}`;
     const few = pedanova.page.isFew(answer);
     byId("densities").classList.toggle("few", few);
@@ -221,5 +227,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, show, small, reveal, bars };
+  return { mount, show, small, reveal, bars, key };
 })();

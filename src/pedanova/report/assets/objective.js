@@ -110,20 +110,20 @@ pedanova.objective = (function () {
     }
     parts.push(draw("line", { class: "axis", x1: scale.start, x2: scale.stop, y1: BOTTOM, y2: BOTTOM }));
     for (const tick of scale.ticks(Math.max(2, Math.floor(width / 90)))) {
-      const text = draw("text", { class: "tick", x: scale.x(tick), y: HEIGHT - 4, "text-anchor": "middle" });
+      const text = draw("text", { class: "tick", x: scale.x(tick), y: HEIGHT - 4, "text-anchor": scale.x(tick) < 20 ? "start" : scale.x(tick) > width - 20 ? "end" : "middle" });
       text.textContent = spread ? short(tick) : percent(tick);
       parts.push(text);
     }
     ground.replaceChildren(...parts);
   }
 
-  /* Rows by even steps of the strip. */
+  /* Rows by even steps of the strip; heights are roots, so that a few good rows are seen beside many poor ones. */
   function curve(scale, objective) {
     const steps = Math.min(120, Math.round((scale.stop - scale.start) / 6));
     const at = (i) => scale.start + ((scale.stop - scale.start) * i) / steps;
     const held = Array.from({ length: steps + 1 }, (_, i) => spread.part(scale.value(at(i))));
     const raw = Array.from({ length: steps }, (_, i) => Math.abs(held[i + 1] - held[i]));
-    const mass = raw.map((m, i) => (2 * m + (raw[i - 1] ?? m) + (raw[i + 1] ?? m)) / 4);
+    const mass = raw.map((m, i) => Math.sqrt((2 * m + (raw[i - 1] ?? m) + (raw[i + 1] ?? m)) / 4));
     const most = Math.max(...mass, 1e-9);
     return mass.map((m, i) => [at(i), at(i + 1), BOTTOM - Math.max(1, (m / most) * (BOTTOM - TOP))]);
   }

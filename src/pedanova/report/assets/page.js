@@ -100,7 +100,7 @@ pedanova.page = (function () {
     const question = pedanova.asked();
     try {
       const found = await pedanova.source.ask("answer", question, { sure });
-      answer = found;
+      answer = { ...found, asked: pedanova.source.keyOf("answer", question) };
       show();
       return true;
     } catch (error) {
@@ -129,8 +129,9 @@ pedanova.page = (function () {
   const show = eachFrame(() => {
     if (!answer) return;
     const state = pedanova.state.get();
-    const fresh = pedanova.source.keyOf("answer", answer.question || {}) === pedanova.source.keyOf("answer", pedanova.asked(state));
-    const given = Object.freeze({ ...answer, pending: !fresh || (!answer.sure && !answer.refused), ghost: ghost && !ghost.refused ? ghost : null });
+    const fresh = answer.asked === pedanova.source.keyOf("answer", pedanova.asked(state));
+    const unsure = pedanova.source.isLive() && !answer.sure && !answer.refused;
+    const given = Object.freeze({ ...answer, pending: !fresh || unsure, ghost: ghost && !ghost.refused ? ghost : null });
     document.body.classList.toggle("pending", given.pending);
     headline(given);
     cards().forEach((part) => part.show(state, given));
@@ -144,9 +145,15 @@ pedanova.page = (function () {
 
   function headline(given) {
     const line = byId("headline");
-    const words = given.refused || given.headline || given.summary || "";
+    const words = given.refused ? pedanova.page.refusal(given) : given.headline || given.summary || "";
     if (line.textContent !== words) line.textContent = words;
     line.classList.toggle("refused", Boolean(given.refused));
+  }
+
+  /* Why there is no answer, without advice for those who type. */
+  function refusal(given) {
+    const words = given.refused.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, "");
+    return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
   }
 
   const isFew = (given) => Boolean(given.refused) || given.rows.target < FEW;
@@ -200,7 +207,7 @@ pedanova.page = (function () {
     if (open.able === true) open.show(state, given);
   }
 
-  return { start, isFew, FEW, answer: () => answer, show };
+  return { start, isFew, refusal, FEW, answer: () => answer, show };
 })();
 
 pedanova.page.start();

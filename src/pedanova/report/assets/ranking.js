@@ -66,7 +66,6 @@ pedanova.ranking = (function () {
     const by = answer.by === "counts" ? "From counts." : "From a model of the rows.";
     const words = answer.sample ? `${by} A first answer from ${pedanova.count(answer.sample)} rows.` : by;
     note.textContent = answer.pending ? `${words} Intervals are on their way.` : words;
-    note.classList.remove("refused");
   }
 
   /* Without tearing down what has the focus. */
@@ -78,8 +77,7 @@ pedanova.ranking = (function () {
   function refused(answer) {
     replace([]);
     axis.replaceChildren();
-    note.textContent = answer.refused;
-    note.classList.add("refused");
+    note.textContent = "";
   }
 
   const nice = (most) => [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1].find((one) => one >= most * 0.999) || Math.ceil(most);

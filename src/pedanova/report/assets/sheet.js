@@ -17,6 +17,7 @@ pedanova.sheet = (function () {
     const dialog = byId("sheet");
     if (!dialog.open) dialog.showModal();
     if (last) paint(...last);
+    dialog.querySelector(".close").focus({ preventScroll: true });
   }
 
   function show(state, answer) {
@@ -34,7 +35,7 @@ pedanova.sheet = (function () {
     root.append(built.layer, built.front);
     const whole = parameter.name === pedanova.nameOf(parameter.name) ? parameter.words : `${parameter.name} · ${parameter.words}`;
     built.plot = make("div", "sheet-plot", root);
-    byId("sheet").replaceChildren(make("div", "sheet-head", title, close), make("p", "note", whole), built.said, built.plot, built.good, built.ends, built.table);
+    byId("sheet").replaceChildren(make("div", "sheet-head", title, close), make("p", "note", whole), built.said, pedanova.densities.key(), built.plot, built.good, built.ends, built.table);
     return built;
   }
 
@@ -54,7 +55,7 @@ pedanova.sheet = (function () {
     const row = (answer.importances || []).find((one) => one.parameter === name);
     byId("sheet").classList.toggle("noise", Boolean(row) && row.significant === false);
     parts.layer.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, top: TOP, bottom }), pedanova.plot.axis({ parameter, scale, bottom, large: true }));
-    parts.said.textContent = answer.refused || tell(row);
+    parts.said.textContent = answer.refused ? pedanova.page.refusal(answer) : tell(row);
     const good = density && density.good && density.good[baseline];
     const words = typeof good === "string" ? good : (good || {}).words || "";
     parts.good.textContent = words ? `More often in the target: ${words}.` : "No values stand out.";
@@ -80,7 +81,7 @@ pedanova.sheet = (function () {
       parts.bars = pedanova.densities.bars(parts.front, parameter, scale, { top: 0, height: bottom + BELOW });
     } else {
       parts.brush = pedanova.brush.range({
-        svg: parts.front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top: TOP, height: bottom - TOP, grip: 44, name: parameter.name,
+        svg: parts.front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top: TOP, height: bottom - TOP, grip: window.matchMedia("(pointer: coarse)").matches ? 44 : 20, name: parameter.name,
         onChange: (range) => pedanova.state.select(parameter.name, range && { range }, { live: true }),
         onEnd: (range) => pedanova.state.select(parameter.name, range && { range }),
       });
