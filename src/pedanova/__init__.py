@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pedanova.cli.versions import show_versions
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
+    from pedanova.data.lasso import Lasso, lasso
     from pedanova.data.regions import Region, at_least, at_most, between, equals
+    from pedanova.data.trials import Trials
     from pedanova.errors import PedanovaError
     from pedanova.measures.compare import Comparison, Measures
     from pedanova.measures.densities import Densities
@@ -40,7 +42,9 @@ CONTENTS = {
     "cli.versions": ["show_versions"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
+    "data.lasso": ["Lasso", "lasso"],
     "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
+    "data.trials": ["Trials"],
     "errors": ["PedanovaError"],
     "measures.compare": ["Comparison", "Measures"],
     "measures.densities": ["Densities"],
@@ -74,6 +78,7 @@ __all__ = [
     "Int",
     "Interaction",
     "Interactions",
+    "Lasso",
     "Levels",
     "Marginal",
     "Measures",
@@ -86,6 +91,7 @@ __all__ = [
     "Space",
     "Switch",
     "Tally",
+    "Trials",
     "Verdict",
     "__version__",
     "analyze",
@@ -96,6 +102,7 @@ __all__ = [
     "equals",
     "forest_effects",
     "guess_space",
+    "lasso",
     "load",
     "show_versions",
     "space_from",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pedanova.measures.forest.results import AxisEffects, ForestEffects
     from pedanova.reduction.result import ReducedSpace
     from pedanova.report.figures.plots import Plots
+    from pedanova.report.live.notebook import LiveWidget
     from pedanova.report.live.server import Explorer
     from pedanova.report.page.widget import Widget
 
@@ -164,11 +165,14 @@ class Analysis(AnalysisPairs):
 
         return Plots(self)
 
-    def widget(self, *, height: int = 900, **options: Any) -> Widget:
-        """The page of `report`, alive inside a notebook; options are those of `report`."""
-        from pedanova.report.page.widget import widget_of
+    def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:
+        """The explorer in a notebook; its ``selection`` can be read and set: docs/explore.md.
 
-        return widget_of(self, height=height, **options)
+        Options are those of `report`. With anywidget installed the page is `live`, else it is that of `report`.
+        """
+        from pedanova.report.live.cell import cell_of
+
+        return cell_of(self, height=height, live=live, **options)
 
     def explore(
         self,

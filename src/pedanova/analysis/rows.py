@@ -53,7 +53,6 @@ from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space
 from pedanova.space.words import in_words
 
-
 KEPT = 6  # selections, and cuts of the objective, whose counts are kept
 
 

@@ -34,9 +34,9 @@ def asked_of(a: Shows, question: Question) -> tuple[Shows, Region, Region]:
 
     Where rows are selected and good rows are those of all, a part of all rows is the objective where it ends.
     """
-    if not question.selection:
+    if not question.selects:
         return a, question.target, question.region
-    inner = a.within(question.box())
+    inner = a.within(*question.rows())
     if question.good == "selection" or a.levels.several:
         return inner, question.target, question.region
     return inner, by_value(a, question.target, question.of), by_value(a, question.region, question.of)
