@@ -319,6 +319,7 @@ class Analysis(AnalysisPairs):
         ladder: Iterable[object] | None = None,
         reduce: bool = True,
         rows: str | None = None,
+        within: object = None,
         **options: Any,
     ) -> None:
         """Write one HTML file to look at and to drag in: docs/report.md says what is in it.
@@ -337,6 +338,8 @@ class Analysis(AnalysisPairs):
             Whether a smaller search space is suggested (`reduce`), which may take some seconds.
         rows
             ``"binned"`` puts the cell of every row into the file, so that it can be brushed; None: no row.
+        within
+            A page about some of the rows only, as `within` takes them: a box, a condition, a mask, a lasso.
         options
             Those of `importance`; `baseline` is the one that is shown first.
         """
@@ -345,7 +348,7 @@ class Analysis(AnalysisPairs):
         from pedanova.report.page.html import draw_page, write_page
 
         place = check_place(path)  # before the long work
-        how = {"ladder": ladder, "reduce": reduce, "rows": rows, **options}
+        how = {"ladder": ladder, "reduce": reduce, "rows": rows, "within": within, **options}
         write_page(place, draw_page(payload_of(self, title, questions, **how)))
 
 

@@ -5,7 +5,8 @@ Each is the JSON of `answers.py` under the question it answers, so the page need
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +14,7 @@ from pedanova.base.notes import gathered
 from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError
+from pedanova.measures.importance import Baseline
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.surrogate.estimate import as_options
 from pedanova.report.asks import Shows
@@ -21,11 +23,12 @@ from pedanova.report.page.binned import binned_rows, check_rows
 from pedanova.report.page.facts import facts_of, shapes_of
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.objectives import objectives
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import Picks, Question, Span, labels_by_text, parse_part
+from pedanova.space.parameters import Space
 
 TITLE = "Hyperparameter importance"
 QUESTIONS = ((0.1, 1.0), (0.02, 0.1))
-BASELINES = ("region", "uniform")
+BASELINES: tuple[Baseline, ...] = ("region", "uniform")
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
 Payload = dict[str, Any]  # {"facts": ..., "answers": [{"part", "question", "extra", "answer"}, ...]}
 
@@ -38,20 +41,24 @@ def payload_of(
     ladder: Iterable[object] | None = None,
     reduce: bool = True,
     rows: str | None = None,
+    within: object = None,
     **options: Any,
 ) -> Payload:
     """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
     check_rows(rows)
+    a = a if within is None else a.within(within)
     plain, wanted = check_options(options), check_questions(questions)
     modelled = plain["estimator"] != "counts" and plain["smoothing"] == "auto"
     how = {"force": plain["force"], "of": plain["of"] if modelled else "rows", "seed": plain["seed"]}
     steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=RUNGS, **how)
     baseline, of = plain.pop("baseline"), plain.pop("of")
-    own = [as_question(steps, *one, baseline=baseline, of=of) for one in questions]
+    own = [as_question(a, steps, *one, baseline=baseline, of=of) for one in questions]
     asked = all_questions(steps, own, of)
     each = watched(asked, "questions of the page", len(asked), verb="answering")
-    given = [entry("answer", one, answers.answer(a, one, **plain)) for one in each]
-    for one in own:
+    answered = [answers.answer(a, one, **plain) for one in each]
+    own[0] = opening(own[0], asked, answered)
+    given = [entry("answer", one, found) for one, found in zip(asked, answered, strict=True)]
+    for one in distinct(own):
         given.extend(pairs_of(a, one, plain))
     if reduce:
         given.append(entry("space", own[0], answers.smaller_space(a, own[0], **plain)))
@@ -61,6 +68,15 @@ def payload_of(
     shapes = shapes_of(a, steps)
     facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
     return {"facts": facts | {"binned": binned_rows(a, shapes, rows)}, "answers": given}
+
+
+def opening(first: Question, asked: Sequence[Question], answered: Sequence[dict[str, Any]]) -> Question:
+    """The question that is shown first: where it has too few rows, the strictest target that has enough."""
+    good = [one for one, found in zip(asked, answered, strict=True) if found["refused"] is None]
+    if first in good:
+        return first
+    alike = [one for one in good if (one.region, one.baseline) == (first.region, first.baseline)]
+    return alike[0] if alike else first
 
 
 def entry(part: str, question: Question, answer: dict[str, Any], **extra: Any) -> dict[str, Any]:
@@ -91,23 +107,49 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
     return wanted
 
 
-def as_question(steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> Question:
-    """On the steps where it is one of them."""
+def as_question(a: Shows, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> Question:
+    """On the steps where it is one of them; a box is a selection."""
+    selection = {}
+    if isinstance(region, Mapping):
+        selection, region = as_selection(region, a.space), 1
     bands = [as_band(steps, target, "target"), as_band(steps, region, "region")]
-    return Question(target=bands[0], region=bands[1], baseline=baseline, of=of)
+    return Question(target=bands[0], region=bands[1], selection=selection, baseline=baseline, of=of)
 
 
 def as_band(steps: Ladder, rows: object, name: str) -> Region:
     part = part_of(rows)
+    if part is None and not isinstance(rows, Region):
+        raise QueryError(f"questions: a {name} on a page is a part or values of the objective; choose rows by within=")
     return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)
+
+
+def as_selection(box: Mapping[Any, Any], space: Space) -> dict[str, Span | Picks]:
+    """``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}`` as the page's selection."""
+    return {name: parse_part(name, as_part_of(name, bounds, space), space) for name, bounds in box.items()}
+
+
+def as_part_of(name: str, bounds: Any, space: Space) -> dict[str, Any]:
+    if isinstance(bounds, tuple):
+        return {"range": list(bounds)}
+    texts = {label: text for text, label in labels_by_text(space[name]).items()} if name in space else {}
+    picked = [bounds] if isinstance(bounds, str) or not isinstance(bounds, Iterable) else list(bounds)
+    return {"labels": sorted(texts.get(label, str(label)) for label in picked)}
 
 
 def all_questions(steps: Ladder, own: Sequence[Question], of: str) -> list[Question]:
     """Every two rungs, then what they cannot ask, against both baselines."""
     parts = [as_region(rung.part, "target") for rung in steps.rungs]
-    pairs = [(parts[i], parts[j]) for i, j in combinations(range(len(parts)), 2)]
-    pairs += [(one.target, one.region) for one in own if (one.target, one.region) not in pairs]
-    return [Question(target=t, region=r, baseline=base, of=of) for t, r in pairs for base in BASELINES]  # type: ignore[arg-type]
+    plain = [Question(target=parts[i], region=parts[j], of=of) for i, j in combinations(range(len(parts)), 2)]
+    every = [*plain, *(replace(one, baseline="region") for one in own)]
+    return distinct(replace(one, baseline=base) for one in every for base in BASELINES)
+
+
+def distinct(questions: Iterable[Question]) -> list[Question]:
+    found: list[Question] = []
+    for one in questions:
+        if one not in found:
+            found.append(one)
+    return found
 
 
 def pairs_of(a: Shows, one: Question, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -117,7 +159,8 @@ def pairs_of(a: Shows, one: Question, options: dict[str, Any]) -> Iterator[dict[
         return
     yield entry("pairs", one, answers.pairs(a, one, names, **options))
     try:
-        planes = a.pairs(names, one.target, one.region, cells=answers.PLANE)
+        inner, target, region = answers.asked_of(a, one)
+        planes = inner.pairs(names, target, region, cells=answers.PLANE)
     except PedanovaError:
         return
     for found in planes.values():
