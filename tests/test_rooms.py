@@ -38,6 +38,8 @@ OPTIONAL = {  # library → the only modules that may import it
     "tensorboard": {"sources.logs.events"},
     "google": {"sources.logs.events"},  # its messages
     "aimrocks": {"sources.logs.aim"},
+    "anywidget": {"report.live.notebook"},
+    "traitlets": {"report.live.notebook"},
     "starlette": {"report.live.server"},
     "uvicorn": {"report.live.server"},
 }

@@ -70,20 +70,25 @@ pedanova.source = (function () {
     };
   }
 
-  /* Messages to the notebook around the page, and back. */
+  /* Messages to the notebook around the page, and back; notebook.mjs stands on the other side. */
   function message() {
     const waiting = new Map();
     let number = 0;
     window.addEventListener("message", (event) => {
       const data = event.data;
-      if (event.source !== window.parent || !data || typeof data !== "object" || !waiting.has(data.pedanova)) return;
-      waiting.get(data.pedanova)(data.answer);
+      if (event.source !== window.parent || !data || typeof data !== "object") return;
+      if (data.pedanova === "move") pedanova.state.ask(data.question);
+      const settle = waiting.get(data.pedanova);
       waiting.delete(data.pedanova);
+      if (settle) settle(data.answer);
     });
-    return (part, question, extra) => new Promise((resolve) => {
+    pedanova.state.subscribe((state, { live }) => {
+      if (!live) window.parent.postMessage({ pedanova: "moved", question: state.question }, "*");
+    });
+    return (part, question, extra, { slot }) => new Promise((resolve, reject) => {
       number += 1;
-      waiting.set(number, resolve);
-      window.parent.postMessage({ pedanova: number, part, question, ...extra }, "*");
+      waiting.set(number, (answer) => (answer.stale ? reject(pedanova.STALE) : resolve(answer)));
+      window.parent.postMessage({ pedanova: number, part, question, client: slot.slice(0, 64), ...extra }, "*");
     });
   }
 
