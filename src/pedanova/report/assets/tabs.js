@@ -116,7 +116,43 @@ pedanova.pane = (function () {
     element.classList.toggle("warned", kind === "warned");
   }
 
+  /* Rows of an answer in columns, each as {row, trial, in, values: {name: value}}. */
+  function rowsOf(found) {
+    const columns = found.columns || {}, names = [...(found.objectives || []), ...(found.parameters || [])];
+    return (columns.row || []).map((row, i) => ({
+      row, trial: columns.trial ? columns.trial[i] : null, in: columns.in ? columns.in[i] : null,
+      values: Object.fromEntries(names.map((name) => [name, columns[name][i]])),
+    }));
+  }
+
+  /* A value of a row, short or (all = true) to the last digit. */
+  function cellWords(value, all = false) {
+    if (value === null || value === undefined) return all ? "" : "–";
+    return typeof value === "number" && !all ? pedanova.short(value) : String(value);
+  }
+
+  /* An axis for single rows: {parameter, labels | null, scale, at(value) → pixels, or null where there is no value}. */
+  function axisOf(name, values, range) {
+    const parameter = pedanova.byName.get(name), shape = (parameter && parameter.shape) || {};
+    const given = values.filter((value) => value !== null && value !== undefined);
+    const named = parameter && parameter.brush === "labels" ? parameter.labels : given.some((value) => typeof value !== "number") ? [...new Set(given.map(String))].sort() : null;
+    if (named) {
+      const scale = pedanova.scales.band(named, range), place = new Map(named.map((label, i) => [label, i]));
+      return { name, parameter, labels: named, scale, at: (value) => (place.has(String(value)) ? scale.middle(place.get(String(value))) : null) };
+    }
+    const scale = numberScale(parameter, shape, given.filter(Number.isFinite), range);
+    const within = (value) => Math.min(scale.high, Math.max(scale.low, value));
+    return { name, parameter, labels: null, scale, at: (value) => (typeof value === "number" && Number.isFinite(value) ? scale.x(within(value)) : null) };
+  }
+
+  function numberScale(parameter, shape, numbers, range) {
+    const ends = shape.edges || shape.values || (numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 1]);
+    const [low, high] = [Math.min(ends[0], ends[ends.length - 1]), Math.max(ends[0], ends[ends.length - 1])];
+    const log = parameter ? Boolean(parameter.log ?? shape.log) : pedanova.facts.objective.log;
+    return pedanova.scales[log && low > 0 ? "log" : "linear"](low < high ? [low, high] : [low - 0.5, high + 0.5], range);
+  }
+
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { asker, bandWords, brushWords, clear, partWords, piece, questionWords, roving, said, selectionWords, table, width };
+  return { asker, axisOf, bandWords, brushWords, clear, partWords, piece, questionWords, roving, rowsOf, cellWords, said, selectionWords, table, width };
 })();
