@@ -15,7 +15,7 @@ pedanova.densities = (function () {
     legend.append(make("span", "how", how));
     byId("densities").append(make("div", "card-head", title, legend));
     grid = make("div", "grid");
-    more = make("button", "quiet more");
+    more = make("button", "quiet show-all");
     more.type = "button";
     more.addEventListener("click", () => { all = !all; pedanova.page.show(); });
     byId("densities").append(grid, more);

@@ -125,8 +125,8 @@ pedanova.page = (function () {
     }
   }
 
-  /* Everything, from state and answer; at most once a frame. */
-  const show = eachFrame(() => {
+  /* Everything, from state and answer. */
+  function showNow() {
     if (!answer) return;
     const state = pedanova.state.get();
     const fresh = answer.asked === pedanova.source.keyOf("answer", pedanova.asked(state));
@@ -141,7 +141,8 @@ pedanova.page = (function () {
     }
     showTab(state, given);
     pedanova.emit("shown", given);
-  });
+  }
+  const show = eachFrame(showNow); // at most once a frame
 
   function headline(given) {
     const line = byId("headline");
@@ -172,7 +173,7 @@ pedanova.page = (function () {
       pedanova.set(tab.handle, { type: "button", role: "tab", id: `tab-${tab.key}`, "aria-controls": `panel-${tab.key}` });
       tab.handle.addEventListener("click", () => pedanova.state.change({ tab: tab.key }));
       tab.handle.addEventListener("keydown", (event) => move(event, tab));
-      tab.panel = make("div", "panel");
+      tab.panel = make("div", "panel", make("h2", "print-title", tab.title));
       pedanova.set(tab.panel, { role: "tabpanel", id: `panel-${tab.key}`, "aria-labelledby": `tab-${tab.key}`, tabindex: 0 });
       tab.panel.hidden = true;
       bar.append(tab.handle);
@@ -207,7 +208,7 @@ pedanova.page = (function () {
     if (open.able === true) open.show(state, given);
   }
 
-  return { start, isFew, refusal, FEW, answer: () => answer, show };
+  return { start, isFew, refusal, FEW, answer: () => answer, show, showNow };
 })();
 
 pedanova.page.start();

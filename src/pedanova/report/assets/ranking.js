@@ -59,7 +59,7 @@ pedanova.ranking = (function () {
     const items = kinds.shown.map((one) => item(one, most, state, answer));
     for (const [key, words] of [["noise", (n) => `~ ${n} not above chance`], ["still", (n) => `– ${n} never varied`]]) {
       if (!kinds[key].length) continue;
-      items.push(fold(key, words(kinds[key].length)));
+      items.push(fold(key, words(kinds[key].length), kinds[key].map(({ row }) => pedanova.nameOf(row.parameter))));
       if (open[key]) items.push(...kinds[key].map((one) => item(one, most, state, answer)));
     }
     replace(items);
@@ -91,7 +91,7 @@ pedanova.ranking = (function () {
     axis.replaceChildren(make("div", "rank-marks", ...marks));
   }
 
-  function fold(key, words) {
+  function fold(key, words, names) {
     if (!rows.has(`fold ${key}`)) {
       const handle = make("button", "fold");
       handle.type = "button";
@@ -99,7 +99,8 @@ pedanova.ranking = (function () {
       rows.set(`fold ${key}`, make("li", "folded", handle));
     }
     const line = rows.get(`fold ${key}`), handle = line.firstChild;
-    handle.textContent = `${words} ${open[key] ? "▾" : "▸"}`;
+    handle.replaceChildren(`${words} ${open[key] ? "▾" : "▸"}`, make("span", "printed", ` ${names.join(", ")}`));
+    pedanova.tip(handle, names.join(", "));
     handle.setAttribute("aria-expanded", String(open[key]));
     return line;
   }

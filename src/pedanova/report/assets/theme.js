@@ -13,8 +13,15 @@ pedanova.theme = (function () {
   }
 
   dark.addEventListener("change", () => apply());
-  window.addEventListener("beforeprint", () => apply("light")); // on paper
-  window.addEventListener("afterprint", () => apply());
+  /* On paper: light, and as wide as a page while it is drawn for it. */
+  function print(on) {
+    document.body.classList.toggle("printing", on);
+    apply(on ? "light" : name());
+    pedanova.page.showNow();
+  }
+
+  window.addEventListener("beforeprint", () => print(true));
+  window.addEventListener("afterprint", () => print(false));
   apply();
   return {
     apply, name,
