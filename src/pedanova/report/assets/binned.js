@@ -207,41 +207,54 @@ pedanova.binned = (() => {
     const rows = [...found.by].map(([name, [target, region]]) =>
       pedanova.measure.measure(name, held.parameters.get(name), target, region, question.baseline));
     return {
-      question, refused: null, sure: false, binned: true, by: "counts", rows: found.sizes,
+      question, refused: null, sure: false, binned: true, by: "counts", rows: found.sizes, headline: headline(rows),
       importances: pedanova.measure.ranked(rows).map(bare), trials: null, notes: [SAID],
-      densities: Object.fromEntries(rows.map((row) => [row.parameter, density(row, ...found.by.get(row.parameter))])),
+      densities: Object.fromEntries(rows.map((row) => [row.parameter, density(row, ...found.by.get(row.parameter), question.baseline)])),
     };
+  }
+
+  /* At most 90 letters: what explains most here, and how that was found. */
+  function headline(rows) {
+    const first = pedanova.measure.ranked(rows)[0], words = `${pedanova.percent(first.share)} of what decides here, by counts`;
+    return first.share > 0 ? `${pedanova.nameOf(first.parameter)} explains ${words}` : "Nothing explains what decides here, by counts";
   }
 
   const UNSURE = { low: null, high: null, p_value: null, p_adjusted: null, significant: null };
   const bare = ({ drawn, ...row }) => ({ ...row, ...UNSURE });
 
-  /* Parts of the rows by bar or step, smoothed as the measure smooths. */
-  function density(row, target, region) {
-    const one = held.parameters.get(row.parameter), points = () => new Float64Array(one.points);
-    const drawn = { target: points(), region: points(), uniform: points() };
-    const sums = [target, region].map((counts) => pedanova.measure.sum(counts.subarray(0, one.cells)));
-    one.blocks.forEach((block, place) => {
-      const parts = curves(one, block, row.drawn[place], [target, region], row);
-      Object.keys(drawn).forEach((key, which) => parts[which].forEach((mass, i) => {
-        drawn[key][one.groups[block[0] + i]] += mass * (which < 2 ? row[which ? "n_region" : "n_target"] / Math.max(1, sums[which]) : 1);
-      }));
-    });
-    const lists = Object.fromEntries(Object.entries(drawn).map(([key, masses]) => [key, Array.from(masses)]));
+  /* Parts of the rows by bar or step, smoothed as the measure smooths, and what chance alone would do. */
+  function density(row, target, region, baseline) {
+    const one = held.parameters.get(row.parameter), { sum } = pedanova.measure;
+    const [wanted, known] = [target, region].map((counts) => counts.subarray(0, one.cells)), sums = [sum(wanted), sum(known)];
+    const widths = one.blocks.map((block) => widthOf(wanted, known, block));
+    const partsOf = (counts, total) => Float64Array.from(counts, (many) => many / Math.max(1, total));
+    const raw = [partsOf(wanted, sums[0]), partsOf(known, sums[1])];
+    const [drawnTarget, drawnRegion] = raw.map((parts, which) => gathered(one, parts, widths, row, which, sums));
+    const uniform = one.apart ? new Array(one.points).fill(1 / one.points) : gathered(one, one.prior, widths, null, 2, sums);
+    const ofRegion = baseline === "region";
+    const band = pedanova.measure.chanceBand(one, ofRegion ? drawnRegion : uniform, ofRegion ? raw[1] : one.prior, widths, ...sums, ofRegion);
     const missing = [1 - sums[0] / row.n_target, 1 - sums[1] / row.n_region];
-    return { ...lists, low: null, high: null, good: { region: NOTHING, uniform: NOTHING }, missing };
+    return { target: drawnTarget, region: drawnRegion, uniform, ...band, good: [], words: "", missing };
   }
 
-  const NOTHING = { at: [], words: "" };
+  /* The kernel of the measure; where the target has no two rows, that of the region, to be seen at all. */
+  function widthOf(wanted, known, [start, stop, smoothable]) {
+    const few = pedanova.measure.sum(wanted.subarray(start, stop)) < 2;
+    return pedanova.measure.widthOf((few ? known : wanted).subarray(start, stop), smoothable);
+  }
 
-  /* Target, region and a uniform draw over the cells of one regime; of a target without two rows, in the region's kernel. */
-  function curves(one, [start, stop, smoothable], drawn, counts, row) {
-    const [wanted, known] = counts.map((many) => many.subarray(start, stop)), prior = one.prior.subarray(start, stop);
-    const few = pedanova.measure.sum(wanted) < 2, width = pedanova.measure.widthOf(few ? known : wanted, smoothable);
-    const uniform = one.even ? prior : pedanova.measure.smooth(prior, width);
-    if (drawn && !few) return [...drawn, uniform];
-    const part = (many, whole) => pedanova.measure.smooth(Float64Array.from(many, (rows) => rows / whole), width);
-    return [part(wanted, row.n_target), part(known, row.n_region), uniform];
+  /* By bar or step; what the measure has smoothed already is not smoothed again. */
+  function gathered(one, parts, widths, row, which, sums) {
+    const points = new Array(one.points).fill(0);
+    one.blocks.forEach(([start, stop], place) => {
+      const own = row && row.drawn[place] && sums[0] >= 2 && !one.apart ? row.drawn[place][which] : null;
+      const factor = own ? row[which ? "n_region" : "n_target"] / sums[which] : 1, cells = parts.subarray(start, stop);
+      const even = which === 2 && one.even;
+      const masses = one.apart || even ? cells : own && one.blocks.length === 1 ? own : pedanova.measure.smooth(cells, widths[place]);
+      const scale = masses === own ? factor : 1;
+      for (let i = 0; i < masses.length; i += 1) points[one.groups[start + i]] += masses[i] * scale;
+    });
+    return points;
   }
 
   /* --- asked by the page ------------------------------------------------------------------------------------- */
