@@ -13,7 +13,7 @@ from typing import Any
 from pedanova.base.recent import Recent
 from pedanova.report.asks import Shows
 from pedanova.report.live.asked import Asked
-from pedanova.report.page import answers
+from pedanova.report.page import answers, rows
 from pedanova.report.page.facts import page_facts
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
@@ -137,4 +137,7 @@ ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "targets": answers.targets,
     "space": answers.smaller_space,
     "objectives": objectives,
+    "trials": rows.trials,
+    "parallel": rows.parallel,
+    "points": rows.points,
 }
