@@ -21,6 +21,7 @@ pedanova.densities = (function () {
     byId("densities").append(grid, more);
     grid.classList.toggle("brushed", pedanova.source.canBrush());
     pedanova.hover.subscribe(mark);
+    pedanova.on("news", () => cards.clear()); // parameters may be cut in another way
   }
 
   /* What the lines are. */

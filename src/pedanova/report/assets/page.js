@@ -7,7 +7,7 @@ pedanova.page = (function () {
   let ghost = null; // what the densities are held against: A, or before the brush
   let busy = false, waiting = null; // one question at a time while dragging: the newest of those that waited is next
 
-  const cards = () => ["objective", "chips", "ranking", "densities", "sheet", "code"].map((name) => pedanova[name]).filter(Boolean);
+  const cards = () => ["objective", "chips", "ranking", "densities", "sheet", "code", "watch"].map((name) => pedanova[name]).filter(Boolean);
 
   async function read() {
     const text = byId("data").textContent.trim();
@@ -18,8 +18,8 @@ pedanova.page = (function () {
 
   async function start() {
     const payload = await read();
-    const facts = pedanova.facts = payload.facts;
-    pedanova.byName = new Map(facts.parameters.map((parameter) => [parameter.name, parameter]));
+    const { facts } = payload;
+    know(facts);
     if (facts.binned && pedanova.binned) pedanova.binned.open(payload);
     pedanova.source.open(payload);
     pedanova.state.start(facts.start);
@@ -27,20 +27,32 @@ pedanova.page = (function () {
     cards().forEach((part) => part.mount());
     mountTabs();
     pedanova.state.subscribe((state, { live }) => (live ? follow() : settle()));
-    pedanova.on("news", () => { pedanova.source.forget(); settle(); });
     window.addEventListener("resize", eachFrame(() => show()));
     pedanova.on("theme", () => show());
     await settle();
     document.body.dataset.ready = "yes";
   }
 
-  /* What never changes: the title, the facts, the buttons. */
-  function frame(facts) {
+  function know(facts) {
+    pedanova.facts = facts;
+    pedanova.byName = new Map(facts.parameters.map((parameter) => [parameter.name, parameter]));
     byId("title").textContent = facts.title;
     const { name, direction, several } = facts.objective;
     const arrow = several ? "" : direction === "minimize" ? " ↓" : " ↑";
     const dropped = facts.dropped ? `, ${pedanova.count(facts.dropped)} left out` : "";
     byId("facts").textContent = `${pedanova.plural(facts.rows, "row")}${dropped} · ${pedanova.plural(facts.parameters.length, "parameter")} · ${name}${arrow}`;
+  }
+
+  /* New rows: what was answered is forgotten, what is asked stays. */
+  function renew(facts) {
+    know(facts);
+    pedanova.source.forget();
+    pedanova.emit("news", facts);
+    settle();
+  }
+
+  /* What never changes: the buttons, and who answers. */
+  function frame(facts) {
     byId("foot").append(make("p", "", facts.live ? "Answered live by pedanova on this machine." : facts.binned
       ? "Made by pedanova. This file holds its rows by cell (rows=\"binned\"); it needs no network."
       : "Made by pedanova from counts; no row of the data is in this file, and it needs no network."));
@@ -208,7 +220,7 @@ pedanova.page = (function () {
     if (open.able === true) open.show(state, given);
   }
 
-  return { start, isFew, refusal, FEW, answer: () => answer, show, showNow };
+  return { start, isFew, refusal, FEW, answer: () => answer, show, showNow, renew };
 })();
 
 pedanova.page.start();

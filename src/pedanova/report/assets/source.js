@@ -127,7 +127,7 @@ pedanova.source = (function () {
       answer = { refused: `Nobody answers: ${error.message || error}. Is pedanova still running?`, lost: true };
     }
     if (mine.signal.aborted) throw pedanova.STALE;
-    if (!answer.lost) keep(key, answer);
+    if (!answer.lost && part !== "news") keep(key, answer);
     return answer;
   }
 
