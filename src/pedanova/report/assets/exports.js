@@ -66,10 +66,10 @@ pedanova.exports = (function () {
   }
 
   /* Buttons of one card. `csv` gives lines of cells (or a promise of them), `drawing` an SVG or a canvas; each may be left out. */
-  function buttons({ key, what, csv, drawing }) {
+  function buttons({ key, what, csv, drawing, vector = true }) {
     const files = {
       csv: csv && (async () => new Blob([csvOf(await csv())], { type: "text/csv" })),
-      svg: drawing && (async () => (drawing() instanceof SVGElement ? new Blob([plainOf(drawing()).text], { type: "image/svg+xml" }) : null)),
+      svg: drawing && vector && (async () => new Blob([plainOf(drawing()).text], { type: "image/svg+xml" })),
       png: drawing && (() => pictureOf(drawing())),
     };
     const place = make("span", "exports");

@@ -130,7 +130,7 @@ pedanova.pairs = (function () {
   /* --- beyond: the strongest, one below the other ------------------------------------------------------------ */
 
   function ranking(pair) {
-    const rows = held.rows.slice(0, LISTED), most = Math.max(0.1, ...rows.map((row) => row.interaction));
+    const rows = held.rows.slice(0, LISTED), most = Math.max(0.2, ...rows.map((row) => row.interaction));
     const items = rows.map((row) => {
       const bar = make("span", "bar"), fill = make("i");
       fill.style.width = `${(100 * Math.max(0, row.interaction)) / most}%`;

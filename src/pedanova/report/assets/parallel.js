@@ -6,7 +6,7 @@ pedanova.parallel = (function () {
   let piece = null, asking = null, held = null, layers = null, axes = [], rows = [], drawn = "", resting = true;
 
   function mount(element) {
-    piece = pane.piece("parallel", "Parallel coordinates", { csv: lines, drawing: () => piece.body.querySelector("canvas") });
+    piece = pane.piece("parallel", "Parallel coordinates", { csv: lines, drawing: () => whole(), vector: false });
     element.append(piece.element);
     asking = pane.asker("parallel", piece.element, (found) => { held = found; drawn = ""; show(pedanova.state.get(), pedanova.page.answer() || {}); });
     pedanova.hover.subscribe(trace);
@@ -65,6 +65,13 @@ pedanova.parallel = (function () {
     return { ...axis, x, y: axis.at };
   }
 
+  /* A few values along an axis, all where they are few. */
+  function ticksOf(axis) {
+    if (!axis.values) return axis.scale.ticks(4);
+    const step = Math.ceil(axis.values.length / 8);
+    return axis.values.filter((_, i) => i % step === 0);
+  }
+
   const foot = TOP + HIGH;
 
   function frame(axis, i, step, state) {
@@ -76,7 +83,7 @@ pedanova.parallel = (function () {
     const room = step ? step - 12 : 80;
     if (axis.labels) axis.labels.forEach((label, at) => group.append(category(axis, label, at, room)));
     else {
-      for (const tick of axis.scale.ticks(4)) group.append(svg("text", { class: "tick", x: axis.x - 7, y: axis.scale.x(tick), "text-anchor": "end", "dominant-baseline": "middle" }, pedanova.short(tick)));
+      for (const tick of ticksOf(axis)) group.append(svg("text", { class: "tick", x: axis.x - 10, y: axis.at(tick), "text-anchor": "end", "dominant-baseline": "middle" }, pedanova.short(tick)));
       if (axis.parameter && axis.parameter.brush === "range") brushed(axis, group, state);
     }
     if (rows.some((row) => axis.y(row.values[axis.name]) === null)) group.append(svg("text", { class: "tick", x: axis.x, y: foot + 16, "text-anchor": "middle" }, "none"));
@@ -111,7 +118,7 @@ pedanova.parallel = (function () {
   function brushed(axis, group) {
     const select = (range, how) => pedanova.state.select(axis.name, range ? { range } : null, how);
     axis.brush = pedanova.brush.range({
-      svg: group, scale: axis.scale, vertical: true, top: axis.x - 9, height: 18, name: axis.name,
+      svg: group, ...(axis.line ? { axis: axis.line } : { scale: axis.scale }), vertical: true, top: axis.x - 9, height: 18, name: axis.name,
       onChange: (range) => { resting = false; select(range, { live: true }); },
       onEnd: (range) => { resting = true; select(range); },
     });
@@ -177,6 +184,23 @@ pedanova.parallel = (function () {
       if (away < least) { least = away; best = row; }
     }
     pedanova.hover.set(best || (pedanova.trials ? pedanova.trials.pinned() : null));
+  }
+
+  /* Lines and axes as one picture, on the ground of the page. */
+  function whole() {
+    const canvas = make("canvas"), pen = canvas.getContext("2d");
+    [canvas.width, canvas.height] = [layers[0].width, layers[0].height];
+    pen.fillStyle = colour("ground");
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(layers[0], 0, 0);
+    const ratio = window.devicePixelRatio || 1;
+    pen.scale(ratio, ratio);
+    pen.fillStyle = colour("ink");
+    pen.strokeStyle = colour("soft");
+    pen.font = "12px system-ui, sans-serif";
+    piece.body.querySelectorAll(".axis-line").forEach((line) => { pen.beginPath(); pen.moveTo(Number(line.getAttribute("x1")), TOP); pen.lineTo(Number(line.getAttribute("x1")), Number(line.getAttribute("y2"))); pen.stroke(); });
+    piece.body.querySelectorAll("text").forEach((text) => { pen.textAlign = text.getAttribute("text-anchor") === "end" ? "right" : "center"; pen.fillText(text.textContent, Number(text.getAttribute("x")), Number(text.getAttribute("y")) + 4); });
+    return canvas;
   }
 
   function lines() {

@@ -59,7 +59,7 @@ pedanova.scatter = (function () {
   function tools() {
     const one = (key, label, title) => set(pedanova.button(label, title, () => { tool = key; draft = cursor = null; drawn = ""; pedanova.page.show(); }), { "aria-pressed": String(tool === key), "data-tool": key });
     const clear = set(pedanova.button("Clear", "Clear what is selected on this plane", erase), { "data-tool": "clear" });
-    const free = axes.every((axis) => !axis.labels);
+    const free = axes.every((axis) => !axis.labels && !axis.values);
     if (!free && tool === "lasso") tool = "box";
     return make("div", "scatter-tools", one("box", "Box", "Drag a box; or move the edges on both axes by arrow keys"), free ? one("lasso", "Lasso", "Draw a line around rows; by keys: arrows move, Enter sets a corner, Enter on the first closes") : "", clear);
   }
@@ -78,9 +78,9 @@ pedanova.scatter = (function () {
     const label = (axis, at, words, horizontal) => svg("text", horizontal ? { class: "tick", x: at, y: bottom + 27, "text-anchor": "middle" } : { class: "tick", x: LEFT - 18, y: at, "text-anchor": "end", "dominant-baseline": "middle" }, words);
     const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
     if (x.labels) x.labels.forEach((words, i) => overlay.append(label(x, x.scale.middle(i), cut(words, Math.floor(x.scale.step / 6.4)), true)));
-    else x.scale.ticks(6).forEach((tick) => overlay.append(label(x, x.scale.x(tick), pedanova.short(tick), true)));
+    else ticksOf(x, 6).forEach((tick) => overlay.append(label(x, x.at(tick), pedanova.short(tick), true)));
     if (y.labels) y.labels.forEach((words, i) => overlay.append(label(y, y.scale.middle(i), cut(words, 9), false)));
-    else y.scale.ticks(5).forEach((tick) => overlay.append(label(y, y.scale.x(tick), pedanova.short(tick), false)));
+    else ticksOf(y, 5).forEach((tick) => overlay.append(label(y, y.at(tick), pedanova.short(tick), false)));
     overlay.append(pedanova.pairs.fitted(svg("text", { class: "axis-name", x: (LEFT + room) / 2, y: high - 6, "text-anchor": "middle" }), x.name, room), pedanova.pairs.fitted(svg("text", { class: "axis-name", x: 2, y: 12 }), y.name, LEFT + 60));
     edges(x, { top: bottom + 2, vertical: false });
     edges(y, { top: LEFT - 14, vertical: true });
@@ -91,11 +91,14 @@ pedanova.scatter = (function () {
     if (tool === "lasso") byKeys(stage, room, bottom);
   }
 
+  /* A few values along an axis, all where they are few. */
+  const ticksOf = (axis, many) => (axis.values ? axis.values.filter((_, i) => i % Math.ceil(axis.values.length / (2 * many)) === 0) : axis.scale.ticks(many));
+
   /* A brush along each axis: the box by arrow keys. */
   function edges(axis, { top, vertical }) {
     if (axis.labels || !axis.parameter || axis.parameter.brush !== "range") return;
     const select = (range, how) => pedanova.state.select(axis.name, range ? { range } : null, how);
-    axis.brush = pedanova.brush.range({ svg: overlay, scale: axis.scale, top, height: 12, vertical, name: axis.name, onChange: (range) => select(range, { live: true }), onEnd: (range) => select(range) });
+    axis.brush = pedanova.brush.range({ svg: overlay, ...(axis.line ? { axis: axis.line } : { scale: axis.scale }), top, height: 12, vertical, name: axis.name, onChange: (range) => select(range, { live: true }), onEnd: (range) => select(range) });
   }
 
   function pointOf(event) {
@@ -135,6 +138,10 @@ pedanova.scatter = (function () {
     if (axis.labels) {
       const inside = axis.labels.filter((_, i) => axis.scale.middle(i) >= least && axis.scale.middle(i) <= most);
       return inside.length ? { labels: inside } : null;
+    }
+    if (axis.values) {
+      const inside = axis.values.filter((value) => axis.at(value) >= least && axis.at(value) <= most);
+      return inside.length ? { range: [Math.min(...inside), Math.max(...inside)] } : null;
     }
     const tidy = (value) => (axis.parameter.whole ? Math.round(value) : Number(value.toPrecision(3)));
     const ends = [axis.scale.value(least), axis.scale.value(most)].map(tidy).sort((a, b) => a - b);
@@ -192,7 +199,7 @@ pedanova.scatter = (function () {
     return axes.map((axis, i) => {
       const at = axis.at(row.values[axis.name]);
       if (at === null) return i ? axis.scale.start + 6 : axis.scale.start - 6;
-      return axis.labels ? at + jitter(row, i) * Math.abs(axis.scale.step) * 0.7 : at;
+      return axis.labels || axis.values ? at + jitter(row, i) * Math.abs(axis.scale.step) * 0.7 : at;
     });
   }
 
@@ -262,6 +269,7 @@ pedanova.scatter = (function () {
       const at = (axis.labels || []).map((label, i) => (brush.labels.includes(label) ? i : -1)).filter((i) => i >= 0);
       return at.length && at[at.length - 1] - at[0] === at.length - 1 ? [axis.scale.middle(at[0]) - axis.scale.step / 2, axis.scale.middle(at[at.length - 1]) + axis.scale.step / 2] : null;
     }
+    if (axis.values) return [axis.line.low(brush.range[0] ?? axis.line.least), axis.line.high(brush.range[1] ?? axis.line.most)];
     return [axis.scale.x(brush.range[0] ?? axis.scale.low), axis.scale.x(brush.range[1] ?? axis.scale.high)];
   }
 

@@ -140,9 +140,17 @@ pedanova.pane = (function () {
       const scale = pedanova.scales.band(named, range), place = new Map(named.map((label, i) => [label, i]));
       return { name, parameter, labels: named, scale, at: (value) => (place.has(String(value)) ? scale.middle(place.get(String(value))) : null) };
     }
+    if (parameter && shape.kind === "bars") return atValues(name, parameter, range);
     const scale = numberScale(parameter, shape, given.filter(Number.isFinite), range);
     const within = (value) => Math.min(scale.high, Math.max(scale.low, value));
     return { name, parameter, labels: null, scale, at: (value) => (typeof value === "number" && Number.isFinite(value) ? scale.x(within(value)) : null) };
+  }
+
+  /* Whole numbers and lattices: even places at their values, brushed by value. */
+  function atValues(name, parameter, range) {
+    const line = pedanova.brush.axis(parameter, range), { scale } = line, values = parameter.shape.values || scale.labels.map((label) => Number(String(label).replaceAll(",", "")));
+    const nearest = (value) => values.reduce((best, one, i) => (Math.abs(one - value) < Math.abs(values[best] - value) ? i : best), 0);
+    return { name, parameter, labels: null, line, scale, values, at: (value) => (typeof value === "number" ? scale.middle(nearest(value)) : null) };
   }
 
   function numberScale(parameter, shape, numbers, range) {
