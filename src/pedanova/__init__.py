@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pedanova.errors import PedanovaError
     from pedanova.measures.compare import Comparison, Measures
     from pedanova.measures.densities import Densities
+    from pedanova.measures.difference import Difference, Differences, difference
     from pedanova.measures.effects import Effect, Effects, Marginal
     from pedanova.measures.forest.forest import axis_effects, forest_effects
     from pedanova.measures.forest.results import AxisEffects, ForestEffects, ForestPairs
@@ -48,6 +49,7 @@ CONTENTS = {
     "errors": ["PedanovaError"],
     "measures.compare": ["Comparison", "Measures"],
     "measures.densities": ["Densities"],
+    "measures.difference": ["Difference", "Differences", "difference"],
     "measures.effects": ["Effect", "Effects", "Marginal"],
     "measures.forest.forest": ["axis_effects", "forest_effects"],
     "measures.forest.results": ["AxisEffects", "ForestEffects", "ForestPairs"],
@@ -67,6 +69,8 @@ __all__ = [
     "Categorical",
     "Comparison",
     "Densities",
+    "Difference",
+    "Differences",
     "Effect",
     "Effects",
     "Evidence",
@@ -99,6 +103,7 @@ __all__ = [
     "at_most",
     "axis_effects",
     "between",
+    "difference",
     "equals",
     "forest_effects",
     "guess_space",

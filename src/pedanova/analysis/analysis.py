@@ -80,6 +80,18 @@ class Analysis(AnalysisPairs):
         with explaining(self.notes):
             return answered(query, options, words, notes, objective=self.objective, whole=whole)
 
+    def at_once(
+        self, target: object, region: object, baseline: str = "region", **how: Any
+    ) -> tuple[Importances, dict[str, Densities]]:
+        """The numbers of `importance` without draws and of `all_densities`, counted together, without notes:
+        for a page that follows the mouse."""
+        usual: dict[str, Any] = {"smoothing": "auto", "estimator": "auto", "seed": 0, "of": "space", "force": False}
+        options = as_options(baseline, draws=0, **(usual | how))
+        contrasts, words, _ = self.ask(target, region)
+        query = self.asked(contrasts, target, region)
+        found = answered(query, options, words, (), objective=self.objective, whole=False, brief=True)
+        return found, spread_over(query, options, words, objective=self.objective)
+
     def profile(
         self,
         region: object = 1.0,
@@ -179,6 +191,7 @@ class Analysis(AnalysisPairs):
         *,
         title: str = "Hyperparameter importance",
         start: tuple[object, object] = (0.1, 1.0),
+        source: str = "",
         port: int = 0,
         open: bool = True,  # noqa: A002  (what the option is called everywhere)
         wait: bool = True,
@@ -192,6 +205,8 @@ class Analysis(AnalysisPairs):
             Of the page.
         start
             (target, region): what is asked first, as parts or values of the objective.
+        source
+            What ``pedanova analyze`` would be given to read these rows, for the shell lines on the page.
         port
             Of 127.0.0.1; 0 for a free one.
         open
@@ -203,7 +218,7 @@ class Analysis(AnalysisPairs):
         """
         from pedanova.report.live.server import explore
 
-        return explore(self, title=title, start=start, port=port, show=open, wait=wait, **options)
+        return explore(self, title=title, start=start, source=source, port=port, show=open, wait=wait, **options)
 
     def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
         """The ratios for each of several objectives alone, beside those for all together.

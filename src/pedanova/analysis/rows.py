@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -42,7 +42,7 @@ from pedanova.data.column import Mask
 from pedanova.data.lasso import Lasso
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered
-from pedanova.data.regions import Region, as_region
+from pedanova.data.regions import Cut, Region, Threshold, as_region
 from pedanova.data.rowsets import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.surrogate.answer import Meant, meant_by
@@ -145,7 +145,7 @@ class AnalysisRows:
         few = self._source.few()
         return None if few is None else Knowledge(self.space, few)
 
-    def within(self, *rows: object) -> Self:
+    def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
         """The same analysis of some of the rows only; levels are cut anew inside them.
 
         Parameters
@@ -153,6 +153,9 @@ class AnalysisRows:
         rows
             Whatever `importance` takes as a region: a box, a condition, a mask, a `lasso`, a part of the rows.
             Of several, each a choice among all rows, those that lie in every one.
+        at
+            Values of the objective, such as ``at_most(0.1)``, that will be asked for: what is known beforehand
+            is counted at once. It changes no answer.
 
         Examples
         --------
@@ -169,13 +172,18 @@ class AnalysisRows:
         if mask.sum() < 2:
             words = " and ".join(str(base) for base in bases)
             raise QueryError(f"region ({words}) holds {int(mask.sum())} rows; it needs at least two")
-        key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest()
-        found: Self = self._recounts.get(key, lambda: self._restricted_to(mask))
+        cuts = frozenset(cut for one in at for cut in self._cuts_of(one) if isinstance(cut, Threshold))
+        key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
+        found: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts))
         return found
 
-    def _restricted_to(self, mask: Mask) -> Self:
+    def _cuts_of(self, rows: object) -> Iterable[Cut | None]:
+        known = self._as_rows(rows, "at")
+        return known.cuts(self.levels.direction) if isinstance(known, Region) else ()
+
+    def _restricted_to(self, mask: Mask, cuts: Iterable[Threshold]) -> Self:
         observed = self._observed()
-        inner = self._like(reordered(replace(observed, keep=mask, restricted=True)))
+        inner = self._like(reordered(replace(observed, keep=mask, restricted=True)), cuts)
         if not isinstance(self.known, Knowledge):
             return inner
         few = few_rows(observed, np.flatnonzero(mask))
@@ -200,10 +208,10 @@ class AnalysisRows:
         mask = counted & (np.cumsum(counted) <= rows)
         return self._like(reordered(replace(observed, keep=mask)))
 
-    def _like(self, observed: Observations) -> Self:
+    def _like(self, observed: Observations, cuts: Iterable[Threshold] = ()) -> Self:
         """Other observations analysed the same way: the same quantiles, policy and threads."""
         held = InMemory(observed, self.levels.nan, self.threads)
-        levels = levels_for(held, self.levels.quantiles)
+        levels = levels_for(held, self.levels.quantiles).with_values(cut.signed for cut in cuts)
         counted = assembled(held, levels, held.count(levels), notes=(), inside=False, part=True)
         return self.of(counted, self.threads)
 

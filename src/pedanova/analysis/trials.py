@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.counting.few_rows import counted_rows
-from pedanova.data.trials import Codes, Trials, best_first, sampled, sorted_by, trials_of
+from pedanova.data.prepare import reordered
+from pedanova.data.trials import Codes, Trials, best_first, sampled, sorted_by, taken, trials_of
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.surrogate.estimate import as_options
+
+LARGE = 2_000_000  # rows above which a first answer comes from a sample
+SAMPLE = 200_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,6 +86,14 @@ class AnalysisTrials(AnalysisRows):
         shown = ordered[offset:]
         codes = None if target is None else self._members(target, region, of, seed)[shown]
         return trials_of(observed, shown, total, codes, params)
+
+    @cached_property
+    def excerpt(self) -> Self | None:
+        """The same analysis of a sample of the rows, where there are so many that a count takes long."""
+        if self.observations is None or self.rows <= LARGE:
+            return None
+        rows = np.flatnonzero(counted_rows(self.observations, self.levels.nan))
+        return self._like(reordered(taken(self.observations, sampled(rows, SAMPLE, 0))))
 
     def _members(self, target: object, region: object, of: str, seed: int) -> Codes:
         """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.analysis.watched import Watched
 from pedanova.base.terminal_text import printable
-from pedanova.cli.load import as_given, estimation, given_options, is_saved, opened, questions_of
+from pedanova.cli.load import TYPED, as_given, estimation, given_options, is_saved, opened, questions_of
 from pedanova.cli.output import complain, emit, shown_place
+from pedanova.cli.parser import DASK
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
 
@@ -23,7 +25,7 @@ def run_explore(options: argparse.Namespace) -> int:
     """The page, until Ctrl-C."""
     check_question(options)
     title = options.title or Path(shown_place(options.file)).name
-    about = {"title": title, "start": questions_of(options), **estimation(options)}
+    about = {"title": title, "start": questions_of(options), "source": source_of(options), **estimation(options)}
     if options.watch:
         watched = watch_file(options)
         first = watched.begin(complain).analysis
@@ -41,6 +43,22 @@ def watch_file(options: argparse.Namespace) -> Watched:
     if options.dask is not None:
         raise QueryError(Arg("dask"), " does not go with ", Arg("watch"), ": all rows are held here")
     return Watched(options.file, as_given(OBJECTIVE, options.objective), **given_options(options))
+
+
+def source_of(options: argparse.Namespace) -> str:
+    """How this source was named, for the shell lines that the page shows."""
+    words = [options.file]
+    for option in (OBJECTIVE, *TYPED, DASK):
+        value = getattr(options, option.name, option.default)
+        usual = option.default if option.shell_default is None else option.shell_default
+        flag = f"--{option.name.replace('_', '-')}"
+        if value == usual:
+            continue
+        if option.flag:
+            words.append(flag if value else f"--no-{flag[2:]}")
+        else:
+            words += [word for one in (value if option.several else [value]) for word in (flag, str(one))]
+    return shlex.join(words)
 
 
 def check_question(options: argparse.Namespace) -> None:

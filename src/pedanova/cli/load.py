@@ -22,7 +22,14 @@ TYPED = [option for option in TABLE if option.help is not None]
 
 @contextmanager
 def opened(options: argparse.Namespace) -> Iterator[Analysis]:
-    """The analysis; the workers of a cluster stay at hand, since a question may need another reading."""
+    """The analysis, of some rows only where these are named."""
+    with source_opened(options) as a:
+        yield a.within(*(getattr(options, "within", None) or ()))
+
+
+@contextmanager
+def source_opened(options: argparse.Namespace) -> Iterator[Analysis]:
+    """The analysis of all rows; the workers of a cluster stay at hand, since a question may need another reading."""
     if is_saved(options):
         yield load(options.file)
         return

@@ -95,6 +95,13 @@ def as_form(text: str) -> str:
 
 
 BOX = own("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
+WITHIN = own(
+    "within",
+    None,
+    "the only rows to look at, as a condition; quantiles are then parts of these. Several must all hold",
+    metavar="CONDITION",
+    several=True,
+)
 DASK = own("dask", None, "let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS")
 OUTPUT = own("output", None, "write there instead of to the terminal", group="output", metavar="FILE")
 FORMAT = own("format", "text", "how to print (default text)", group="output", choices=FORMATS, type=as_form)
@@ -133,7 +140,7 @@ FOLDS = own("folds", 5, "parts of the rows, each judged by the others", metavar=
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
-QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), BOX]
+QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), BOX, WITHIN]
 MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of", "draws", "seed")]
 FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
@@ -206,7 +213,7 @@ COMMANDS = (
         "compare",
         "PED-ANOVA beside f-ANOVA by counts and by a forest",
         COMPARE_EXAMPLES,
-        (*QUESTION[:2], BEST, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
+        (*QUESTION[:2], BEST, WITHIN, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
     ),
     Command(
@@ -215,6 +222,7 @@ COMMANDS = (
         REDUCE_EXAMPLES,
         (
             *QUESTION[:3],
+            WITHIN,
             KEEP,
             WIDEN,
             BY_NAME["estimator"],
@@ -240,7 +248,7 @@ COMMANDS = (
         "explore",
         "a live page: brush any part of the space, see what matters there",
         EXPLORE_EXAMPLES,
-        (*without(FULL, "region_box"), WATCH, TITLE, PORT, SHOW, THREADS),
+        (*without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
         module="explore",
     ),
     Command(

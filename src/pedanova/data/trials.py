@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.table import Cell, Table
-from pedanova.data.column import Column
+from pedanova.data.column import Column, take
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, unknown_name
 from pedanova.space.values import Label
@@ -78,6 +78,19 @@ def sampled(rows: Indices, many: int, seed: int) -> Indices:
         return rows
     picked = np.random.default_rng(seed).choice(len(rows), many, replace=False)
     return rows[np.sort(picked)]
+
+
+def taken(observed: Observations, rows: Indices) -> Observations:
+    """These rows alone, in memory of their own."""
+    return replace(
+        observed,
+        columns=take(observed.columns, rows),
+        goals=tuple(replace(goal, values=goal.values[rows]) for goal in observed.goals),
+        table=take(observed.table, rows),
+        order=None if observed.order is None else observed.order[rows],
+        keep=None if observed.keep is None else observed.keep[rows],
+        trials=None if observed.trials is None else observed.trials[rows],
+    )
 
 
 def trials_of(

@@ -239,6 +239,7 @@ def explore(
     *,
     title: str,
     start: tuple[object, object],
+    source: str = "",
     port: int = 0,
     show: bool = True,
     wait: bool = True,
@@ -253,7 +254,7 @@ def explore(
         baseline=chosen.pop("baseline"),
         of=chosen.pop("of"),
     )
-    session = Session(a, title=title, start=first, options=chosen, watch=watched is not None)
+    session = Session(a, title=title, start=first, options=chosen, source=source, watch=watched is not None)
     watcher = None if watched is None else Watcher(session, watched).start()
     explorer = Explorer(session, port=port, watcher=watcher)
     if show and not explorer.open():

@@ -14,6 +14,7 @@ from pedanova.base.recent import Recent
 from pedanova.report.asks import Shows
 from pedanova.report.live.asked import Asked
 from pedanova.report.page import answers, rows
+from pedanova.report.page.compared import compared
 from pedanova.report.page.facts import page_facts
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
@@ -115,7 +116,8 @@ class Session:
 
     def _answer(self, now: Standing, asked: Asked) -> dict[str, Any]:
         answering: Callable[..., dict[str, Any]] = ANSWERING[asked.part]
-        return answering(now.analysis, asked.question, **asked.extras, **self.options)
+        about = {"source": self.source} if asked.part == "answer" else {}
+        return answering(now.analysis, asked.question, **asked.extras, **about, **self.options)
 
     def _news(self, now: Standing, since: int) -> dict[str, Any]:
         told = [change for change in now.changes if change.version > since]
@@ -140,4 +142,5 @@ ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "trials": rows.trials,
     "parallel": rows.parallel,
     "points": rows.points,
+    "difference": compared,
 }

@@ -105,7 +105,6 @@ class Question:
         """The selection as `Analysis.within` takes it; empty for all rows."""
         return {name: part.bounds() for name, part in self.selection.items()}
 
-
     @property
     def selects(self) -> bool:
         """Whether it is about some of the rows only."""
