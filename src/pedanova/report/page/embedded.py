@@ -20,7 +20,7 @@ from pedanova.measures.surrogate.estimate import as_options
 from pedanova.report.asks import Shows
 from pedanova.report.page import answers
 from pedanova.report.page.binned import binned_rows, check_rows
-from pedanova.report.page.facts import facts_of, shapes_of
+from pedanova.report.page.facts import facts_of, rounded, shapes_of
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Picks, Question, Span, labels_by_text, parse_part
@@ -55,7 +55,7 @@ def payload_of(
     own = [as_question(a, steps, *one, baseline=baseline, of=of) for one in questions]
     asked = all_questions(steps, own, of)
     each = watched(asked, "questions of the page", len(asked), verb="answering")
-    answered = [answers.answer(a, one, **plain) for one in each]
+    answered = [discreet(answers.answer(a, one, **plain)) for one in each]
     own[0] = opening(own[0], asked, answered)
     given = [entry("answer", one, found) for one, found in zip(asked, answered, strict=True)]
     for one in distinct(own):
@@ -77,6 +77,13 @@ def opening(first: Question, asked: Sequence[Question], answered: Sequence[dict[
         return first
     alike = [one for one in good if (one.region, one.baseline) == (first.region, first.baseline)]
     return alike[0] if alike else first
+
+
+def discreet(answer: dict[str, Any]) -> dict[str, Any]:
+    """Where target and region end is the objective of single rows: for drawing, a few digits of it will do."""
+    ends = answer.get("ends") or {}
+    blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
+    return {**answer, "ends": blurred or None}
 
 
 def entry(part: str, question: Question, answer: dict[str, Any], **extra: Any) -> dict[str, Any]:
