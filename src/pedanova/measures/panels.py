@@ -169,6 +169,14 @@ def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:
     return [(0, short(low, 6)), (columns - 1, short(high, 6))]
 
 
+def round_values(low: float, high: float, *, log: bool, most: int = 6) -> list[float]:
+    """At most so many round numbers between two ends, for an axis."""
+    for values in _log_choices(low, high) if log else _linear_choices(low, high):
+        if 2 <= len(values) <= most:
+            return values
+    return [low, high]
+
+
 def _spread_labels(panel: Panel, columns: int) -> list[tuple[int, str]]:
     """Labels of ordered values: about one for every 12 columns."""
     count = len(panel.cells)
