@@ -78,8 +78,7 @@ def spread_over(query: Query, options: Options, words: tuple[str, str], *, objec
     if asked is None:
         return {c.name: densities_of(c, smoothing=options.smoothing, words=words) for c in query.contrasts}
     words = words_of(query, asked, objective) if asked.of_space else words
-    told = densities_told(asked.drawn, asked.target, asked.region, words)
-    return {contrast.name: told[contrast.name] for contrast in query.contrasts}
+    return densities_told(asked.drawn, asked.target, asked.region, words, query.contrasts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
