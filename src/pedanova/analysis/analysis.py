@@ -76,9 +76,10 @@ class Analysis(AnalysisRows):
         {options}
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force, of=of)
-        contrasts, words, notes = self.ask(target, region)
-        whole = getattr(self._as_rows(region, "region"), "is_all", False)
-        query = self.asked(contrasts, target, region)
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        contrasts, words, notes = self.ask(wanted, base)
+        whole = getattr(base, "is_all", False)
+        query = self.asked(contrasts, wanted, base)
         with explaining(self.notes):
             return answered(query, options, words, notes, objective=self.objective, whole=whole)
 
@@ -103,7 +104,7 @@ class Analysis(AnalysisRows):
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(ask_profile(self.within(region), as_region(1, "region"), parts, options), region=str(base))
+            return replace(ask_profile(self.within(base), as_region(1, "region"), parts, options), region=str(base))
         return ask_profile(self, base, parts, options)
 
     def densities(
@@ -134,8 +135,9 @@ class Analysis(AnalysisRows):
     ) -> dict[str, Densities]:
         """`densities` of every parameter, asked of whoever answers `importance`."""
         options = as_options("region", smoothing, estimator, 0, seed, force=True, of=of)
-        contrasts, words, _ = self.ask(target, region)
-        return spread_over(self.asked(contrasts, target, region), options, words, objective=self.objective)
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        contrasts, words, _ = self.ask(wanted, base)
+        return spread_over(self.asked(contrasts, wanted, base), options, words, objective=self.objective)
 
     def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.
@@ -154,7 +156,7 @@ class Analysis(AnalysisRows):
         check_single(self.objective, self.levels)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(self.within(region).effects(clip=clip, smoothing=smoothing), region=str(base))
+            return replace(self.within(base).effects(clip=clip, smoothing=smoothing), region=str(base))
         ends = [] if clip is None else [clip_region(self._as_rows(clip, "clip"))]
         levels, tallies = self._cut_at(base, *ends)
         moments = self.moments if levels is self.levels else self._sum_moments(levels)
@@ -192,13 +194,13 @@ class Analysis(AnalysisRows):
         options = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            inner = self.within(region)
-            found = inner.interactions(target, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
+            inner = self.within(base)
+            found = inner.interactions(wanted, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
             return replace(found, region=str(base))
         observed = self._observed()
-        meant = self.meant(target, region, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
-        contrasts, words, notes = self.ask(meant.target, meant.region)
+        meant = self.meant(wanted, base, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
         wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        contrasts, words, notes = self.ask(wanted, base)
         codes, told = self._codes(wanted, base), meant.pairs_told()
         found = find_pairs(observed, codes, contrasts, threads=self.threads, told=told, **options)
         words = meant.words or words
@@ -222,11 +224,13 @@ class Analysis(AnalysisRows):
         self, names: Sequence[str] | None, target: object, region: object, cells: object
     ) -> tuple[dict[str, Contrast], PairTally]:
         self._observed()
-        meant = self.meant(target, region, Options())
-        target, region = meant.target, meant.region
-        contrasts, _, _ = self.ask(target, region)
-        chosen = {c.name: c for c in choose(contrasts, names)}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
+            return self.within(base)._count_pairs(names, wanted, 1.0, cells)  # noqa: SLF001  (its own kind)
+        meant = self.meant(wanted, base, Options())
+        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        contrasts, _, _ = self.ask(wanted, base)
+        chosen = {c.name: c for c in choose(contrasts, names)}
         groups = groups_of(chosen.values(), as_cells(cells, 0))
         return chosen, tally_pairs(self._observed(), self._codes(wanted, base), groups, threads=self.threads)
 
@@ -299,11 +303,12 @@ class Analysis(AnalysisRows):
         from pedanova.reduction.reduce import reduce_space
         from pedanova.reduction.search import Search
 
-        contrasts, _, _ = self.ask(target, 1.0)
+        wanted = self._as_rows(target, "target")
+        contrasts, _, _ = self.ask(wanted, 1.0)
         observed = self._observed()
-        wanted, counted = self._as_rows(target, "target"), counted_rows(observed, self.levels.nan)
-        search = Search(observed, self.asked(contrasts, target, 1.0), wanted, seed, counted)
-        return reduce_space(self, search, target, keep, widen=widen, estimator=estimator, folds=folds)
+        counted = counted_rows(observed, self.levels.nan)
+        search = Search(observed, self.asked(contrasts, wanted, 1.0), wanted, seed, counted)
+        return reduce_space(self, search, wanted, keep, widen=widen, estimator=estimator, folds=folds)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +35,7 @@ from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import Range, check_nested, check_one_value, check_order, query_notes
 from pedanova.counting.tally import Tally
+from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import Region, as_region
@@ -60,7 +61,7 @@ class AnalysisRows:
     dropped: int = 0
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
-    _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
+    _kept: dict[str, tuple[object, Any]] = field(default_factory=dict, repr=False)  # by kind, the last question's
     _known: Known | None = field(default=None, repr=False)  # where it is not learned from the rows
     _attached: Attachment | None = field(default=None, repr=False)  # where that was read from
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
@@ -141,23 +142,37 @@ class AnalysisRows:
     def within(self, rows: object) -> Self:
         """The same analysis of some of the rows only; levels are cut anew inside them."""
         base = self._as_rows(rows, "region")
+        found: Self = self._once("asked", base, lambda: self._inside(base))
+        return found
+
+    def _inside(self, base: Region | RowSet) -> Self:
         observed = self._observed()
         counted = counted_rows(observed, self.levels.nan)
         mask = rows_in(base, observed, counted)
         if np.array_equal(mask, counted) and self.levels.own:
             return self
-        if mask.sum() < 2:
-            raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
-        key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest()
-        if key not in self._recounts:
-            self._recounts.clear()  # as in `_recount`
-            inner = self._like(reordered(replace(observed, keep=mask, restricted=True)))
-            if isinstance(self.known, Knowledge):
-                few = few_rows(observed, np.flatnonzero(mask))
-                inner = replace(inner, _known=Knowledge(self.space, few, around=self.known))
-            self._recounts[key] = inner
-        found: Self = self._recounts[key]
+        if (many := int(np.count_nonzero(mask))) < 2:
+            raise QueryError(f"region ({base}) holds {many} rows; it needs at least two")
+        digest = hashlib.blake2b(np.packbits(mask).tobytes()).digest()
+        found: Self = self._once("within", digest, lambda: self._narrowed(mask))
         return found
+
+    def _narrowed(self, mask: Mask) -> Self:
+        """These rows alone; where a model knows all rows, it is asked about the box that they fill."""
+        observed = self._observed()
+        inner = self._like(reordered(replace(observed, keep=mask, restricted=True)))
+        if not isinstance(self.known, Knowledge):
+            return inner
+        few = few_rows(observed, np.flatnonzero(mask))
+        return replace(inner, _known=Knowledge(self.space, few, around=self.known))
+
+    def _once(self, kind: str, key: object, count: Callable[[], Any]) -> Any:
+        """What was counted last of each kind is kept: questions about the same rows follow each other."""
+        held = self._kept.get(kind)
+        if held is None or held[0] != key:
+            self._kept.pop(kind, None)  # before counting: two of them may be more than the memory holds
+            held = self._kept[kind] = key, count()
+        return held[1]
 
     def first(self, rows: int) -> Self:
         """The same analysis of the first rows only, as if the trials had ended there."""
@@ -196,7 +211,7 @@ class AnalysisRows:
             contrasts = from_codes(self._observed(), self._codes(wanted, base), threads=self.threads)
             return contrasts, (str(wanted), str(base)), []
         if isinstance(base, RowSet):
-            contrasts, words, notes = self.within(region).ask(target, 1.0)
+            contrasts, words, notes = self.within(base).ask(wanted, 1.0)
             return contrasts, (words[0], str(base)), notes
         tallies, inner, outer = self._find(wanted, base)
         contrasts = from_tallies(tallies, inner, outer)
@@ -208,7 +223,7 @@ class AnalysisRows:
         """A question with all that can answer it."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            return self.within(region).asked(contrasts, target, 1.0)
+            return self.within(base).asked(contrasts, wanted, 1.0)
         known = self.known
         alone = restricted(self.observations) and not (isinstance(known, Knowledge) and known.around is not None)
         query = Query(
@@ -291,10 +306,7 @@ class AnalysisRows:
     def _recount(self, source: Countable, *regions: Region) -> Recount:
         """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
-        if cuts not in self._recounts:
-            self._recounts.clear()  # the last question's counts are enough
-            self._recounts[cuts] = source.recut(self.levels, cuts)
-        recount: Recount = self._recounts[cuts]
+        recount: Recount = self._once("cuts", cuts, lambda: source.recut(self.levels, cuts))
         return recount
 
 
