@@ -74,9 +74,10 @@ class Analysis(AnalysisPairs):
         {options}
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force, of=of)
-        contrasts, words, notes = self.ask(target, region)
-        whole = getattr(self._as_rows(region, "region"), "is_all", False)
-        query = self.asked(contrasts, target, region)
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        contrasts, words, notes = self.ask(wanted, base)
+        whole = getattr(base, "is_all", False)
+        query = self.asked(contrasts, wanted, base)
         with explaining(self.notes):
             return answered(query, options, words, notes, objective=self.objective, whole=whole)
 
@@ -113,7 +114,7 @@ class Analysis(AnalysisPairs):
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(ask_profile(self.within(region), as_region(1, "region"), parts, options), region=str(base))
+            return replace(ask_profile(self.within(base), as_region(1, "region"), parts, options), region=str(base))
         return ask_profile(self, base, parts, options)
 
     def densities(
@@ -144,8 +145,9 @@ class Analysis(AnalysisPairs):
     ) -> dict[str, Densities]:
         """`densities` of every parameter, asked of whoever answers `importance`."""
         options = as_options("region", smoothing, estimator, 0, seed, force=True, of=of)
-        contrasts, words, _ = self.ask(target, region)
-        return spread_over(self.asked(contrasts, target, region), options, words, objective=self.objective)
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        contrasts, words, _ = self.ask(wanted, base)
+        return spread_over(self.asked(contrasts, wanted, base), options, words, objective=self.objective)
 
     def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.
@@ -164,7 +166,7 @@ class Analysis(AnalysisPairs):
         check_single(self.objective, self.levels)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(self.within(region).effects(clip=clip, smoothing=smoothing), region=str(base))
+            return replace(self.within(base).effects(clip=clip, smoothing=smoothing), region=str(base))
         ends = [] if clip is None else [clip_region(self._as_rows(clip, "clip"))]
         levels, tallies = self._cut_at(base, *ends)
         moments = self.moments if levels is self.levels else self._sum_moments(levels)
@@ -276,11 +278,12 @@ class Analysis(AnalysisPairs):
         from pedanova.reduction.reduce import reduce_space
         from pedanova.reduction.search import Search
 
-        contrasts, _, _ = self.ask(target, 1.0)
+        wanted = self._as_rows(target, "target")
+        contrasts, _, _ = self.ask(wanted, 1.0)
         observed = self._observed()
-        wanted, counted = self._as_rows(target, "target"), counted_rows(observed, self.levels.nan)
-        search = Search(observed, self.asked(contrasts, target, 1.0), wanted, seed, counted)
-        return reduce_space(self, search, target, keep, widen=widen, estimator=estimator, folds=folds)
+        counted = counted_rows(observed, self.levels.nan)
+        search = Search(observed, self.asked(contrasts, wanted, 1.0), wanted, seed, counted)
+        return reduce_space(self, search, wanted, keep, widen=widen, estimator=estimator, folds=folds)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""

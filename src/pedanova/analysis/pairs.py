@@ -51,13 +51,13 @@ class AnalysisPairs(AnalysisTrials):
         options = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            inner = self.within(region)
-            found = inner.interactions(target, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
+            inner = self.within(base)
+            found = inner.interactions(wanted, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
             return replace(found, region=str(base))
         observed = self._observed()
-        meant = self.meant(target, region, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
-        contrasts, words, notes = self.ask(meant.target, meant.region)
+        meant = self.meant(wanted, base, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
         wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        contrasts, words, notes = self.ask(wanted, base)
         codes, told = self._codes(wanted, base), meant.pairs_told()
         found = find_pairs(observed, codes, contrasts, threads=self.threads, told=told, **options)
         words = meant.words or words
@@ -81,10 +81,12 @@ class AnalysisPairs(AnalysisTrials):
         self, names: Sequence[str] | None, target: object, region: object, cells: object
     ) -> tuple[dict[str, Contrast], PairTally]:
         self._observed()
-        meant = self.meant(target, region, Options())
-        target, region = meant.target, meant.region
-        contrasts, _, _ = self.ask(target, region)
-        chosen = {c.name: c for c in choose(contrasts, names)}
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
+            return self.within(base)._count_pairs(names, wanted, 1.0, cells)  # noqa: SLF001  (its own kind)
+        meant = self.meant(wanted, base, Options())
+        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        contrasts, _, _ = self.ask(wanted, base)
+        chosen = {c.name: c for c in choose(contrasts, names)}
         groups = groups_of(chosen.values(), as_cells(cells, 0))
         return chosen, tally_pairs(self._observed(), self._codes(wanted, base), groups, threads=self.threads)

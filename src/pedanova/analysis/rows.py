@@ -237,7 +237,7 @@ class AnalysisRows:
             contrasts = from_codes(self._observed(), self._codes(wanted, base), threads=self.threads)
             return contrasts, (str(wanted), str(base)), []
         if isinstance(base, RowSet):
-            contrasts, words, notes = self.within(region).ask(target, 1.0)
+            contrasts, words, notes = self.within(base).ask(wanted, 1.0)
             return contrasts, (words[0], str(base)), notes
         tallies, inner, outer = self._find(wanted, base)
         contrasts = from_tallies(tallies, inner, outer)
@@ -249,7 +249,7 @@ class AnalysisRows:
         """A question with all that can answer it."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            return self.within(region).asked(contrasts, target, 1.0)
+            return self.within(base).asked(contrasts, wanted, 1.0)
         known = self.known
         alone = restricted(self.observations) and not (isinstance(known, Knowledge) and known.around is not None)
         query = Query(

@@ -37,8 +37,11 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     """A region of the objective, or a set of rows.
 
     Numbers, `at_most`, `at_least`, `between` and `equals` are regions. Text is the name of a
-    boolean column or a condition, a dict is a box, an array is a mask, a `Lasso` a part of a plane.
+    boolean column or a condition, a dict is a box, an array is a mask, a `Lasso` a part of a
+    plane. What was read already stays as it is.
     """
+    if isinstance(value, RowSet):
+        return value
     if isinstance(value, str):
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
@@ -64,7 +67,7 @@ def rows_in_words(value: object) -> str:
 
 def needs_rows(value: object) -> bool:
     """Whether a question is about rows picked one by one, not about the order of the objective."""
-    if isinstance(value, str | Mapping | list | tuple | Lasso):
+    if isinstance(value, RowSet | str | Mapping | list | tuple | Lasso):
         return True
     return hasattr(value, "__array__") and np.ndim(value) > 0
 
@@ -123,8 +126,9 @@ def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
     if math.isnan(low) or math.isnan(high) or low > high:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high")
     with np.errstate(invalid="ignore"):
-        within: NDArray[np.bool_] = (column.values >= low) & (column.values <= high)
-    return within & ~column.absent()
+        within: NDArray[np.bool_] = column.values >= low  # NaN is in no range
+        within &= column.values <= high
+    return within if column.missing is None else within & ~column.missing
 
 
 def _number(bound: Any, default: float) -> float:
