@@ -85,8 +85,9 @@ class MLflowFollow:
         with opened as database:
             chosen = choose(experiments_of(database), self.study, self.shown)
             key = next(k for (k,) in database.rows("SELECT experiment_id FROM experiments") if str(k) == chosen.key)
+            end = "end_time" if "end_time" in database.columns("runs") else "NULL"
             rows = database.rows(
-                "SELECT run_uuid, status, end_time FROM runs WHERE experiment_id = ? AND lifecycle_stage = 'active' "
+                f"SELECT run_uuid, status, {end} FROM runs WHERE experiment_id = ? AND lifecycle_stage = 'active' "
                 "ORDER BY start_time, run_uuid",
                 (key,),
             )

@@ -45,6 +45,7 @@ class Taken:
     trials: Rows = field(default_factory=no_rows)  # keys of the log's rows
     seen: frozenset[int] = frozenset()  # keys of all trials
     waiting: frozenset[int] = frozenset()  # of those that have not ended
+    begin: tuple[object, ...] | None = None  # identity of the first trial that was taken
 
     @property
     def last(self) -> int:
@@ -99,10 +100,17 @@ class StorageFollow:
         rows = database.rows("SELECT study_id FROM studies WHERE study_name = ?", (self.study,))
         if not rows:
             raise DataError(f"{self.shown} holds no study called {self.study!r} any more; waiting for it to come back")
-        if (int(rows[0][0]), mark) == (before.key, before.mark):
+        if (int(rows[0][0]), mark) == (before.key, before.mark) and self._begins_as(database, before):
             return before
-        self._event = "replaced" if mark != before.mark else "study anew"
+        self._event = "study anew" if mark == before.mark else "replaced"
         return Taken(int(rows[0][0]), mark)
+
+    def _begins_as(self, database: Database, before: Taken) -> bool:
+        """Whether the first trial that was taken is still the same: keys of what was deleted may be given again."""
+        if before.begin is None:
+            return True
+        found = list_trials(database, before.key, "AND trial_id = ?", (before.begin[0],))
+        return not found or identity_of(found[0]) == before.begin
 
     def _listed(self, database: Database, taken: Taken) -> tuple[Taken, list[Listed]]:
         """Trials that have ended and are not in the log, by their keys; all others are waiting."""
@@ -134,7 +142,13 @@ class StorageFollow:
         order = np.lexsort((trials, numbers))
         log = joined([*([] if taken.log is None else [taken.log]), *logs], order)
         log = replace(log, points=partial(_points, self.open, taken.key, trials[order]))
-        return replace(taken, log=log, numbers=numbers[order], trials=trials[order])
+        begin = taken.begin or identity_of(fresh[0])
+        return replace(taken, log=log, numbers=numbers[order], trials=trials[order], begin=begin)
+
+
+def identity_of(trial: Listed) -> tuple[object, ...]:
+    """Key, state and times: of a trial that has ended they never change."""
+    return int(trial[0]), state_of(trial[1]), str(trial[2]), str(trial[3])
 
 
 def _points(reopen: Opener, study: int, trials: Rows) -> list[Point]:
