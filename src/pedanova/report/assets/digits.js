@@ -52,7 +52,12 @@
   }
 
   /* How many times as often. */
-  const times = (lift) => (Number.isFinite(lift) ? `${Number(scientific(lift, 2))}×` : "");
+  function times(lift) {
+    if (!Number.isFinite(lift)) return "";
+    const [mantissa, power] = scientific(lift, 2).split("e"), tens = Number(power);
+    if (lift === 0 || (tens >= -4 && tens < 6)) return `${Number(`${mantissa}e${power}`)}×`;
+    return `${Number(mantissa)}e${tens < 0 ? "-" : "+"}${String(Math.abs(tens)).padStart(2, "0")}×`;
+  }
 
   /* A p-value: below a thousandth its size says nothing more. */
   function chance(p) {

@@ -141,9 +141,7 @@ pedanova.page = (function () {
   function showNow() {
     if (!answer) return;
     const state = pedanova.state.get();
-    const fresh = answer.asked === pedanova.source.keyOf("answer", pedanova.asked(state));
-    const unsure = pedanova.source.isLive() && !answer.sure && !answer.refused;
-    const given = Object.freeze({ ...answer, pending: !fresh || unsure, ghost: ghost && !ghost.refused ? ghost : null });
+    const given = Object.freeze({ ...answer, pending: !isSettled(), ghost: ghost && !ghost.refused ? ghost : null });
     document.body.classList.toggle("pending", given.pending);
     headline(given);
     cards().forEach((part) => part.show(state, given));
@@ -167,6 +165,12 @@ pedanova.page = (function () {
   function refusal(given) {
     const words = given.refused.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, "");
     return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
+  }
+
+  /* Whether what is shown is the sure answer to what is asked. */
+  function isSettled() {
+    if (!answer || answer.asked !== pedanova.source.keyOf("answer", pedanova.asked())) return false;
+    return Boolean(answer.refused || answer.sure || !pedanova.source.isLive());
   }
 
   const isFew = (given) => Boolean(given.refused) || given.rows.target < FEW;
@@ -220,7 +224,7 @@ pedanova.page = (function () {
     if (open.able === true) open.show(state, given);
   }
 
-  return { start, isFew, refusal, FEW, answer: () => answer, show, showNow, renew };
+  return { start, isFew, isSettled, refusal, FEW, answer: () => answer, show, showNow, renew };
 })();
 
 pedanova.page.start();

@@ -40,18 +40,28 @@ pedanova.state = (function () {
   }
 
   /* An address may be typed: what is no such thing is left out; whether a question has an answer, its answer says. */
+  const isPlain = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+  const isPair = (value, fits) => Array.isArray(value) && value.length === 2 && value.every(fits);
+  const isEnd = (value) => value === null || Number.isFinite(value);
+  const isBand = (band) => isPlain(band) && (isPair(band.part, Number.isFinite) || isPair(band.value, isEnd));
+  const isBrush = ([name, part]) => pedanova.byName.has(name) && isPlain(part)
+    && (isPair(part.range, isEnd) || (Array.isArray(part.labels) && part.labels.every((label) => typeof label === "string")));
+  const isLasso = (one) => isPlain(one) && pedanova.byName.has(one.x) && pedanova.byName.has(one.y) && Array.isArray(one.points);
+  const isQuestion = (q) => isPlain(q) && isBand(q.target) && isBand(q.region) && isPlain(q.selection) && Object.entries(q.selection).every(isBrush)
+    && (q.lasso === undefined || (Array.isArray(q.lasso) && q.lasso.every(isLasso)));
+
   function fits(key, value) {
-    const isQuestion = (q) => q !== null && typeof q === "object" && typeof q.target === "object" && typeof q.region === "object"
-      && q.selection !== null && typeof q.selection === "object" && !Array.isArray(q.selection)
-      && Object.keys(q.selection).every((name) => pedanova.byName.has(name));
-    if (value === undefined) return false;
-    if (key === "question") return isQuestion(value);
-    if (key === "pinned") return value === null || isQuestion(value);
-    if (key === "hidden") return Array.isArray(value);
-    if (key === "pair") return value === null || (Array.isArray(value) && value.length === 2 && value.every((name) => pedanova.byName.has(name)));
-    if (key === "chosen") return value === null || pedanova.byName.has(value);
-    if (key === "metric") return value === "share" || value === "ratio";
-    return true;
+    const known = (name) => pedanova.byName.has(name);
+    return {
+      question: () => isQuestion(value),
+      pinned: () => value === null || isQuestion(value),
+      hidden: () => Array.isArray(value) && value.every(known),
+      pair: () => value === null || isPair(value, known),
+      chosen: () => value === null || known(value),
+      metric: () => value === "share" || value === "ratio",
+      tab: () => value === null || typeof value === "string",
+      sort: () => value === null || typeof value === "object" || typeof value === "string",
+    }[key]();
   }
 
   function write() {

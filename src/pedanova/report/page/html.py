@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.places import write_whole
+from pedanova.report import palette
 from pedanova.report.page.embedded import Payload
 
 ORDER = (
@@ -41,7 +42,7 @@ def draw_live(facts: dict[str, Any], nonce: str) -> str:
 def draw_page(payload: Payload, nonce: str = "") -> str:
     """The whole page, as UTF-8 can hold it."""
     scripts = [asset(name) for name in SCRIPTS]
-    style = asset("page.css") + asset("tabs.css")
+    style = colours() + asset("page.css") + asset("tabs.css")
     marked = f" nonce='{nonce}'" if nonce else ""
     page = (
         "<!doctype html>\n<html lang='en'>\n<head><meta charset='utf-8'>"
@@ -53,6 +54,18 @@ def draw_page(payload: Payload, nonce: str = "") -> str:
         + "\n</body>\n</html>\n"
     )
     return page.encode("utf-8", errors="xmlcharrefreplace").decode("utf-8")
+
+
+def colours() -> str:
+    """The palette as variables of the style sheet."""
+    light, dark = (
+        "".join(f"--{name}:{colour};" for name, colour in (*plain.items(), *lifts))
+        for plain, lifts in (
+            (palette.LIGHT, [(f"lift-{i}", colour) for i, colour in enumerate(palette.LIGHT_LIFT)]),
+            (palette.DARK, [(f"lift-{i}", colour) for i, colour in enumerate(palette.DARK_LIFT)]),
+        )
+    )
+    return f":root{{color-scheme:light;{light}}}\n:root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
 
 
 def asset(name: str) -> str:
