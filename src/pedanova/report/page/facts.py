@@ -16,7 +16,7 @@ from pedanova.report.asks import Shows
 from pedanova.report.page.ladder import Ladder, Rung, ladder_of, part_of
 from pedanova.report.page.question import Question, labels_by_text
 from pedanova.report.page.shapes import Shape, shape_of
-from pedanova.space.parameters import Int, Ordinal, Parameter
+from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch
 from pedanova.space.words import in_words
 
 DIGITS = 4
@@ -90,7 +90,7 @@ def parameter_of(name: str, parameter: Parameter, shape: Shape | None) -> dict[s
     return {
         "name": name,
         "words": in_words(parameter),
-        "brush": "labels" if labels else "range",
+        "brush": None if isinstance(parameter, Moving | Switch) else "labels" if labels else "range",
         "labels": list(labels),
         "whole": isinstance(parameter, Int) or (isinstance(parameter, Ordinal) and _whole(parameter)),
         "parents": [parent for parent, _ in parameter.when],
