@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 DIGITS = 4
+MOST_PLACES = 15
 
 
 def rounded(value: float, digits: int = DIGITS) -> float | int | None:
@@ -21,7 +23,20 @@ def rounded(value: float, digits: int = DIGITS) -> float | int | None:
 
 def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | None]:
     """Numbers that are only drawn."""
-    return [rounded(float(value), many) for value in values]
+    given = np.fromiter(values, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = many - 1 - np.floor(np.log10(np.abs(given)))
+    if not np.all(np.isfinite(places) | (given == 0)) or np.any(np.abs(places[given != 0]) > MOST_PLACES):
+        return [rounded(value, many) for value in given.tolist()]
+    scale = 10.0 ** np.where(given == 0, 0.0, places)  # a power of ten is exact, and so is what it divides
+    short = np.where(places < 0, np.round(given * scale) * 10.0**-places, np.round(given * scale) / scale)
+    return [int(value) if value.is_integer() else value for value in np.where(given == 0, 0.0, short).tolist()]
+
+
+def parts(values: NDArray[np.float64]) -> list[float]:
+    """Parts of one that are only drawn, to a hundredth of a thousandth."""
+    drawn: list[float] = np.round(values, 5).tolist()
+    return drawn
 
 
 def exact(value: Any) -> Any:
