@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pedanova.data.regions import Region
 from pedanova.errors import LevelsError, PedanovaError, QueryError
@@ -23,6 +24,7 @@ from pedanova.report.page.shapes import bins_for, density_to_json
 from pedanova.report.sentences import summarize
 from pedanova.space.words import in_words
 
+_SPREAD: WeakKeyDictionary[Shows, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
 PLANE = 7  # coarse cells of each parameter on the plane of two
 COLUMNS = (
     "ratio", "share", "low", "high", "p_value", "p_adjusted", "significant", "varied", "divergence", "activity",
@@ -111,7 +113,7 @@ def numbers(
     inner, target, region = found.analysis, found.target, found.region
     if sure:
         table = inner.importance(target, region, question.baseline, **options, of=question.of)
-        densities = inner.all_densities(target, region, **some(options, "estimator", "seed"), of=question.of)
+        densities = spread_over(inner, target, region, **some(options, "estimator", "seed"), of=question.of)
     else:
         how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
         table, densities = inner.at_once(target, region, question.baseline, **how)
@@ -126,6 +128,14 @@ def numbers(
         "densities": drawn(densities, question, shapes),
         "notes": [str(note) for note in table.notes],
     }
+
+
+def spread_over(inner: Shows, target: Region, region: Region, **how: Any) -> dict[str, Densities]:
+    """The densities of the last question of each analysis are kept: another baseline asks for the same."""
+    key = (target, region, *sorted(how.items()))
+    if inner not in _SPREAD or _SPREAD[inner][0] != key:
+        _SPREAD[inner] = key, inner.all_densities(target, region, **how)
+    return _SPREAD[inner][1]
 
 
 def what_can_be_drawn(

@@ -10,7 +10,7 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.drawing import drawing_of
 from pedanova.measures.importance import Baseline
 from pedanova.report.asks import Shows
-from pedanova.report.page.numbers import digits, rounded
+from pedanova.report.page.numbers import parts, rounded
 from pedanova.report.page.question import labels_by_text
 from pedanova.space.parameters import Parameter
 
@@ -44,6 +44,6 @@ def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
 def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[str, Any]:
     """Parts of the rows by bar or step; between `low` and `high` chance alone would put the target's."""
     found = drawing_of(density, bins, baseline)
-    drawn = {name: digits(getattr(found, name)) for name in ("target", "region", "uniform", "low", "high")}
+    drawn = {name: parts(getattr(found, name)) for name in ("target", "region", "uniform", "low", "high")}
     good = {"at": [[rounded(end, 6) for end in span] for span in found.good], "words": found.good_words}
     return {**drawn, "good": good, "missing": [rounded(density.missing_target), rounded(density.missing_region)]}
