@@ -120,7 +120,7 @@ pedanova.plane = (function () {
     const [good, all] = [found.target[i][j], found.region[i][j]], expected = all * whole;
     const lift = all ? good / expected : 1, few = expected < EXPECTED;
     const seen = few ? (good + 1) / (expected + 1) : lift;
-    const group = svg("g", { class: `plane-cell${all ? "" : " empty"}${few ? " few" : ""}${liftPlace(seen) > 2.9 ? " deep" : ""}` });
+    const group = svg("g", { class: `plane-cell${all ? "" : " empty"}${few ? " few" : ""}${liftPlace(seen) > 3.35 ? " deep" : ""}${liftPlace(seen) > 2.3 ? " bright" : ""}` });
     const ground = svg("rect", { class: "cell", x: x + 0.75, y: y + 0.75, width: wide - 1.5, height: high - 1.5 });
     if (all) tint(ground, seen); // what is hardly expected is drawn towards "as often"
     group.append(ground);
