@@ -82,6 +82,23 @@ def test_who_passed_whom_is_told_with_the_number_of_trials(path: Path) -> None:
     assert news(watcher, since=told["version"])["changes"] == []
 
 
+def test_what_was_there_when_the_page_was_opened_is_no_news(path: Path) -> None:
+    append(path, 900, 1, swap=True)
+    watcher = watcher_of(path)
+    watcher.step()
+    assert news(watcher)["changes"] == []
+    assert watcher.standings is not None
+    assert watcher.standings.order == ("y", "x")
+
+
+def test_what_came_before_the_first_look_is_news(path: Path) -> None:
+    watcher = watcher_of(path)
+    append(path, 900, 1, swap=True)
+    watcher.step()
+    (change,) = news(watcher)["changes"]
+    assert change["text"].startswith("y passed x after ")
+
+
 def test_a_question_that_was_asked_stays_answerable(path: Path) -> None:
     """The page's selection is of values, so more rows and wider domains do not touch it."""
     watcher = watcher_of(path)
