@@ -143,7 +143,8 @@ class Explorer:
         guard = Guard(application(session), self.token, self.port)
         config = uvicorn.Config(
             guard, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
-            proxy_headers=False, ws="none", timeout_keep_alive=30, backlog=BACKLOG, h11_max_incomplete_event_size=1 << 16,
+            proxy_headers=False, ws="none", timeout_keep_alive=30, backlog=BACKLOG,
+            h11_max_incomplete_event_size=1 << 16,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True, name="pedanova-explore")
