@@ -13,8 +13,10 @@ from helpers.chromium import Page
 from helpers.reports import browser, page
 from helpers.tabs import FAST, mixed, opened, settled
 from pedanova.errors import PedanovaError
+from pedanova.measures.drawing import drawing_of
 from pedanova.report.page.answers import asked_of
 from pedanova.report.page.question import Question
+from pedanova.report.page.shapes import bins_for
 
 RANGES = {
     "lr": (-5, 0),
@@ -95,6 +97,26 @@ def test_two_hundred_selections_are_counted_alike(page: Page, binned: tuple[Path
             assert [row[key] for key in NUMBERS] == pytest.approx([getattr(known, key) for key in NUMBERS], abs=1e-9)
         assert [row["parameter"] for row in answer["importances"][:2]] == list(wanted[1])[:2]
     assert answered >= 80
+
+
+@pytest.mark.slow
+def test_what_is_drawn_is_what_figures_draw(page: Page, binned: tuple[Path, pa.Analysis]) -> None:
+    path, a = binned
+    random = np.random.default_rng(12)
+    opened(page, path)
+    given = page.driver.execute_async_script(ASK, [random_question(random) for _ in range(40)])
+    answered = [one for one in given if not one["refused"]]
+    assert len(answered) >= 10
+    for answer in answered:
+        question = Question.parse(answer["question"], a.space)
+        inner, target, region = asked_of(a, question)
+        for name, density in inner.all_densities(target, region, estimator="counts", of="rows").items():
+            wanted = drawing_of(density, bins_for(a)[name], question.baseline)
+            shown = answer["densities"][name]
+            for key in ("target", "region", "uniform", "low", "high"):
+                assert shown[key] == pytest.approx(getattr(wanted, key).tolist(), abs=1e-9), (name, key)
+            missing = [density.missing_target, density.missing_region]
+            assert shown["missing"] == pytest.approx(missing, abs=1e-12)
 
 
 @pytest.mark.slow

@@ -79,7 +79,8 @@ pedanova.front = (function () {
   /* Stairs through the cells of the front, from one end to the other. */
   function frontOf(found, middle) {
     const points = found.cells.filter((cell) => cell[4] > 0).map(middle).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    const d = points.map(([px, py], i) => (i ? `H${px.toFixed(1)}V${py.toFixed(1)}` : `M${px.toFixed(1)} ${py.toFixed(1)}`)).join("");
+    const step = found.axes[0].direction === "minimize" ? ([px, py]) => `H${px.toFixed(1)}V${py.toFixed(1)}` : ([px, py]) => `V${py.toFixed(1)}H${px.toFixed(1)}`;
+    const d = points.map((point, i) => (i ? step(point) : `M${point[0].toFixed(1)} ${point[1].toFixed(1)}`)).join("");
     return svg("path", { class: "goal-front", d });
   }
 
