@@ -40,6 +40,12 @@ class Inside:
     target: Region
     region: Region
     sample: int | None = None  # rows that stand for all, where a first answer comes from some
+    weight: float = 1.0  # rows that each of them stands for
+
+    def count(self, selected: int, region: int | None = None, target: int | None = None) -> dict[str, int | None]:
+        """How many rows there are, or about how many."""
+        counts = {"selected": selected, "region": region, "target": target}
+        return {name: None if rows is None else round(self.weight * rows) for name, rows in counts.items()}
 
 
 def asked_of(a: Shows, question: Question) -> tuple[Shows, Region, Region]:
@@ -54,13 +60,13 @@ def inside(a: Shows, question: Question, *, of: Shows | None = None) -> Inside:
     `of` is a sample of the rows to look at instead of all.
     """
     rows = a if of is None else of
-    sample = None if of is None else of.rows
+    sample, weight = (None, 1.0) if of is None else (of.rows, a.rows / of.rows)
     target, region = question.target, question.region
     if question.selects and question.good == "all" and not a.levels.several:
         target, region = (by_value(a if at_hand(a, one) else rows, one, question.of) for one in (target, region))
     if not question.selects:
-        return Inside(rows, target, region, sample)
-    return Inside(rows.within(*question.rows(), at=(target, region)), target, region, sample)
+        return Inside(rows, target, region, sample, weight)
+    return Inside(rows.within(*question.rows(), at=(target, region)), target, region, sample, weight)
 
 
 def at_hand(a: Shows, *bands: Region) -> bool:
@@ -122,7 +128,7 @@ def numbers(
         "by": table.estimator,
         "words": {"target": table.target, "region": table.region},
         "summary": summarize(table),
-        "rows": {"selected": inner.rows, "region": first.n_region, "target": first.n_target},
+        "rows": found.count(inner.rows, first.n_region, first.n_target),
         "importances": [importance_row(row) for row in table.rows],
         "trials": [importance_row(row) for row in table.trials] or None,
         "densities": drawn(densities, question, shapes),
@@ -142,10 +148,10 @@ def what_can_be_drawn(
     found: Inside, question: Question, shapes: Mapping[str, Bins], options: dict[str, Any]
 ) -> dict[str, Any]:
     """Densities of what is too little to be ranked, and how many rows there are."""
-    inner, rows = found.analysis, {"selected": found.analysis.rows, "region": None, "target": None}
+    inner, rows = found.analysis, found.count(found.analysis.rows)
     try:
         first = inner.ask(found.target, found.region)[0][0]
-        rows |= {"region": int(first.region.sum()), "target": int(first.target.sum())}
+        rows = found.count(inner.rows, int(first.region.sum()), int(first.target.sum()))
         how = some(options, "estimator", "seed") | {"of": question.of}
         densities = inner.all_densities(found.target, found.region, **how)
     except QueryError:

@@ -9,7 +9,7 @@ from pedanova.measures.difference import Difference, difference
 from pedanova.measures.importance import Importances
 from pedanova.report.asks import Shows
 from pedanova.report.page.answers import inside
-from pedanova.report.page.lines import condition_of, python_line
+from pedanova.report.page.lines import condition_of, lines_of
 from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question
 
@@ -26,7 +26,7 @@ def compared(a: Shows, question: Question, other: Question, **options: Any) -> d
         "summary": found.in_words(*(place_of(each, f"in {name}") for each, name in ((question, "B"), (other, "A")))),
         "rows": [row_to_json(row) for row in found.rows],
         "notes": [str(note) for note in found.notes],
-        "lines": {"python": f"pa.difference({', '.join(line_of(a, each) for each in (question, other))})"},
+        "lines": {"python": f"pa.difference({', '.join(line_of(a, each, options) for each in (question, other))})"},
     }
 
 
@@ -35,9 +35,9 @@ def asked(a: Shows, question: Question, options: dict[str, Any]) -> Importances:
     return here.analysis.importance(here.target, here.region, question.baseline, **options, of=question.of)
 
 
-def line_of(a: Shows, question: Question) -> str:
+def line_of(a: Shows, question: Question, options: dict[str, Any]) -> str:
     here = inside(a, question)
-    return python_line(question, here.target, here.region, {})
+    return str(lines_of(question, here.target, here.region, options=options)["python"])
 
 
 def place_of(question: Question, name: str) -> str:
