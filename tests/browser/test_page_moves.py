@@ -56,9 +56,8 @@ def test_arrow_keys_reach_every_pair(page: Page, report: Path, analysis: pa.Anal
 @pytest.mark.slow
 def test_the_mouse_drags_each_edge_to_the_nearest_step(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
-    at = page.run(
-        "return Number(document.querySelector('[data-edge=target]').dataset.x) / document.querySelector('.strip').clientWidth"
-    )
+    script = "return Number(document.querySelector('[data-edge=target]').dataset.x) / arguments[0].clientWidth"
+    at = page.run(script, page.find("#strip"))
     page.drag(".strip", (at, 0.5), (at + 0.25, 0.5))
     target, region = bands(page)
     assert 0.1 < target < region == 1.0
@@ -112,9 +111,7 @@ def test_undo_redo_and_the_address(page: Page, report: Path) -> None:
     page.settle()
     assert bands(page) == [0.1, 1.0]
     assert page.run("return document.getElementById('tool-undo').disabled")
-    page.run(
-        "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'z', ctrlKey: true, shiftKey: true, bubbles: true}))"
-    )
+    page.press("body", "\ue009\ue008z\ue000")  # Ctrl+Shift+Z
     page.run("document.getElementById('tool-redo').click()")
     page.settle()
     assert page.state() == moved

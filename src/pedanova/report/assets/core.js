@@ -99,6 +99,8 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
     const kept = Object.entries(state.question.selection).filter(([name]) => !state.hidden.includes(name));
     return { ...state.question, selection: Object.fromEntries(kept) };
   };
+  /* What is selected of a parameter, whatever its name (even "__proto__"); undefined for all values. */
+  pedanova.brushOf = (question, name) => (Object.hasOwn(question.selection, name) ? question.selection[name] : undefined);
   pedanova.selects = (question) => Object.keys(question.selection).length > 0 || (question.lasso || []).length > 0;
 
   /* Called with the newest arguments, at most once a frame. */

@@ -40,7 +40,7 @@ pedanova.densities = (function () {
   function show(state, answer) {
     document.querySelectorAll(".key .against").forEach((one) => { one.textContent = state.question.baseline === "uniform" ? "uniform draw" : "region"; });
     const names = ordered(answer), limit = all || names.length <= MOST ? names.length : FIRST;
-    const shown = names.filter((name, i) => i < limit || name in state.question.selection || name === state.chosen);
+    const shown = names.filter((name, i) => i < limit || Object.hasOwn(state.question.selection, name) || name === state.chosen);
     more.hidden = names.length <= MOST;
     more.textContent = all ? "Show fewer" : `Show all ${names.length}`;
     const few = pedanova.page.isFew(answer);
@@ -96,7 +96,7 @@ pedanova.densities = (function () {
     card.words.textContent = said ? `more often: ${said}` : "";
     pedanova.tip(card.words, said);
     set(root, { role: brushable(parameter) ? "group" : "img", "aria-label": said ? `${parameter.name}: more often in the target at ${said}` : `${parameter.name}: no values stand out` });
-    pick(card, state.question.selection[parameter.name], state.hidden.includes(parameter.name));
+    pick(card, pedanova.brushOf(state.question, parameter.name), state.hidden.includes(parameter.name));
   }
 
   /* Whether a parameter can be brushed here at all. */
@@ -158,7 +158,7 @@ pedanova.densities = (function () {
   }
 
   function toggle(parameter, label) {
-    const now = (pedanova.state.get().question.selection[parameter.name] || { labels: [] }).labels;
+    const now = (pedanova.brushOf(pedanova.state.get().question, parameter.name) || { labels: [] }).labels;
     const next = now.includes(label) ? now.filter((one) => one !== label) : parameter.labels.filter((one) => one === label || now.includes(one));
     pedanova.state.select(parameter.name, next.length && next.length < parameter.labels.length ? { labels: next } : null);
   }

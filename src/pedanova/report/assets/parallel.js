@@ -97,7 +97,7 @@ pedanova.parallel = (function () {
       svg("text", { class: "tick", x: axis.x - 10, y, "text-anchor": "end", "dominant-baseline": "middle" }, label.length > fits ? `${label.slice(0, fits - 1)}…` : label));
     if (!axis.parameter) return group;
     const toggle = () => {
-      const now = pedanova.state.get().question.selection[axis.name], before = now && now.labels ? now.labels : [];
+      const now = pedanova.brushOf(pedanova.state.get().question, axis.name), before = now && now.labels ? now.labels : [];
       const next = before.includes(label) ? before.filter((one) => one !== label) : [...before, label];
       pedanova.state.select(axis.name, next.length && next.length < axis.labels.length ? { labels: axis.labels.filter((one) => next.includes(one)) } : null);
     };
@@ -108,7 +108,7 @@ pedanova.parallel = (function () {
 
   function markLabels(state, axis) {
     if (!axis.parameter) return;
-    const brush = state.question.selection[axis.name], chosen = brush && brush.labels ? brush.labels : null;
+    const brush = pedanova.brushOf(state.question, axis.name), chosen = brush && brush.labels ? brush.labels : null;
     piece.body.querySelectorAll(".parallel-label").forEach((one) => {
       if (one.getAttribute("aria-label") !== `${axis.name} ${one.dataset.label}`) return;
       one.setAttribute("aria-pressed", String(Boolean(chosen) && chosen.includes(one.dataset.label)));
@@ -125,7 +125,7 @@ pedanova.parallel = (function () {
   }
 
   function rangeOf(state, name) {
-    const brush = state.question.selection[name];
+    const brush = pedanova.brushOf(state.question, name);
     return brush && brush.range ? brush.range : null;
   }
 

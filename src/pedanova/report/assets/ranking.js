@@ -126,7 +126,7 @@ pedanova.ranking = (function () {
     const missing = (answer.densities[row.parameter] || {}).missing;
     const active = depth && missing && missing[1] !== null ? `active in ${percent(1 - missing[1])}` : "";
     parts.active.textContent = active;
-    set(parts.button, { "aria-pressed": String(state.chosen === row.parameter), "aria-label": told(row, active) });
+    set(parts.button, { "aria-pressed": String(state.chosen === row.parameter), "aria-description": told(row, active) });
     pedanova.tip(parts.button, told(row, active, "\n"));
     parts.extra.replaceChildren(...(pedanova.ranking.extra ? [pedanova.ranking.extra(row, state, answer)].filter(Boolean) : []));
     pedanova.densities.small(parts.small, row, answer);

@@ -203,7 +203,7 @@ pedanova.scatter = (function () {
     });
   }
 
-  const isIn = (row, question) => pair.every((name) => within(row.values[name], question.selection[name]))
+  const isIn = (row, question) => pair.every((name) => within(row.values[name], pedanova.brushOf(question, name)))
     && (question.lasso || []).filter((one) => isHere(one, pair)).every((one) => inPolygon(row, one));
 
   function within(value, brush) {
@@ -244,7 +244,7 @@ pedanova.scatter = (function () {
       }
     }
     pen.globalAlpha = 1;
-    axes.forEach((axis) => { if (axis.brush) { const brush = question.selection[axis.name]; axis.brush.show(brush && brush.range ? brush.range : null); } });
+    axes.forEach((axis) => { if (axis.brush) { const brush = pedanova.brushOf(question, axis.name); axis.brush.show(brush && brush.range ? brush.range : null); } });
     outline(state);
     trace(pedanova.hover.row);
   }
@@ -253,7 +253,7 @@ pedanova.scatter = (function () {
   function outline(state) {
     overlay.querySelectorAll(".outline").forEach((one) => one.remove());
     const question = state.question, path = (points, closed) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("") + (closed ? "Z" : "");
-    const spans = axes.map((axis) => spanOf(axis, question.selection[axis.name]));
+    const spans = axes.map((axis) => spanOf(axis, pedanova.brushOf(question, axis.name)));
     if (spans.some(Boolean)) {
       const [[x1, x2], [y1, y2]] = spans.map((span, i) => span || (i ? [TOP - 6, axes[1].scale.start + 8] : [LEFT, axes[0].scale.stop + 6]));
       overlay.prepend(svg("rect", { class: "outline box", x: Math.min(x1, x2), y: Math.min(y1, y2), width: Math.abs(x2 - x1), height: Math.abs(y2 - y1) }));

@@ -96,7 +96,7 @@ pedanova.sheet = (function () {
 
   /* The selection: on the plot, and in words. */
   function selection(state, parameter) {
-    const part = state.question.selection[parameter.name];
+    const part = pedanova.brushOf(state.question, parameter.name);
     if (parts.brush && !parts.brush.isDragging()) parts.brush.show(part && part.range ? part.range : null);
     if (parts.bars) parts.bars.found.forEach((bar, i) => {
       const on = !part || part.labels.includes(parts.bars.known[i]);

@@ -115,9 +115,11 @@ pedanova.state = (function () {
 
   /* Values of one parameter selected, or all of them again (null). */
   function select(name, part, how) {
-    const selection = { ...current.question.selection };
-    if (part === null) delete selection[name];
-    else selection[name] = pedanova.binned ? pedanova.binned.fit(name, part) : part;
+    const fitted = part === null ? null : pedanova.binned ? pedanova.binned.fit(name, part) : part;
+    const held = Object.entries(current.question.selection), here = held.findIndex(([other]) => other === name);
+    if (here < 0) held.push([name, fitted]);
+    else held[here] = [name, fitted];
+    const selection = Object.fromEntries(held.filter(([, one]) => one !== null)); // names are data: none is a key of its own
     const hidden = current.hidden.filter((other) => other !== name);
     change({ question: { ...current.question, selection }, hidden }, how);
   }
