@@ -173,6 +173,23 @@ def test_the_smaller_space_says_for_which_question_it_speaks(page: Page, report:
 
 
 @pytest.mark.slow
+def test_cards_are_saved_with_every_digit(page: Page, report: tuple[Path, pa.Analysis]) -> None:
+    path, a = report
+    opened(page, path)
+    wanted = a.importance(0.1, 1.0, **FAST)
+    rows = saved(page, "importance")
+    assert [row["parameter"] for row in rows] == list(wanted)
+    assert [(float(row["share"]), float(row["low"])) for row in rows] == [
+        (row.share, row.low) for row in wanted.values()
+    ]
+    assert {row["parameter"] for row in saved(page, "densities")} == set(a.space)
+    for key, least in (("importance", len(a.space)), ("densities", 4 * len(a.space))):
+        root = ET.parse(save(page, key, "svg")).getroot()
+        assert len(list(root.iter("{http://www.w3.org/2000/svg}text"))) > least
+        assert save(page, key, "png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.slow
 def test_drawings_are_saved_whole(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     opened(page, report[0])
     for key in ("pairs", "plane"):

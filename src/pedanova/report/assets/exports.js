@@ -54,7 +54,7 @@ pedanova.exports = (function () {
 
   async function pictureOf(drawing) {
     if (drawing instanceof HTMLCanvasElement) return new Promise((done) => drawing.toBlob(done, "image/png"));
-    const { text, wide, high } = plainOf(drawing);
+    const { text, wide, high } = drawing.text ? drawing : plainOf(drawing);
     const image = new Image();
     image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
     await image.decode();
@@ -65,12 +65,13 @@ pedanova.exports = (function () {
     return new Promise((done) => canvas.toBlob(done, "image/png"));
   }
 
-  /* Buttons of one card. `csv` gives lines of cells (or a promise of them), `drawing` an SVG or a canvas; each may be left out. */
+  /* Buttons of one card. `csv` gives lines of cells (or a promise of them), `drawing` an SVG, a canvas, or {text, wide, high} of one that is plain
+     already; each may be left out. */
   function buttons({ key, what, csv, drawing, vector = true }) {
     const files = {
       csv: csv && (async () => new Blob([csvOf(await csv())], { type: "text/csv" })),
-      svg: drawing && vector && (async () => new Blob([plainOf(drawing()).text], { type: "image/svg+xml" })),
-      png: drawing && (() => pictureOf(drawing())),
+      svg: drawing && vector && (async () => { const seen = drawing(); return seen && new Blob([(seen.text ? seen : plainOf(seen)).text], { type: "image/svg+xml" }); }),
+      png: drawing && (async () => { const seen = drawing(); return seen && pictureOf(seen); }),
     };
     const place = make("span", "exports");
     for (const [form, blobOf] of Object.entries(files)) {
@@ -85,5 +86,61 @@ pedanova.exports = (function () {
     return place;
   }
 
-  return { buttons, csvOf, plainOf, save };
+  /* --- the cards above the tabs ------------------------------------------------------------------------------- */
+
+  const COLUMNS = ["parameter", "share", "low", "high", "ratio", "p_value", "p_adjusted", "significant", "varied", "divergence", "n_target", "n_region"];
+  const answer = () => pedanova.page.answer() || {};
+
+  const rankingLines = () => [COLUMNS, ...(answer().importances || []).map((row) => COLUMNS.map((key) => row[key]))];
+
+  const rankingDrawing = () => barsDrawing(`What matters for ${pedanova.pane.questionWords(pedanova.asked())}`,
+    (answer().importances || []).filter((row) => row.varied !== false).map((row) => ({ name: pedanova.nameOf(row.parameter), part: row.share, low: row.low, high: row.high, noise: row.significant === false })));
+
+  /* A ranked list as a drawing, in rows of 22 pixels: {name, part, low, high, noise}. */
+  function barsDrawing(title, rows, least = 0.01) {
+    const { svg, theme: { colour } } = pedanova, [left, wide, high] = [Math.max(120, ...rows.map((row) => row.name.length * 6.8)) + 16, 360, 22];
+    const most = Math.max(least, ...rows.flatMap((row) => [row.part, row.high || 0])), x = (part) => left + (Math.max(0, part) / most) * wide;
+    const size = { width: Math.round(left + wide + 80), height: high * rows.length + 42 };
+    const text = (attributes, words) => svg("text", { "font-family": "system-ui, sans-serif", "font-size": 12, fill: colour("ink"), "dominant-baseline": "middle", ...attributes }, words);
+    const drawing = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${size.width} ${size.height}`, ...size }, svg("rect", { ...size, fill: colour("ground") }), text({ x: 8, y: 14, "font-weight": 600 }, title));
+    rows.forEach((row, i) => {
+      const y = 34 + i * high + high / 2, ink = colour(row.noise ? "soft" : "ink");
+      drawing.append(text({ x: left - 8, y, "text-anchor": "end", fill: ink }, row.name),
+        svg("rect", { x: left, y: y - 6, width: Math.max(1, x(row.part) - left), height: 12, fill: colour(row.noise ? "noise" : "target") }),
+        text({ x: Math.max(x(row.part), x(row.high || 0)) + 6, y, fill: ink }, `${row.noise ? "~ " : ""}${pedanova.percent(row.part)}`));
+      if (Number.isFinite(row.low) && Number.isFinite(row.high)) drawing.append(svg("line", { x1: x(row.low), x2: x(row.high), y1: y, y2: y, stroke: colour("ink"), "stroke-width": 1.5 }));
+    });
+    return { text: new XMLSerializer().serializeToString(drawing), wide: size.width, high: size.height };
+  }
+
+  function densityLines() {
+    const bins = (name) => { const { shape } = pedanova.parameter(name); return shape.labels || shape.edges.slice(1).map((edge, i) => `${shape.edges[i]} … ${edge}`); };
+    const keys = ["target", "region", "uniform", "low", "high"], all = Object.entries(answer().densities || {}).filter(([name]) => pedanova.parameter(name).shape);
+    return [["parameter", "bin", ...keys], ...all.flatMap(([name, density]) => bins(name).map((bin, i) => [name, bin, ...keys.map((key) => (density[key] || [])[i])]))];
+  }
+
+  /* All cards of densities side by side, three in a row, each under its name. */
+  function densityDrawing() {
+    const cards = [...document.querySelectorAll("#densities .density")].map((card) => [card.querySelector("svg"), pedanova.nameOf(card.dataset.parameter)]).filter(([drawing]) => drawing);
+    const pieces = cards.map(([drawing, name]) => ({ ...plainOf(drawing), name })), many = Math.min(3, pieces.length || 1);
+    const wide = Math.max(0, ...pieces.map((one) => one.wide)) + 16, high = Math.max(0, ...pieces.map((one) => one.high)) + 30, style = pedanova.theme.colour;
+    const size = { width: many * wide, height: Math.ceil(pieces.length / many) * high };
+    const outer = pedanova.svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${size.width} ${size.height}`, ...size }, pedanova.svg("rect", { ...size, fill: style("ground") }));
+    pieces.forEach((one, i) => {
+      const [x, y] = [(i % many) * wide + 8, Math.floor(i / many) * high];
+      const inner = document.importNode(new DOMParser().parseFromString(one.text, "image/svg+xml").documentElement, true);
+      outer.append(pedanova.svg("text", { x, y: y + 16, "font-family": "system-ui, sans-serif", "font-size": 13, "font-weight": 600, fill: style("ink") }, one.name || ""), pedanova.set(inner, { x, y: y + 24 }));
+    });
+    return { text: new XMLSerializer().serializeToString(outer), wide: size.width, high: size.height };
+  }
+
+  let placed = false;
+  pedanova.on("shown", () => {
+    if (placed) return;
+    placed = true;
+    pedanova.byId("matters").append(buttons({ key: "importance", what: "the ranking", csv: rankingLines, drawing: rankingDrawing }));
+    pedanova.byId("densities").append(buttons({ key: "densities", what: "the densities", csv: densityLines, drawing: densityDrawing }));
+  });
+
+  return { barsDrawing, buttons, csvOf, plainOf, save };
 })();

@@ -7,7 +7,7 @@ pedanova.pairs = (function () {
   let list = null, asking = null, held = null, drawnFor = "";
 
   function mount(element) {
-    list = pane.piece("pairs", "Two at a time", { csv: lines, drawing: () => list.body.querySelector("svg") });
+    list = pane.piece("pairs", "Two at a time", { csv: lines, drawing });
     const plane = pane.piece("plane", "The plane of two", pedanova.plane.saved);
     element.append(make("div", "pairs-grid", list.element, plane.element));
     pedanova.plane.mount(plane);
@@ -145,6 +145,13 @@ pedanova.pairs = (function () {
     pane.roving(items, (at) => choose(rows[at]));
     const whole = held.rows.length > LISTED ? make("p", "pane-note", `The ${LISTED} strongest of ${pedanova.count(held.rows.length)}; the CSV has all.`) : null;
     return make("div", "", set(make("ol", "pair-list", ...items), { role: "radiogroup", "aria-label": "Pairs of parameters" }), whole || "");
+  }
+
+  /* The matrix as it is seen, or the list. */
+  function drawing() {
+    if (!held || held.refused) return null;
+    const rows = held.rows.slice(0, LISTED).map((row) => ({ name: `${pedanova.nameOf(row.first)} × ${pedanova.nameOf(row.second)}`, part: row.interaction, noise: !isSure(row) }));
+    return list.body.querySelector("svg") || pedanova.exports.barsDrawing(`Two at a time, for ${pane.questionWords(pedanova.asked())}`, rows, 0.2);
   }
 
   function lines() {
