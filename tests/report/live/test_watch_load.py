@@ -1,0 +1,139 @@
+"""Watching under load: real studies, four processes that write, and as many looks as an hour has.
+
+PEDANOVA_HEAVY=1 makes 2,000 trials; otherwise there are fewer.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import optuna
+import pytest
+
+import pedanova as pa
+from helpers.followed import same
+from helpers.servers import postgresql_url  # noqa: F401
+from pedanova.analysis.watched import Watched
+from pedanova.report.live.session import Session
+from pedanova.report.live.watch import Watcher
+from pedanova.sources import read_records
+from pedanova.sources.follow.follow import follow
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+WORKERS = 4
+TRIALS = 2_000 if os.environ.get("PEDANOVA_HEAVY") == "1" else 240
+LOOKS = 1_800  # one every two seconds, for an hour
+OPTIONS = {"estimator": "counts", "draws": 100}
+WORKER = """
+import sys, optuna
+def objective(trial):
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+    return (x - 0.3) ** 2 + 0.1 * y * trial.suggest_int("n", 1, 4)
+sampler = optuna.samplers.RandomSampler(seed=int(sys.argv[2]))
+study = optuna.load_study(study_name="load", storage=sys.argv[1], sampler=sampler)
+study.optimize(objective, n_trials=int(sys.argv[3]))
+"""
+
+
+@contextmanager
+def workers(url: str) -> Iterator[list[subprocess.Popen[str]]]:
+    command = [sys.executable, "-c", WORKER, url]
+    running = [
+        subprocess.Popen([*command, str(seed), str(TRIALS // WORKERS)], stderr=subprocess.PIPE, text=True)
+        for seed in range(WORKERS)
+    ]
+    try:
+        yield running
+    finally:
+        for worker in running:
+            worker.kill()
+            worker.wait()
+
+
+def watch(url: str, for_optuna: str) -> None:
+    """Looks without a pause while four processes write; then every claim is held against the database."""
+    held = optuna.storages.RDBStorage(for_optuna)
+    optuna.create_study(study_name="load", storage=held)
+    held.engine.dispose()
+    followed, seen = follow(url), 0
+    watched = Watched(url)
+    watcher: Watcher | None = None
+    with workers(for_optuna) as running:
+        while any(worker.poll() is None for worker in running):
+            look = followed.look()
+            seen += look.new
+            assert look.finished == seen
+            if look.records is not None:
+                rows = look.records.columns["x"].values
+                assert len(np.unique(rows)) == len(rows) == seen, "a trial was seen twice"
+            if seen >= 20 and watcher is None:
+                watcher = Watcher(Session(watched.begin(pytest.fail).analysis, options=OPTIONS, watch=True), watched)
+            elif watcher is not None:
+                watcher.step()
+                assert watcher.trouble is None
+        told = [worker.communicate()[1] for worker in running]
+    assert [worker.returncode for worker in running] == [0] * WORKERS, told
+    assert not [text for text in told if "locked" in text.lower() or "deadlock" in text.lower()], told
+    last = followed.look()
+    assert last.finished == seen + last.new == TRIALS
+    assert last.running == 0
+    assert watcher is not None
+    watcher.step()
+    final = watcher.session.analysis
+    assert final.rows == TRIALS
+    assert final.importance(**OPTIONS).to_dict() == pa.analyze(url).importance(**OPTIONS).to_dict()
+    whole = follow(url).look().records
+    assert whole is not None
+    same(whole, read_records(url))
+
+
+def test_four_processes_on_sqlite(tmp_path: Path) -> None:
+    path = tmp_path / "load.db"
+    watch(f"sqlite:///{path}", f"sqlite:///{path}")
+
+
+def test_four_processes_on_postgresql(postgresql_url: str) -> None:  # noqa: F811
+    watch(postgresql_url, postgresql_url.replace("postgresql://", "postgresql+psycopg://"))
+
+
+def test_memory_stays_flat_for_an_hour(tmp_path: Path) -> None:
+    """A row for every look. What is held at the end is what the rows need, a few bytes each."""
+    path = tmp_path / "trials.jsonl"
+    random = np.random.default_rng(0)
+
+    def append(rows: int) -> None:
+        with path.open("a", encoding="utf-8") as file:
+            for x, y in random.random((rows, 2)).tolist():
+                file.write(json.dumps({"x": x, "y": y, "loss": (x - 0.3) ** 2 + 0.1 * y}) + "\n")
+
+    append(300)
+    watched = Watched(path, "loss")
+    watcher = Watcher(Session(watched.begin(pytest.fail).analysis, options=OPTIONS, watch=True), watched)
+    watcher.session.watcher = watcher.news
+    held: list[int] = []
+    tracemalloc.start()
+    try:
+        for look in range(LOOKS):
+            append(1)
+            assert watcher.step()
+            if look % 20 == 0:  # the page asks anew at times
+                watcher.session.ask({"part": "answer", "sure": False})
+                watcher.session.ask({"part": "news", "since": 0})
+            if look in (LOOKS // 3, LOOKS - 1):
+                gc.collect()
+                held.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    rows = LOOKS - LOOKS // 3
+    assert held[1] - held[0] < 200 * rows + 200_000, f"{held[1] - held[0]:,} bytes more after {rows:,} looks"
+    assert watcher.session.analysis.rows == 300 + LOOKS
