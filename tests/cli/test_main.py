@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,6 +129,13 @@ def test_a_broken_space_file(run, tmp_path: Path) -> None:
         assert len(err.strip().splitlines()) == 1
 
 
+def packed_in(page: str) -> dict[str, Any]:
+    """What a page holds."""
+    text = page.partition("id='data'>")[2].partition("</script>")[0]
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text)))
+    return found
+
+
 @pytest.mark.slow
 def test_the_demo(run, tmp_path: Path) -> None:
     status, out, _ = run("demo", "--report", tmp_path / "report.html")
@@ -134,11 +144,12 @@ def test_the_demo(run, tmp_path: Path) -> None:
     assert "local" in out
     assert "learning_rate" in out
     assert "Once inside the best 30 %" in out
-    last = out.split("\n\n")[-1]
+    *_, last, explore = out.split("\n\n")
+    assert explore == "pedanova demo --explore opens these trials in the browser, to brush in.\n"
     assert last.startswith(f"Report: {tmp_path / 'report.html'}\n")
     assert "lucky_number" in last
     page = (tmp_path / "report.html").read_text()
-    assert "learning_rate" in page
+    assert "learning_rate" in [one["name"] for one in packed_in(page)["facts"]["parameters"]]
     assert "default-src 'none'" in page
 
 
@@ -325,12 +336,12 @@ def test_a_saved_analysis_refuses_options_of_the_table(run, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_the_report_answers_the_question_that_was_asked(run, tmp_path: Path) -> None:
     run(*BASE, "--target", "0.05", "--region", "0.5", "--baseline", "uniform", "--report", tmp_path / "r.html")
-    page = (tmp_path / "r.html").read_text()
-    data = json.loads(page.partition("id='data'>")[2].partition("</script>")[0])
-    first = data["questions"][data["start"]]
-    assert first["words"] == ["the best 5 %", "the best 50 %"]
-    assert first["sizes"] == [53, 500]
-    assert data["baseline"] == "uniform"
+    data = packed_in((tmp_path / "r.html").read_text())
+    start = data["facts"]["start"]
+    assert start["baseline"] == "uniform"
+    first = next(one["answer"] for one in data["answers"] if one["part"] == "answer" and one["question"] == start)
+    assert first["words"] == {"target": "the best 5 %", "region": "the best 50 %"}
+    assert (first["rows"]["target"], first["rows"]["region"]) == (53, 500)
 
 
 def test_notes_go_to_stderr_where_the_form_has_no_place(run) -> None:

@@ -20,6 +20,7 @@ from pedanova.report.terminal.tables import draw_questions, fill
 USUAL_QUESTION = ("0.1", "1.0")
 DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # target, region: into the best third, then to its top
 DEMO_TITLE = "Digits: 1,000 random trainings of a small network"
+DEMO_EXPLORE = "pedanova demo --explore opens these trials in the browser, to brush in."
 DEMO_INTRO = (
     "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "
     "drawn at random; one of them, lucky_number, is used by nothing."
@@ -67,10 +68,11 @@ def run_demo(options: argparse.Namespace) -> int:
     if options.report:
         a.report(options.report, title=DEMO_TITLE, questions=DEMO_QUESTIONS)
         parts.append(f"Report: {printable(str(Path(options.report).resolve()))}\n{fill(DEMO_LOOK, width)}")
+    if not options.explore:
+        parts.append(DEMO_EXPLORE)
     emit(paragraphs(*parts), None, coloured=True)
     if options.explore:
         serve(a, options, title=DEMO_TITLE, start=DEMO_QUESTIONS[0])
-    elif sys.stdout.isatty():
-        page = "" if options.report else "pedanova demo --report report.html writes a page to look at; "
-        complain(f"{page}pedanova demo --explore opens these trials to brush in")
+    elif not options.report and sys.stdout.isatty():
+        complain("pedanova demo --report report.html writes a page to look at as well")
     return 0
