@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from pedanova.cli.versions import show_versions
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
+    from pedanova.data.lasso import Lasso, lasso
     from pedanova.data.regions import Region, at_least, at_most, between, equals
+    from pedanova.data.trials import Trials
     from pedanova.errors import PedanovaError
     from pedanova.measures.compare import Comparison, Measures
     from pedanova.measures.densities import Densities
+    from pedanova.measures.difference import Difference, Differences, difference
     from pedanova.measures.effects import Effect, Effects, Marginal
     from pedanova.measures.forest.forest import axis_effects, forest_effects
     from pedanova.measures.forest.results import AxisEffects, ForestEffects, ForestPairs
@@ -40,10 +43,13 @@ CONTENTS = {
     "cli.versions": ["show_versions"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
+    "data.lasso": ["Lasso", "lasso"],
     "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
+    "data.trials": ["Trials"],
     "errors": ["PedanovaError"],
     "measures.compare": ["Comparison", "Measures"],
     "measures.densities": ["Densities"],
+    "measures.difference": ["Difference", "Differences", "difference"],
     "measures.effects": ["Effect", "Effects", "Marginal"],
     "measures.forest.forest": ["axis_effects", "forest_effects"],
     "measures.forest.results": ["AxisEffects", "ForestEffects", "ForestPairs"],
@@ -63,6 +69,8 @@ __all__ = [
     "Categorical",
     "Comparison",
     "Densities",
+    "Difference",
+    "Differences",
     "Effect",
     "Effects",
     "Evidence",
@@ -74,6 +82,7 @@ __all__ = [
     "Int",
     "Interaction",
     "Interactions",
+    "Lasso",
     "Levels",
     "Marginal",
     "Measures",
@@ -86,6 +95,7 @@ __all__ = [
     "Space",
     "Switch",
     "Tally",
+    "Trials",
     "Verdict",
     "__version__",
     "analyze",
@@ -93,9 +103,11 @@ __all__ = [
     "at_most",
     "axis_effects",
     "between",
+    "difference",
     "equals",
     "forest_effects",
     "guess_space",
+    "lasso",
     "load",
     "show_versions",
     "space_from",

@@ -216,8 +216,9 @@ def test_show_versions(capsys: pytest.CaptureFixture[str]) -> None:
 def test_completion_offers_what_a_user_may_call(analysis: pa.Analysis) -> None:
     assert dir(analysis) == [
         "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
-        "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair",
-        "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "widget", "within",
+        "explore", "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations",
+        "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "trials",
+        "widget", "within",
     ]  # fmt: skip
     assert all(hasattr(type(analysis), name) or name in vars(analysis) for name in dir(analysis))
     assert [name for name in dir(analysis.plot) if name[0] != "_"] == [
@@ -231,3 +232,13 @@ def test_an_answer_knows_whether_its_region_is_all_rows(analysis: pa.Analysis) -
     assert analysis.importance("layers > 2", **COUNTS).whole
     assert not analysis.importance(0.1, 0.5, **COUNTS).whole
     assert not analysis.importance(0.1, "layers > 2", **COUNTS).whole
+
+
+def test_several_restrictions_hold_at_once(analysis: pa.Analysis) -> None:
+    both = analysis.within({"layers": (2, 3)}, "layers > 2")
+    one = analysis.within("layers == 3")
+    assert both.importance(0.2, **COUNTS).to_dict() == one.importance(0.2, **COUNTS).to_dict()
+    assert analysis.within() is analysis
+    assert analysis.within("layers > 2", "layers <= 3") is both  # the same rows are not counted again
+    with pytest.raises(QueryError, match=r"layers > 2 and rows where layers < 2\) holds 0 rows"):
+        analysis.within("layers > 2", "layers < 2")

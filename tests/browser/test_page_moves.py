@@ -1,265 +1,196 @@
-"""The page in a real browser: what is asked of the sliders is what Python answers."""
+"""The static page in a real browser: what is asked of it is what Python answers."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-import struct
 from itertools import combinations
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.reports import LADDER, analysis, browser, page, report
+from pedanova.report.page import answers
+from pedanova.report.page.question import Question
 
 COUNTS = {"estimator": "counts", "draws": 200}
-BOX = {"optimizer": {"adam", "sgd"}}
+HOME, END, LEFT, RIGHT, ENTER, ESCAPE = "\ue011", "\ue010", "\ue012", "\ue014", "\ue007", "\ue00c"
 
 
-def expected(a: pa.Analysis, metric: str = "ratio", *question: object) -> dict[str, float]:
+def expected(a: pa.Analysis, metric: str = "share", *question: object) -> dict[str, float]:
     return {row.name: getattr(row, metric) for row in a.importance(*question, **COUNTS).rows}
 
 
-def same(shown: dict[str, float], wanted: dict[str, float]) -> None:
-    assert shown == wanted
-    assert list(shown) == list(wanted)  # ranked alike
-
-
-def set_sliders(page: Page, target: int, region: int) -> None:
-    """By the arrow keys, as a reader would."""
-    page.press("#region", "\ue010")  # End
-    page.press("#target", "\ue011", *["\ue014"] * target)  # Home, then →
-    page.press("#region", *["\ue012"] * (len(LADDER) - 1 - region))  # ←
+def bands(page: Page) -> list[float]:
+    question = page.state()["question"]
+    return [question[which]["part"][1] for which in ("target", "region")]
 
 
 @pytest.mark.slow
 def test_it_opens_offline_with_the_first_question(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
-    same(page.bars(), expected(analysis, "ratio", 0.1, 1.0))
+    assert page.bars() == expected(analysis, "share", 0.1, 1.0)
+    assert page.bars("ratio") == expected(analysis, "ratio", 0.1, 1.0)
     assert page.run("return navigator.onLine") is False
-    assert "the best 10 %" in page.text("#summary")
-    assert page.run("return document.querySelectorAll('.chart svg').length") == 5
+    assert page.text("#headline")
+    assert page.run("return document.querySelectorAll('.density .plot .target').length") == len(analysis.space)
+    assert report.stat().st_size < 500_000
 
 
 @pytest.mark.slow
 def test_arrow_keys_reach_every_pair(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
     for target, region in combinations(range(len(LADDER)), 2):
-        set_sliders(page, target, region)
-        wanted = expected(analysis, "ratio", LADDER[target], LADDER[region])
-        same(page.bars(), wanted)
-        words = page.text("#target-words"), page.text("#region-words")
-        assert f"the best {100 * LADDER[target]:g} %" in words[0]
-        rows = analysis.importance(LADDER[target], LADDER[region], **COUNTS).rows[0]
-        assert f"{rows.n_target} rows" in words[0]
-        assert f"{rows.n_region} rows" in words[1]
-        shown = page.run("return [...document.querySelectorAll('#bars .track i')].map((i) => i.style.width)")
-        longest = max(float(width.rstrip("%")) for width in shown)
-        assert 50 <= longest <= 100
+        page.press("[data-edge=region]", END)
+        page.press("[data-edge=target]", HOME, *[RIGHT] * target)
+        page.press("[data-edge=region]", END, *[LEFT] * (len(LADDER) - 1 - region))
+        assert bands(page) == [LADDER[target], LADDER[region]]
+        assert page.bars() == expected(analysis, "share", LADDER[target], LADDER[region])
+        found = analysis.importance(LADDER[target], LADDER[region], **COUNTS).rows[0]
+        said = page.run("return document.querySelector('[data-edge=target]').getAttribute('aria-valuetext')")
+        assert f"{found.n_target} rows" in said
+        assert f"{found.n_target} good" in page.text(".counts")
 
 
 @pytest.mark.slow
-def test_the_mouse_drags_each_slider(page: Page, report: Path, analysis: pa.Analysis) -> None:
-    from selenium.webdriver import ActionChains
-
+def test_the_mouse_drags_each_edge_to_the_nearest_step(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
-    for slider, places in (("#target", 3), ("#region", 3)):
-        box = page.find(slider)
-        width = box.size["width"] - 16
-        drag = ActionChains(page.driver)
-        drag.move_to_element_with_offset(box, -width // 2, 0).click_and_hold()
-        drag.move_by_offset(width // (places - 1), 0).release().perform()
-        page.settle()
-        assert page.run("return Number(document.querySelector(arguments[0]).value)", slider) == (
-            1 if slider == "#target" else 2
-        )
-    same(page.bars(), expected(analysis, "ratio", 0.1, 0.3))
+    at = page.run(
+        "return Number(document.querySelector('[data-edge=target]').dataset.x) / document.querySelector('.strip').clientWidth"
+    )
+    page.drag(".strip", (at, 0.5), (at + 0.25, 0.5))
+    target, region = bands(page)
+    assert 0.1 < target < region == 1.0
+    assert target in LADDER
+    assert page.bars() == expected(analysis, "share", target, 1.0)
+    page.click("#tool-undo")
+    assert bands(page) == [0.1, 1.0]  # one drag is one step
 
 
 @pytest.mark.slow
-def test_the_region_stays_wider_than_the_target(page: Page, report: Path, analysis: pa.Analysis) -> None:
+def test_the_region_stays_wider_than_the_target(page: Page, report: Path) -> None:
     page.open(report)
-    page.press("#region", "\ue011")  # Home: pushes the target down
-    assert page.run("return [pedanova.state.target, pedanova.state.region]") == [0, 1]
-    page.press("#target", "\ue010")  # End: pushes the region up
-    assert page.run("return [pedanova.state.target, pedanova.state.region]") == [2, 3]
-    same(page.bars(), expected(analysis, "ratio", 0.3, 1.0))
+    page.press("[data-edge=region]", HOME)  # pushes the target down
+    assert bands(page) == [0.05, 0.1]
+    page.press("[data-edge=target]", END)  # pushes the region up
+    assert bands(page) == [0.3, 1.0]
 
 
 @pytest.mark.slow
-def test_switches(page: Page, report: Path, analysis: pa.Analysis) -> None:
+def test_what_the_target_is_compared_with(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
-    page.press("input[name=baseline]:checked", "\ue014")
-    same(page.bars(), expected(analysis, "ratio", 0.1, 1.0, "uniform"))
-    page.press("input[name=metric]:checked", "\ue014")
-    wanted = expected(analysis, "share", 0.1, 1.0, "uniform")
-    assert page.bars("share") == wanted
-    shown = page.run("return [...document.querySelectorAll('#bars .value')].map((v) => v.textContent)")
-    assert {text.lstrip("~ ") for text in shown} == {f"{100 * max(0.0, v):.1f} %" for v in wanted.values()}
+    page.press("select[data-focus=baseline]", "a")
+    assert page.state()["question"]["baseline"] == "uniform"
+    assert page.bars() == expected(analysis, "share", 0.1, 1.0, "uniform")
+    assert page.text("#densities .against") == "uniform draw"
 
 
 @pytest.mark.slow
-def test_noise_is_marked(page: Page, report: Path, analysis: pa.Analysis) -> None:
+def test_a_chip_is_typed_into(page: Page, report: Path) -> None:
     page.open(report)
-    marked = page.run("return [...document.querySelectorAll('#bars .noise .name')].map((n) => n.textContent)")
-    rows = analysis.importance(0.1, 1.0, **COUNTS).rows
-    assert sorted(marked) == sorted(row.name for row in rows if not row.significant)
-    assert marked
+    page.click("[data-focus=target]")
+    page.press(".chip-field", "\ue009a\ue000", "28 %", ENTER)  # Ctrl+A
+    assert bands(page) == [0.3, 1.0]  # the nearest step of the file
+    page.click("[data-focus=target]")
+    page.press(".chip-field", "\ue009a\ue000", "<= 0.4", ENTER)
+    assert "parts only" in page.run("return document.querySelector('.chip-field').validationMessage")
+    page.press(".chip-field", ESCAPE)
+    assert bands(page) == [0.3, 1.0]
 
 
 @pytest.mark.slow
-def test_a_click_on_a_bar_switches_the_density(page: Page, report: Path, analysis: pa.Analysis) -> None:
+def test_undo_redo_and_the_address(page: Page, report: Path) -> None:
     page.open(report)
-    assert page.text("#chosen") == "lr"
-    for name in ("optimizer", "momentum"):
-        page.click(f"#bars button[title={name}]")
-        assert page.text("#chosen") == name
-        assert name in page.find("#density-chart").get_attribute("aria-label")
-        assert page.find(f"#bars button[title={name}]").get_attribute("aria-pressed") == "true"
-    page.click("#bars button[title=optimizer]")
-    found = analysis.densities("optimizer", 0.1, 1.0, estimator="counts")
-    rows = page.table("density")[1:]
-    assert [row[0] for row in rows] == list(found.cells)
-    assert [float(row[1]) for row in rows] == pytest.approx(100 * found.target, rel=1e-3)
-    assert [float(row[2]) for row in rows] == pytest.approx(100 * found.region, rel=1e-3)
-
-
-@pytest.mark.slow
-def test_a_question_that_sliders_cannot_ask(page: Page, report: Path, analysis: pa.Analysis) -> None:
-    page.open(report)
-    page.press("#named", "\ue015")  # ↓
-    same(page.bars(), expected(analysis, "ratio", 0.1, BOX))
-    assert page.run("return document.getElementById('target').disabled")
-    page.press("#named", "\ue013")
-    same(page.bars(), expected(analysis, "ratio", 0.1, 1.0))
-
-
-@pytest.mark.slow
-def test_cells_of_the_heat_map_open_the_plane(page: Page, report: Path, analysis: pa.Analysis) -> None:
-    page.open(report)
-    strongest = analysis.interactions(0.1, 1.0).rows[0]
-    assert {strongest.first, strongest.second} == set(page.table("plane")[0][:2])
-    cell = "#pairs-chart .layer_0_marks path:last-of-type"
-    page.run("document.getElementById('pairs').scrollIntoView()")
-    before = page.run("return pedanova.state.pair")
-    page.find(cell).click()
+    page.press("[data-edge=target]", RIGHT)
+    page.press("[data-edge=region]", LEFT)
+    moved = page.state()
+    assert moved["question"]["target"]["part"][1] == 0.3 or bands(page) != [0.1, 1.0]
+    address = page.run("return window.location.href")
+    for _ in range(2):
+        page.run("document.getElementById('tool-undo').click()")
     page.settle()
-    assert page.run("return pedanova.state.pair") != before
-    same_plane(page, analysis)
-    for _ in range(4):  # the same by keyboard
-        page.press("#pair", "\ue015")
-        same_plane(page, analysis)
-
-
-def same_plane(page: Page, a: pa.Analysis) -> None:
-    (first, second, *_), *rows = page.table("plane")
-    chosen = page.run("return document.querySelector('#pair').selectedOptions[0].textContent")
-    assert chosen == f"{first} × {second}"
-    found = a.pair(first, second, 0.1, 1.0, cells=7).to_dict()
-    assert [int(row[2]) for row in rows] == found["target"]
-    assert [int(row[3]) for row in rows] == found["region"]
-    lifts = [float(row[4]) if row[4] else math.nan for row in rows]
-    assert lifts == pytest.approx(found["lift"], rel=1e-3, nan_ok=True)
+    assert bands(page) == [0.1, 1.0]
+    assert page.run("return document.getElementById('tool-undo').disabled")
+    page.run(
+        "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'z', ctrlKey: true, shiftKey: true, bubbles: true}))"
+    )
+    page.run("document.getElementById('tool-redo').click()")
+    page.settle()
+    assert page.state() == moved
+    page.driver.get("about:blank")
+    page.driver.get(address)
+    page.until("return document.body.dataset.ready === 'yes'")
+    assert page.state() == moved
 
 
 @pytest.mark.slow
-def test_csv_is_the_table_of_python(page: Page, report: Path, analysis: pa.Analysis) -> None:
+@pytest.mark.parametrize("address", ["#%", "#{}", "#[1]", "#null", "#" + "a" * 5000, "#%7B%22question%22%3A1%7D",
+                                     "#%7B%22question%22%3A%7B%22target%22%3A%7B%7D%2C%22region%22%3A%7B%7D%2C%22selection%22%3A%7B%7D%7D%7D",
+                                     "#%7B%22tab%22%3A%7B%7D%2C%22hidden%22%3A%5B1%5D%2C%22pair%22%3A%5B%22a%22%5D%7D"])  # fmt: skip
+def test_an_address_that_is_none(page: Page, report: Path, address: str) -> None:
     page.open(report)
-    set_sliders(page, 0, 2)
-    text = page.save("importance", "csv").read_text(encoding="utf-8")
-    header, *rows = csv.reader(io.StringIO(text))
-    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    wanted = analysis.importance(LADDER[0], LADDER[2], **COUNTS).to_dict()
-    assert header == list(wanted)
-    for name, cells in wanted.items():
-        kind = type(cells[0])
-        read = [cell == "True" if kind is bool else kind(cell) for cell in columns[name]]
-        assert read == cells, name
+    page.driver.get("about:blank")
+    page.driver.get(report.as_uri() + address)
+    page.until("return document.body.dataset.ready === 'yes'")
+    assert page.text("#headline")
+    assert page.run("return document.querySelectorAll('.ranked, .refused').length") > 0
 
 
 @pytest.mark.slow
-def test_charts_are_saved(page: Page, report: Path) -> None:
+def test_a_box_that_was_asked_for_is_a_chip(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
-    for key in ("importance", "density", "profile", "objective", "pairs", "plane"):
-        root = ET.parse(page.save(key, "svg")).getroot()
-        assert root.tag.endswith("svg")
-        assert "the best 10 %" in "".join(root.itertext())
-        image = page.save(key, "png").read_bytes()
-        assert image[:8] == b"\x89PNG\r\n\x1a\n"
-        assert struct.unpack(">II", image[16:24])[0] > 1000
-        assert len(page.save(key, "csv").read_text(encoding="utf-8").splitlines()) > 1
-
-
-PLACES = "return [...document.querySelectorAll('.card, #ask, .chart')].map((e) => [e.offsetTop, e.offsetHeight])"
+    question = Question.parse({"selection": {"optimizer": {"labels": ["adam", "sgd"]}}}, analysis.space)
+    page.run("pedanova.state.ask({selection: {optimizer: {labels: ['adam', 'sgd']}}})")
+    page.settle()
+    wanted = answers.answer(analysis, question, **COUNTS)
+    assert page.answer()["importances"] == wanted["importances"]
+    assert "optimizer = adam, sgd" in page.text("#chips")
+    page.click("[data-focus='cross optimizer']")
+    assert page.bars() == expected(analysis, "share", 0.1, 1.0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("notes", ["closed", "open"])
-def test_nothing_moves_with_the_sliders(page: Page, report: Path, width: int, notes: str) -> None:
-    """Every note has room for its longest text, those on the answer too where they are open."""
-    page.size(width)
+def test_noise_is_folded_and_grey(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
-    if notes == "open":
-        page.run("document.getElementById('remarks').parentElement.open = true")
-    for baseline in ("region", "uniform"):
-        page.press("input[name=baseline]:checked", *(["\ue014"] if baseline == "uniform" else []))
-        before, texts = page.run(PLACES), set()
-        for target, region in combinations(range(len(LADDER)), 2):
-            set_sliders(page, target, region)
-            page.run("pedanova.charts.paintAll()")
-            assert page.run(PLACES) == before
-            texts.add(page.text("#density-note") + page.text("#remarks") + page.text("#objective-note"))
-        assert len(texts) == 6  # they did change
+    noise = {row.name for row in analysis.importance(0.1, **COUNTS).rows if row.significant is False}
+    assert noise
+    shown = page.run("return [...document.querySelectorAll('#matters .ranked')].map((row) => row.dataset.parameter)")
+    assert not noise & set(shown)
+    assert page.text(".fold").startswith(f"~ {len(noise)} not above chance")
+    grey = page.run("return [...document.querySelectorAll('.density.noise')].map((one) => one.dataset.parameter)")
+    assert set(grey) == noise
+    page.click(".fold")
+    assert set(page.bars()) == set(analysis.space)
 
 
 @pytest.mark.slow
-def test_nothing_moves_where_an_answer_is_refused(page: Page, analysis: pa.Analysis, tmp_path: Path) -> None:
-    """Two rows in the target: no bars, but their place stays."""
-    path = tmp_path / "refused.html"
-    analysis.report(path, ladder=[0.005, 0.1, 1.0], estimator="counts", draws=100, reduce=False)
-    page.open(path)
-    before = page.run(PLACES)
-    page.press("#target", "\ue011")
-    assert "at least 5 are needed to say anything" in page.text("#importance-refused")
-    assert page.find("#importance-refused").is_displayed()
-    assert not page.find("#bars button").is_displayed()
-    page.run("pedanova.charts.paintAll()")
-    assert page.run(PLACES) == before
-    page.press("#target", "\ue014")
-    assert page.find("#bars button").is_displayed()
-    assert page.run(PLACES) == before
-
-
-@pytest.mark.slow
-def test_what_never_varied_is_said_so(page: Page, tmp_path: Path) -> None:
-    random = np.random.default_rng(3)
-    columns = {"x": random.random(300), "y": random.random(300), "kind": np.full(300, "adam")}
-    a = pa.analyze({**columns, "loss": columns["x"] + 0.1 * columns["y"]}, "loss")
-    path = tmp_path / "still.html"
-    a.report(path, ladder=[0.1, 1.0], estimator="counts", draws=100, reduce=False)
-    page.open(path)
-    assert page.text("#bars button[title=kind] .value") == "–"
-    assert "kind never varied in these rows." in page.text("#summary")
-    page.click("#bars button[title=kind]")
-    assert "It never varied in these rows" in page.text("#density-note")
-    row = next(row for row in page.table("importance") if row[0] == "kind")
-    assert row[1:5] == ["–", "–", "", "never varied"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_sliders_stay_under_the_pointer(page: Page, report: Path, width: int) -> None:
-    """Summaries differ in length; the longest has room from the start."""
-    page.size(width)
+def test_a_density_is_enlarged(page: Page, report: Path) -> None:
     page.open(report)
-    place = "return document.getElementById('region').getBoundingClientRect().top + scrollY"
-    before = page.run(place)
-    for target, region in combinations(range(len(LADDER)), 2):
-        set_sliders(page, target, region)
-        assert page.run(place) == pytest.approx(before, abs=1)
+    page.click(".density[data-parameter=lr] .card-name")
+    assert page.run("return document.getElementById('sheet').open")
+    assert "explains" in page.text("#sheet")
+    assert page.run("return document.querySelectorAll('#sheet .plot .target').length") == 1
+    page.press("#sheet summary", " ")
+    assert page.run("return document.querySelectorAll('#sheet tbody tr').length") > 5
+    page.press("#sheet .close", ESCAPE)
+    assert not page.run("return document.getElementById('sheet').open")
+    assert page.run("return document.activeElement.className") == "card-name"  # back where it came from
+
+
+@pytest.mark.slow
+def test_a_file_without_rows_cannot_be_brushed(page: Page, report: Path) -> None:
+    page.open(report)
+    page.drag(".density[data-parameter=lr] svg", (0.2, 0.5), (0.6, 0.5))
+    assert page.state()["question"]["selection"] == {}
+    assert page.run("return document.querySelectorAll('.brush, .bar-catch').length") == 0
+    assert page.text("#densities .how") == "click to enlarge"
+
+
+@pytest.mark.slow
+def test_lines_to_copy(page: Page, report: Path) -> None:
+    page.open(report)
+    page.press("[data-edge=region]", LEFT)
+    page.click("#tool-code")
+    shown = page.run("return [...document.querySelectorAll('#code code')].map((one) => one.textContent)")
+    assert shown[0].startswith("a.importance(0.1, 0.3")
+    assert shown[1].startswith("pedanova analyze ")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,8 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
+from pedanova.data.column import as_column
+from pedanova.data.rowsets import rows_in_box
 from pedanova.errors import DataError, PedanovaError, QueryError
 
 SPACE = {
@@ -377,6 +381,53 @@ def test_a_loaded_analysis_has_no_rows(analysis: pa.Analysis, tmp_path: Path, in
                 loaded.importance(target, region, **COUNTS)
         with pytest.raises(QueryError, match="the rows are no longer at hand"):
             loaded.profile(rows)
+
+
+class ReadBox(dict[str, Any]):
+    """A box that knows how often it was read."""
+
+    reads = 0
+
+    def items(self) -> Any:
+        self.reads += 1
+        return super().items()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda a, box: a.importance(0.2, box, **COUNTS),
+        lambda a, box: a.importance(box, **COUNTS),
+        lambda a, box: a.all_densities(0.2, box),
+        lambda a, box: a.profile(box),
+        lambda a, box: a.effects(box),
+        lambda a, box: a.interactions(0.2, box),
+        lambda a, box: a.pair("lr", "layers", 0.2, box),
+        lambda a, box: a.reduce(box, folds=0),
+    ],
+)
+def test_a_question_reads_a_box_once(analysis: pa.Analysis, ask: Callable[[pa.Analysis, Any], object]) -> None:
+    once, box = ReadBox(layers={1, 2}), ReadBox(layers={1, 2})
+    analysis.within(once)
+    ask(analysis, box)
+    assert 0 < box.reads <= once.reads
+
+
+def test_rows_asked_about_again_are_not_counted_anew(analysis: pa.Analysis, inside: np.ndarray) -> None:
+    box = {"layers": {1, 2}}
+    inner = analysis.within(box)
+    analysis.importance(0.37, **COUNTS)  # another question, whose levels were not counted before
+    assert analysis.within(dict(box)) is inner
+    assert analysis.within("layers in [1, 2]") is inner  # the same rows, however they are named
+    assert analysis.within(inside) is not inner
+
+
+def test_a_range_holds_no_missing_value() -> None:
+    x = np.ma.masked_array([0.1, 0.2, np.nan, 0.4, 0.5], mask=[0, 1, 0, 0, 0])
+    table = {"x": as_column("x", x), "k": as_column("k", np.ma.masked_array([1, 2, 3, 4, 5], mask=[0, 0, 0, 1, 0]))}
+    assert rows_in_box({"x": (None, None)}, table, 5).tolist() == [True, False, False, True, True]
+    assert rows_in_box({"x": (0.15, 0.45)}, table, 5).tolist() == [False, False, False, True, False]
+    assert rows_in_box({"k": (2, 4)}, table, 5).tolist() == [False, True, True, False, False]
 
 
 def test_the_kernel_and_numpy_agree(

@@ -6,8 +6,10 @@ into a failure.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -49,8 +51,7 @@ class Page:
         self.driver = webdriver.Chrome(options=options, service=Service(str(driver)))
         self.downloads = downloads
         self.command("Network.enable")
-        offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
-        self.command("Network.emulateNetworkConditions", **offline)
+        self.online(on=False)
         self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
 
     def command(self, name: str, **options: Any) -> Any:
@@ -68,16 +69,30 @@ class Page:
         self.command("Emulation.setEmulatedMedia", features=[scheme])
         self.settle()
 
-    def open(self, path: Path) -> Page:
+    def online(self, *, on: bool) -> None:
+        state = {"offline": not on, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        self.command("Network.emulateNetworkConditions", **state)
+
+    def open(self, place: Path | str) -> Page:
+        """A file, or the address of a server on this machine."""
         self.complaints()
         self.requests()
-        self.driver.get(path.as_uri())
+        self.online(on=isinstance(place, str))
+        self.driver.get("about:blank")  # so that another part behind the # is another page
+        self.driver.get(place if isinstance(place, str) else place.as_uri())
+        self.until("return document.body.dataset.ready === 'yes'")
         self.settle()
-        self.run("pedanova.charts.paintAll()")  # also what is out of sight
         return self
 
+    def until(self, script: str, *arguments: Any) -> None:
+        """Waits until the page says so."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda _: self.run(script, *arguments))
+
     def settle(self) -> None:
-        """Two frames later everything that was asked for is drawn."""
+        """Until the answer to what is asked is there and sure, and two frames later, when it is drawn."""
+        self.until("return !window.pedanova || !pedanova.page || !pedanova.page.answer() || pedanova.page.isSettled()")
         wait = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"
         self.driver.execute_async_script(wait)
 
@@ -107,37 +122,51 @@ class Page:
         self.find(css).click()
         self.settle()
 
-    def bars(self, metric: str = "ratio") -> dict[str, float]:
-        """The numbers behind the bars, as they are ranked on the page."""
+    def bars(self, metric: str = "share") -> dict[str, float]:
+        """The numbers behind the bars, as they are ranked on the page, with those that are folded away."""
+        self.run("document.querySelectorAll('.fold[aria-expanded=false]').forEach((fold) => fold.click())")
+        self.settle()
         script = """
-            const items = [...document.querySelectorAll('#bars li')];
-            items.sort((a, b) => a.dataset.rank - b.dataset.rank);
-            return items.map((li) => {
-                const button = li.querySelector('button');
-                return [button.querySelector('.name').textContent, button.dataset[arguments[0]]];
-            });"""
+            const rows = [...document.querySelectorAll('#matters .ranked')];
+            return rows.map((row) => [row.dataset.parameter, row.dataset[arguments[0]]]);"""
         return {name: float(value) for name, value in self.run(script, metric)}
 
-    def table(self, key: str) -> list[list[str]]:
-        script = """
-            const details = document.getElementById(arguments[0] + '-table');
-            details.open = true;
-            const done = arguments[1];
-            requestAnimationFrame(() => setTimeout(() => done([...details.querySelectorAll('tr')].map(
-                (row) => [...row.cells].map((cell) => cell.textContent))), 30));"""
-        rows: list[list[str]] = self.driver.execute_async_script(script, key)
-        return rows
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.run("return pedanova.state.get()")
+        return found
 
-    def save(self, key: str, form: str) -> Path:
-        """The file that an export button gives."""
-        path = self.downloads / f"pedanova-{key}.{form}"
-        path.unlink(missing_ok=True)
-        self.click(f"[data-export={form}][data-of={key}]")
-        for _ in range(100):
-            if path.exists():
-                return path
-            self.driver.execute_async_script("setTimeout(arguments[0], 50)")
-        pytest.fail(f"{path.name} was not saved")
+    def answer(self) -> dict[str, Any]:
+        """The answer that is shown."""
+        self.settle()
+        found: dict[str, Any] = self.run("return pedanova.page.answer()")
+        return found
+
+    def drag(self, css: str, start: tuple[float, float], stop: tuple[float, float], steps: int = 4) -> None:
+        """With the mouse, from one place of an element to another; places are parts of its width and height."""
+        from selenium.webdriver import ActionChains
+
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", css)
+        box = self.run("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", css)
+        at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, stop)]
+        moves = ActionChains(self.driver, duration=10)
+        moves.w3c_actions.pointer_action.move_to_location(round(at[0][0]), round(at[0][1]))
+        moves.w3c_actions.pointer_action.pointer_down()
+        for step in range(1, steps + 1):
+            x, y = (a + (b - a) * step / steps for a, b in zip(*at, strict=True))
+            moves.w3c_actions.pointer_action.move_to_location(round(x), round(y))
+        moves.w3c_actions.pointer_action.pointer_up()
+        moves.perform()
+        self.settle()
+
+    def shot(self, path: Path) -> Path:
+        """All of the page as a picture, to look at."""
+        path.write_bytes(base64.b64decode(self.command("Page.captureScreenshot", captureBeyondViewport=True)["data"]))
+        return path
+
+    def pages(self) -> int:
+        """How many sheets of paper it takes."""
+        pdf = base64.b64decode(self.command("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
+        return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
 def axe_script(folder: Path) -> str:

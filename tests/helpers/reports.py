@@ -12,6 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 
 LADDER = [0.05, 0.1, 0.3, 1.0]
+KNOWN = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")  # the last is the explorer
 QUICK = {"estimator": "counts", "draws": 200, "reduce": False}
 
 
@@ -30,7 +31,7 @@ def page(browser: Page) -> Iterator[Page]:
     yield browser
     said = browser.complaints()
     assert said == [], said
-    asked = [url for url in browser.requests() if not url.startswith(("file:", "data:", "blob:"))]
+    asked = [url for url in browser.requests() if not url.startswith(KNOWN)]
     assert asked == [], asked
 
 
@@ -51,3 +52,10 @@ def report(analysis: pa.Analysis, tmp_path_factory: pytest.TempPathFactory) -> P
     questions = [(0.1, 1.0), (0.1, {"optimizer": {"adam", "sgd"}})]
     analysis.report(path, ladder=LADDER, questions=questions, **QUICK)
     return path
+
+
+@pytest.fixture(scope="session")
+def explorer(analysis: pa.Analysis) -> Iterator[str]:
+    """The address of a page that is answered live."""
+    with analysis.explore(open=False, wait=False, estimator="counts", draws=100) as served:
+        yield served.url

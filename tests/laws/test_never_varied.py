@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.report.page.view import view_of
+from pedanova.report.page.embedded import payload_of
 from pedanova.report.sentences import summarize
 
 STILL = ("const", "kind", "whole")
@@ -152,8 +151,9 @@ def test_a_figure_and_the_page_say_so(a: pa.Analysis) -> None:
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert "const (never varied)" in labels
     matplotlib.pyplot.close("all")
-    view = view_of(a, "t", [(0.1, 1.0)], ladder=[0.1, 1.0], estimator="counts", draws=100)
-    found = view.questions[view.start].answers["region"].importances
-    assert found is not None
-    assert replace(found["kind"], name="") == replace(found["const"], name="")
-    assert "const, kind and whole never varied in these rows." in view.questions[view.start].answers["region"].summary
+    made = payload_of(a, "t", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, estimator="counts", draws=100)
+    answer = made["answers"][0]["answer"]
+    rows = {row.pop("parameter"): row for row in answer["importances"]}
+    assert rows["kind"] == rows["const"]
+    assert rows["kind"]["varied"] is False
+    assert "const, kind and whole never varied in these rows." in answer["summary"]

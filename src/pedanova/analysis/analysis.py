@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pedanova.analysis.files import attachments_of, from_attachments
 from pedanova.analysis.options import QUESTION, documented
-from pedanova.analysis.rows import AnalysisRows
+from pedanova.analysis.pairs import AnalysisPairs
 from pedanova.base.notes import added, explaining, in_order
-from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.merge import check_alike
-from pedanova.counting.pair_arrays import tally_pairs
-from pedanova.counting.pairs import PairTally
 from pedanova.data.prepare import with_goal
 from pedanova.data.regions import as_parts, as_region
 from pedanova.data.rowsets import RowSet
@@ -25,28 +22,29 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS
-from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
-from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.answer import answered, spread_over
-from pedanova.measures.surrogate.estimate import Options, as_options
+from pedanova.measures.surrogate.estimate import as_options
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
     from pedanova.measures.forest.results import AxisEffects, ForestEffects
     from pedanova.reduction.result import ReducedSpace
     from pedanova.report.figures.plots import Plots
+    from pedanova.report.live.notebook import LiveWidget
+    from pedanova.report.live.server import Explorer
     from pedanova.report.page.widget import Widget
 
 PUBLIC = (  # what completion offers
     "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
-    "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair", "pairs",
-    "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "widget", "within",
+    "explore", "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair",
+    "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "trials",
+    "widget", "within",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Analysis(AnalysisRows):
+class Analysis(AnalysisPairs):
     """Tallies of every parameter, and the questions they answer.
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
@@ -76,11 +74,24 @@ class Analysis(AnalysisRows):
         {options}
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=force, of=of)
-        contrasts, words, notes = self.ask(target, region)
-        whole = getattr(self._as_rows(region, "region"), "is_all", False)
-        query = self.asked(contrasts, target, region)
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        contrasts, words, notes = self.ask(wanted, base)
+        whole = getattr(base, "is_all", False)
+        query = self.asked(contrasts, wanted, base)
         with explaining(self.notes):
             return answered(query, options, words, notes, objective=self.objective, whole=whole)
+
+    def at_once(
+        self, target: object, region: object, baseline: str = "region", **how: Any
+    ) -> tuple[Importances, dict[str, Densities]]:
+        """The numbers of `importance` without draws and of `all_densities`, counted together, without notes:
+        for a page that follows the mouse."""
+        usual: dict[str, Any] = {"smoothing": "auto", "estimator": "auto", "seed": 0, "of": "space", "force": False}
+        options = as_options(baseline, draws=0, **(usual | how))
+        contrasts, words, _ = self.ask(target, region)
+        query = self.asked(contrasts, target, region)
+        found = answered(query, options, words, (), objective=self.objective, whole=False, brief=True)
+        return found, spread_over(query, options, words, objective=self.objective)
 
     def profile(
         self,
@@ -103,7 +114,7 @@ class Analysis(AnalysisRows):
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(ask_profile(self.within(region), as_region(1, "region"), parts, options), region=str(base))
+            return replace(ask_profile(self.within(base), as_region(1, "region"), parts, options), region=str(base))
         return ask_profile(self, base, parts, options)
 
     def densities(
@@ -134,8 +145,9 @@ class Analysis(AnalysisRows):
     ) -> dict[str, Densities]:
         """`densities` of every parameter, asked of whoever answers `importance`."""
         options = as_options("region", smoothing, estimator, 0, seed, force=True, of=of)
-        contrasts, words, _ = self.ask(target, region)
-        return spread_over(self.asked(contrasts, target, region), options, words, objective=self.objective)
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        contrasts, words, _ = self.ask(wanted, base)
+        return spread_over(self.asked(contrasts, wanted, base), options, words, objective=self.objective)
 
     def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.
@@ -154,81 +166,11 @@ class Analysis(AnalysisRows):
         check_single(self.objective, self.levels)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(self.within(region).effects(clip=clip, smoothing=smoothing), region=str(base))
+            return replace(self.within(base).effects(clip=clip, smoothing=smoothing), region=str(base))
         ends = [] if clip is None else [clip_region(self._as_rows(clip, "clip"))]
         levels, tallies = self._cut_at(base, *ends)
         moments = self.moments if levels is self.levels else self._sum_moments(levels)
         return effects_of(tallies, moments, base, clip=ends[0] if ends else None, smoothing=smoothing)
-
-    def interactions(
-        self,
-        target: object = 0.1,
-        region: object = 1.0,
-        *,
-        cells: object = "auto",
-        corrected: bool = True,
-        params: Iterable[str] | None = None,
-        estimator: str = "auto",
-        seed: int = 0,
-        of: str = "space",
-    ) -> Interactions:
-        """What every two parameters explain together about being in the target, beyond the sum of both.
-
-        Parameters
-        ----------
-        target, region
-            As in `importance`. The rows must be at hand: pairs are counted when asked for.
-        cells
-            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows.
-        corrected
-            Whether what chance would explain is taken off.
-        params
-            The parameters to pair; None for all.
-        estimator, of
-            As in `importance`; p-values are those of the rows.
-        seed
-            Of the draws behind the p-values.
-        """
-        options = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            inner = self.within(region)
-            found = inner.interactions(target, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
-            return replace(found, region=str(base))
-        observed = self._observed()
-        meant = self.meant(target, region, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
-        contrasts, words, notes = self.ask(meant.target, meant.region)
-        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
-        codes, told = self._codes(wanted, base), meant.pairs_told()
-        found = find_pairs(observed, codes, contrasts, threads=self.threads, told=told, **options)
-        words = meant.words or words
-        return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
-
-    def pair(
-        self, first: str, second: str, target: object = 0.1, region: object = 1.0, *, cells: object = 8
-    ) -> PairDensity:
-        """Rows of target and region on the plane of two parameters, by coarse cells."""
-        contrasts, tally = self._count_pairs([first, second], target, region, cells)
-        return pair_density(tally, contrasts[first], contrasts[second])
-
-    def pairs(
-        self, names: Sequence[str] | None = None, target: object = 0.1, region: object = 1.0, *, cells: object = 8
-    ) -> dict[tuple[str, str], PairDensity]:
-        """`pair` of every two of these parameters (None for all), the rows counted once."""
-        contrasts, tally = self._count_pairs(names, target, region, cells)
-        return {pair: pair_density(tally, *(contrasts[name] for name in pair)) for pair in tally.pairs}
-
-    def _count_pairs(
-        self, names: Sequence[str] | None, target: object, region: object, cells: object
-    ) -> tuple[dict[str, Contrast], PairTally]:
-        self._observed()
-        meant = self.meant(target, region, Options())
-        target, region = meant.target, meant.region
-        contrasts, _, _ = self.ask(target, region)
-        chosen = {c.name: c for c in choose(contrasts, names)}
-        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        groups = groups_of(chosen.values(), as_cells(cells, 0))
-        return chosen, tally_pairs(self._observed(), self._codes(wanted, base), groups, threads=self.threads)
 
     @property
     def plot(self) -> Plots:
@@ -237,11 +179,48 @@ class Analysis(AnalysisRows):
 
         return Plots(self)
 
-    def widget(self, *, height: int = 900, **options: Any) -> Widget:
-        """The page of `report`, alive inside a notebook; options are those of `report`."""
-        from pedanova.report.page.widget import widget_of
+    def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:
+        """The explorer in a notebook; its ``selection`` can be read and set: docs/explore.md.
 
-        return widget_of(self, height=height, **options)
+        Options are those of `report`. With anywidget installed the page is `live`, else it is that of `report`.
+        """
+        from pedanova.report.live.cell import cell_of
+
+        return cell_of(self, height=height, live=live, **options)
+
+    def explore(
+        self,
+        *,
+        title: str = "Hyperparameter importance",
+        start: tuple[object, object] = (0.1, 1.0),
+        source: str = "",
+        port: int = 0,
+        open: bool = True,  # noqa: A002  (what the option is called everywhere)
+        wait: bool = True,
+        **options: Any,
+    ) -> Explorer:
+        """Serve a live page to brush in, on this machine alone, until Ctrl-C: docs/explore.md says what it shows.
+
+        Parameters
+        ----------
+        title
+            Of the page.
+        start
+            (target, region): what is asked first, as parts or values of the objective.
+        source
+            What ``pedanova analyze`` would be given to read these rows, for the shell lines on the page.
+        port
+            Of 127.0.0.1; 0 for a free one.
+        open
+            Whether the browser is asked to show it.
+        wait
+            Whether to stay until Ctrl-C. Else the page is served behind your back until its ``close()``.
+        options
+            Those of `importance`.
+        """
+        from pedanova.report.live.server import explore
+
+        return explore(self, title=title, start=start, source=source, port=port, show=open, wait=wait, **options)
 
     def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
         """The ratios for each of several objectives alone, beside those for all together.
@@ -299,11 +278,12 @@ class Analysis(AnalysisRows):
         from pedanova.reduction.reduce import reduce_space
         from pedanova.reduction.search import Search
 
-        contrasts, _, _ = self.ask(target, 1.0)
+        wanted = self._as_rows(target, "target")
+        contrasts, _, _ = self.ask(wanted, 1.0)
         observed = self._observed()
-        wanted, counted = self._as_rows(target, "target"), counted_rows(observed, self.levels.nan)
-        search = Search(observed, self.asked(contrasts, target, 1.0), wanted, seed, counted)
-        return reduce_space(self, search, target, keep, widen=widen, estimator=estimator, folds=folds)
+        counted = counted_rows(observed, self.levels.nan)
+        search = Search(observed, self.asked(contrasts, wanted, 1.0), wanted, seed, counted)
+        return reduce_space(self, search, wanted, keep, widen=widen, estimator=estimator, folds=folds)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""
@@ -356,6 +336,8 @@ class Analysis(AnalysisRows):
         questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
         ladder: Iterable[object] | None = None,
         reduce: bool = True,
+        rows: str | None = None,
+        within: object = None,
         **options: Any,
     ) -> None:
         """Write one HTML file to look at and to drag in: docs/report.md says what is in it.
@@ -372,15 +354,20 @@ class Analysis(AnalysisRows):
             The parts of the rows that the sliders offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
         reduce
             Whether a smaller search space is suggested (`reduce`), which may take some seconds.
+        rows
+            ``"binned"`` puts the cell of every row into the file, so that it can be brushed; None: no row.
+        within
+            A page about some of the rows only, as `within` takes them: a box, a condition, a mask, a lasso.
         options
             Those of `importance`; `baseline` is the one that is shown first.
         """
         from pedanova.base.places import check_place
+        from pedanova.report.page.embedded import payload_of
         from pedanova.report.page.html import draw_page, write_page
-        from pedanova.report.page.view import view_of
 
         place = check_place(path)  # before the long work
-        write_page(place, draw_page(view_of(self, title, questions, ladder=ladder, reduce=reduce, **options)))
+        how = {"ladder": ladder, "reduce": reduce, "rows": rows, "within": within, **options}
+        write_page(place, draw_page(payload_of(self, title, questions, **how)))
 
 
 def load(path: str | os.PathLike[str]) -> Analysis:

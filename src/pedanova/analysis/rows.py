@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,8 +14,10 @@ import numpy as np
 from pedanova.base.attachments import Attachment
 from pedanova.base.html import HtmlTable, draw
 from pedanova.base.notes import Note
+from pedanova.base.recent import Recent
 from pedanova.base.terminal_text import printable
 from pedanova.counting.arrays import sum_moments
+from pedanova.counting.binned_rows import BinnedRows, binned
 from pedanova.counting.contrasts import (
     Codes,
     Contrast,
@@ -30,14 +32,17 @@ from pedanova.counting.contrasts import (
 from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
 from pedanova.counting.counts import Tallies
 from pedanova.counting.few_rows import counted_rows, few_rows
+from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import Range, check_nested, check_one_value, check_order, query_notes
 from pedanova.counting.tally import Tally
+from pedanova.data.column import Mask
+from pedanova.data.lasso import Lasso
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered
-from pedanova.data.regions import Region, as_region
+from pedanova.data.regions import Cut, Region, Threshold, as_region
 from pedanova.data.rowsets import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.surrogate.answer import Meant, meant_by
@@ -47,6 +52,8 @@ from pedanova.measures.surrogate.knowledge import Knowledge, Known
 from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space
 from pedanova.space.words import in_words
+
+KEPT = 6  # selections, and cuts of the objective, whose counts are kept
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +67,7 @@ class AnalysisRows:
     dropped: int = 0
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
-    _recounts: dict[object, Any] = field(default_factory=dict, repr=False)
+    _recounts: Recent[Any] = field(default_factory=lambda: Recent(KEPT), repr=False)
     _known: Known | None = field(default=None, repr=False)  # where it is not learned from the rows
     _attached: Attachment | None = field(default=None, repr=False)  # where that was read from
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
@@ -138,26 +145,59 @@ class AnalysisRows:
         few = self._source.few()
         return None if few is None else Knowledge(self.space, few)
 
-    def within(self, rows: object) -> Self:
-        """The same analysis of some of the rows only; levels are cut anew inside them."""
-        base = self._as_rows(rows, "region")
+    def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
+        """The same analysis of some of the rows only; levels are cut anew inside them.
+
+        Parameters
+        ----------
+        rows
+            Whatever `importance` takes as a region: a box, a condition, a mask, a `lasso`, a part of the rows.
+            Of several, each a choice among all rows, those that lie in every one.
+        at
+            Values of the objective, such as ``at_most(0.1)``, that will be asked for: what is known beforehand
+            is counted at once. It changes no answer.
+
+        Examples
+        --------
+        >>> a.within({"lr": (1e-4, 1e-2)}, "optimizer == 'adam'").importance(0.1)  # doctest: +SKIP
+        """
+        if not rows:
+            return self
+        bases = [self._as_rows(one, "region") for one in rows]
         observed = self._observed()
         counted = counted_rows(observed, self.levels.nan)
-        mask = rows_in(base, observed, counted)
+        mask = np.logical_and.reduce([rows_in(base, observed, counted) for base in bases])
         if np.array_equal(mask, counted) and self.levels.own:
             return self
         if mask.sum() < 2:
-            raise QueryError(f"region ({base}) holds {int(mask.sum())} rows; it needs at least two")
-        key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest()
-        if key not in self._recounts:
-            self._recounts.clear()  # as in `_recount`
-            inner = self._like(reordered(replace(observed, keep=mask, restricted=True)))
-            if isinstance(self.known, Knowledge):
-                few = few_rows(observed, np.flatnonzero(mask))
-                inner = replace(inner, _known=Knowledge(self.space, few, around=self.known))
-            self._recounts[key] = inner
-        found: Self = self._recounts[key]
+            words = " and ".join(str(base) for base in bases)
+            raise QueryError(f"region ({words}) holds {int(mask.sum())} rows; it needs at least two")
+        cuts = frozenset(cut for one in at for cut in self._cuts_of(one) if isinstance(cut, Threshold))
+        key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
+        found: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts))
         return found
+
+    def _cuts_of(self, rows: object) -> Iterable[Cut | None]:
+        known = self._as_rows(rows, "at")
+        return known.cuts(self.levels.direction) if isinstance(known, Region) else ()
+
+    def _restricted_to(self, mask: Mask, cuts: Iterable[Threshold]) -> Self:
+        observed = self._observed()
+        inner = self._like(reordered(replace(observed, keep=mask, restricted=True)), cuts)
+        if not isinstance(self.known, Knowledge):
+            return inner
+        few = few_rows(observed, np.flatnonzero(mask))
+        return replace(inner, _known=Knowledge(self.space, few, around=self.known))
+
+    def binned(self) -> BinnedRows:
+        """The cells of every row that counts, best first: what a page needs to count for itself."""
+        observed = self._observed()
+        return binned(few_rows(observed, np.flatnonzero(counted_rows(observed, self.levels.nan))))
+
+    def goal_plane(self, target: object = 0.1, region: object = 1.0) -> GoalPlane:
+        """Rows of target and region on the plane of the first two objectives, and their front."""
+        codes = self._codes(self._as_rows(target, "target"), self._as_rows(region, "region"))
+        return goal_plane(self._observed(), codes)
 
     def first(self, rows: int) -> Self:
         """The same analysis of the first rows only, as if the trials had ended there."""
@@ -168,10 +208,10 @@ class AnalysisRows:
         mask = counted & (np.cumsum(counted) <= rows)
         return self._like(reordered(replace(observed, keep=mask)))
 
-    def _like(self, observed: Observations) -> Self:
+    def _like(self, observed: Observations, cuts: Iterable[Threshold] = ()) -> Self:
         """Other observations analysed the same way: the same quantiles, policy and threads."""
         held = InMemory(observed, self.levels.nan, self.threads)
-        levels = levels_for(held, self.levels.quantiles)
+        levels = levels_for(held, self.levels.quantiles).with_values(cut.signed for cut in cuts)
         counted = assembled(held, levels, held.count(levels), notes=(), inside=False, part=True)
         return self.of(counted, self.threads)
 
@@ -187,7 +227,8 @@ class AnalysisRows:
             single = self._source is not None and self._source.single
             return region.as_float32() if single else region
         observed = self._observed()
-        return as_rows(value, name, observed.table, len(observed))
+        rows = value.on(self.space) if isinstance(value, Lasso) else value
+        return as_rows(rows, name, observed.table, len(observed))
 
     def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[Note]]:
         """Target and region rows by cell, both in words, and notes on them."""
@@ -196,7 +237,7 @@ class AnalysisRows:
             contrasts = from_codes(self._observed(), self._codes(wanted, base), threads=self.threads)
             return contrasts, (str(wanted), str(base)), []
         if isinstance(base, RowSet):
-            contrasts, words, notes = self.within(region).ask(target, 1.0)
+            contrasts, words, notes = self.within(base).ask(wanted, 1.0)
             return contrasts, (words[0], str(base)), notes
         tallies, inner, outer = self._find(wanted, base)
         contrasts = from_tallies(tallies, inner, outer)
@@ -208,7 +249,7 @@ class AnalysisRows:
         """A question with all that can answer it."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            return self.within(region).asked(contrasts, target, 1.0)
+            return self.within(base).asked(contrasts, wanted, 1.0)
         known = self.known
         alone = restricted(self.observations) and not (isinstance(known, Knowledge) and known.around is not None)
         query = Query(
@@ -291,10 +332,7 @@ class AnalysisRows:
     def _recount(self, source: Countable, *regions: Region) -> Recount:
         """The data once more, cut also at the thresholds that the ladder does not have."""
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
-        if cuts not in self._recounts:
-            self._recounts.clear()  # the last question's counts are enough
-            self._recounts[cuts] = source.recut(self.levels, cuts)
-        recount: Recount = self._recounts[cuts]
+        recount: Recount = self._recounts.get(cuts, lambda: source.recut(self.levels, cuts))
         return recount
 
 

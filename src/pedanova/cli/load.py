@@ -22,7 +22,14 @@ TYPED = [option for option in TABLE if option.help is not None]
 
 @contextmanager
 def opened(options: argparse.Namespace) -> Iterator[Analysis]:
-    """The analysis; the workers of a cluster stay at hand, since a question may need another reading."""
+    """The analysis, of some rows only where these are named."""
+    with source_opened(options) as a:
+        yield a.within(*(getattr(options, "within", None) or ()))
+
+
+@contextmanager
+def source_opened(options: argparse.Namespace) -> Iterator[Analysis]:
+    """The analysis of all rows; the workers of a cluster stay at hand, since a question may need another reading."""
     if is_saved(options):
         yield load(options.file)
         return
@@ -47,9 +54,13 @@ def is_saved(options: argparse.Namespace) -> bool:
 
 def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
     """`analyze`, with all of its options that the command has."""
+    return analyze(options.file, as_given(OBJECTIVE, options.objective), executor=executor, **given_options(options))
+
+
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of `analyze` that the command has, as it takes them."""
     known = [option for option in TYPED if hasattr(options, option.name)]
-    given = {option.name: as_given(option, getattr(options, option.name)) for option in known}
-    return analyze(options.file, as_given(OBJECTIVE, options.objective), executor=executor, **given)
+    return {option.name: as_given(option, getattr(options, option.name)) for option in known}
 
 
 def as_given(option: Option, value: Any) -> Any:
@@ -67,7 +78,7 @@ def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | st
 
 
 def region_of(options: argparse.Namespace) -> Region | str | dict[str, Any]:
-    return parse_box(options.region_box or []) or parse_rows(options.region, "region")
+    return parse_box(getattr(options, "region_box", None) or []) or parse_rows(options.region, "region")
 
 
 def estimation(options: argparse.Namespace) -> dict[str, Any]:

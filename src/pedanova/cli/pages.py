@@ -11,6 +11,7 @@ from pathlib import Path
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
 from pedanova.base.terminal_text import printable
+from pedanova.cli.explore import serve
 from pedanova.cli.load import estimation, opened, questions_of
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
 from pedanova.report.sentences import contrast, summarize
@@ -18,6 +19,7 @@ from pedanova.report.terminal.tables import draw_questions, fill
 
 USUAL_QUESTION = ("0.1", "1.0")
 DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # target, region: into the best third, then to its top
+DEMO_TITLE = "Digits: 1,000 random trainings of a small network"
 DEMO_INTRO = (
     "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "
     "drawn at random; one of them, lucky_number, is used by nothing."
@@ -63,10 +65,12 @@ def run_demo(options: argparse.Namespace) -> int:
     meaning = "\n".join(fill(text, width) for text in (summarize(wide), contrast(wide, narrow)))
     parts = [fill(DEMO_INTRO, width), "\n".join(titles), table, fill(DEMO_KEY, width), meaning]
     if options.report:
-        title = "Digits: 1,000 random trainings of a small network"
-        a.report(options.report, title=title, questions=DEMO_QUESTIONS)
+        a.report(options.report, title=DEMO_TITLE, questions=DEMO_QUESTIONS)
         parts.append(f"Report: {printable(str(Path(options.report).resolve()))}\n{fill(DEMO_LOOK, width)}")
     emit(paragraphs(*parts), None, coloured=True)
-    if not options.report and sys.stdout.isatty():
-        complain("pedanova demo --report report.html writes a page to look at as well")
+    if options.explore:
+        serve(a, options, title=DEMO_TITLE, start=DEMO_QUESTIONS[0])
+    elif sys.stdout.isatty():
+        page = "" if options.report else "pedanova demo --report report.html writes a page to look at; "
+        complain(f"{page}pedanova demo --explore opens these trials to brush in")
     return 0

@@ -52,6 +52,12 @@ REPORT_EXAMPLES = """examples:
   pedanova report optuna.db --study mlp -o report.html
   pedanova report trials.csv --objective error --target 0.05 --title "My search"
 """
+EXPLORE_EXAMPLES = """examples:
+  pedanova explore trials.csv --objective error
+  pedanova explore optuna.db --study mlp --target 0.05
+  pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
+  pedanova explore optuna.db --watch
+"""
 COMPARE_EXAMPLES = """examples:
   pedanova compare trials.csv --objective error --exclude seed,train_seconds
 """
@@ -66,6 +72,7 @@ SPACE_EXAMPLES = """examples:
 DEMO_EXAMPLES = """examples:
   pedanova demo
   pedanova demo --report report.html
+  pedanova demo --explore
 """
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
@@ -88,6 +95,13 @@ def as_form(text: str) -> str:
 
 
 BOX = own("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
+WITHIN = own(
+    "within",
+    None,
+    "the only rows to look at, as a condition; quantiles are then parts of these. Several must all hold",
+    metavar="CONDITION",
+    several=True,
+)
 DASK = own("dask", None, "let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS")
 OUTPUT = own("output", None, "write there instead of to the terminal", group="output", metavar="FILE")
 FORMAT = own("format", "text", "how to print (default text)", group="output", choices=FORMATS, type=as_form)
@@ -102,6 +116,12 @@ REPORT = own("report", None, "write an HTML report as well", group="output", met
 PAGE = own("output", "report.html", "where to (default report.html)", group="output", metavar="FILE")
 TITLE = own("title", None, "above the page (default: the name of the source)", group="output", metavar="TEXT")
 OPEN = own("open", False, "show it in the browser", group="output", flag=True)
+PORT = own(
+    "port", 0, "of 127.0.0.1, where the page is served (default: a free one)", group="output", metavar="N", type=int
+)
+SHOW = own("open", True, "show it in the browser", group="output", flag=True)
+WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
+EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
 LADDER = own(
@@ -120,7 +140,7 @@ FOLDS = own("folds", 5, "parts of the rows, each judged by the others", metavar=
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
-QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), BOX]
+QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), BOX, WITHIN]
 MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of", "draws", "seed")]
 FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
@@ -193,7 +213,7 @@ COMMANDS = (
         "compare",
         "PED-ANOVA beside f-ANOVA by counts and by a forest",
         COMPARE_EXAMPLES,
-        (*QUESTION[:2], BEST, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
+        (*QUESTION[:2], BEST, WITHIN, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
     ),
     Command(
@@ -202,6 +222,7 @@ COMMANDS = (
         REDUCE_EXAMPLES,
         (
             *QUESTION[:3],
+            WITHIN,
             KEEP,
             WIDEN,
             BY_NAME["estimator"],
@@ -224,6 +245,13 @@ COMMANDS = (
         module="pages",
     ),
     Command(
+        "explore",
+        "a live page: brush any part of the space, see what matters there",
+        EXPLORE_EXAMPLES,
+        (*without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
+        module="explore",
+    ),
+    Command(
         "space",
         "the search space, to edit and pass as --space",
         SPACE_EXAMPLES,
@@ -242,7 +270,7 @@ COMMANDS = (
         "demo",
         "analyze a real random search that ships with pedanova",
         DEMO_EXAMPLES,
-        (replace(REPORT, help="write an HTML report there too"),),
+        (replace(REPORT, help="write an HTML report there too"), EXPLORE, PORT, SHOW),
         source=None,
         module="pages",
     ),

@@ -15,7 +15,13 @@ def split_names(given: list[str] | None) -> list[str] | None:
 
 
 def parse_rows(text: str, name: str) -> Region | str:
-    """A quantile, '<=V', '>=V' or 'A..B'; anything else is left as a column or a condition."""
+    """A quantile, '<=V', '>=V', '>=V,<=W' or 'A..B'; anything else is left as a column or a condition."""
+    first, comma, last = text.partition(",")
+    if comma and (first[:2], last[:2]) == (">=", "<="):
+        ends = [as_float(part[2:]) for part in (first, last)]
+        if None in ends:
+            raise QueryError(f"--{name} {text!r} must have numbers behind >= and <=")
+        return between(*ends, values=True)  # type: ignore[arg-type]
     if text[:2] in ("<=", ">="):
         value = as_float(text[2:])
         if value is None:

@@ -15,7 +15,9 @@ from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask, as_column, count_nan, shorten
 from pedanova.data.expressions import rows_where
+from pedanova.data.lasso import Lasso
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of, sign_of
+from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, QueryError, unknown_name
 from pedanova.space.values import as_labels, as_real
 
@@ -35,16 +37,27 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     """A region of the objective, or a set of rows.
 
     Numbers, `at_most`, `at_least`, `between` and `equals` are regions. Text is the name of a
-    boolean column or a condition, a dict is a box, an array is a mask.
+    boolean column or a condition, a dict is a box, an array is a mask, a `Lasso` a part of a
+    plane. What was read already stays as it is.
     """
+    if isinstance(value, RowSet):
+        return value
     if isinstance(value, str):
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
         return RowSet(rows_in_box(value, table, rows), rows_in_words(value))
+    if isinstance(value, Lasso):
+        return RowSet(value.rows(*(named(one, table, "lasso") for one in (value.x, value.y))), str(value))
     if not needs_rows(value):
         return as_region(value, name)
     mask = as_mask(value, name, rows)
     return RowSet(mask, f"the {int(mask.sum()):,} marked rows")
+
+
+def named(name: Any, table: Mapping[str, Column], what: str) -> Column:
+    if name not in table:
+        raise QueryError(f"{what}: {unknown_name(name, tuple(table), what='column')}")
+    return table[name]
 
 
 def rows_in_words(value: object) -> str:
@@ -54,7 +67,7 @@ def rows_in_words(value: object) -> str:
 
 def needs_rows(value: object) -> bool:
     """Whether a question is about rows picked one by one, not about the order of the objective."""
-    if isinstance(value, str | Mapping | list | tuple):
+    if isinstance(value, RowSet | str | Mapping | list | tuple | Lasso):
         return True
     return hasattr(value, "__array__") and np.ndim(value) > 0
 
@@ -90,9 +103,7 @@ def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) 
         raise QueryError("an empty box holds every row; name a column and its bounds")
     inside = np.ones(rows, dtype=bool)
     for name, bounds in box.items():
-        if name not in table:
-            raise QueryError(f"box: {unknown_name(name, tuple(table), what='column')}")
-        inside &= _inside(table[name], bounds)
+        inside &= _inside(named(name, table, "box"), bounds)
     return inside
 
 
@@ -107,14 +118,17 @@ def _inside(column: Column, bounds: Any) -> Mask:
 
 
 def _in_range(column: Column, bounds: tuple[Any, ...]) -> Mask:
+    numbers = as_numbers(column)  # text that stands for numbers, as conditions take it
+    column = column if numbers is None else numbers[0]
     if len(bounds) != 2 or column.labels is not None:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) for numbers, or a set of values")
     low, high = (_number(bound, default) for bound, default in zip(bounds, (-math.inf, math.inf), strict=True))
     if math.isnan(low) or math.isnan(high) or low > high:
         raise QueryError(f"box: {column.name}={bounds!r} must be (low, high) with low not above high")
     with np.errstate(invalid="ignore"):
-        within: NDArray[np.bool_] = (column.values >= low) & (column.values <= high)
-    return within & ~column.absent()
+        within: NDArray[np.bool_] = column.values >= low  # NaN is in no range
+        within &= column.values <= high
+    return within if column.missing is None else within & ~column.missing
 
 
 def _number(bound: Any, default: float) -> float:

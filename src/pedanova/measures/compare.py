@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
+from pedanova.base.digits import percent
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table, show_percent
-from pedanova.data.regions import as_part, percent
+from pedanova.base.table import Cell, Printed, Table
+from pedanova.data.regions import as_part
+from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
 from pedanova.measures.asks import Asks
 from pedanova.measures.effects import Effects
 from pedanova.measures.forest.results import AxisEffects, ForestEffects
-from pedanova.measures.importance import Importances
+from pedanova.measures.importance import Importances, marked_share
 
 Entry = TypeVar("Entry")
 Ranked: TypeAlias = Importances | Effects | ForestEffects | AxisEffects
@@ -33,6 +35,7 @@ class Measures(Table, Mapping[str, Mapping[str, float]]):
     ratios: Mapping[str, Mapping[str, float]]  # measure → parameter → ratio
     meanings: Mapping[str, str]
     notes: tuple[Note, ...] = ()
+    noise: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by measure, where it knows
 
     def __getitem__(self, measure: str) -> Mapping[str, float]:
         return found_in(self.ratios, measure, "measure")
@@ -50,8 +53,12 @@ class Measures(Table, Mapping[str, Mapping[str, float]]):
 
     def printed(self) -> Printed:
         names = list(next(iter(self.ratios.values())))
-        columns = [(key, [show_percent(one[name]) for name in names]) for key, one in self.items()]
+        columns = [(key, [self._marked(key, name) for name in names]) for key in self]
         return [("parameter", names), *columns]
+
+    def _marked(self, measure: str, name: str) -> str:
+        noise = "~ " if name in self.noise.get(measure, ()) else ""
+        return f"{noise}{percent(self.ratios[measure][name])}"
 
 
 def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures:
@@ -68,7 +75,7 @@ def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures
         Of everything random.
     """
     part = as_part(target, "target")
-    whole, tenth = percent(part), percent(part / 10)
+    whole, tenth = part_in_words(part), part_in_words(part / 10)
     ways: Ways = {
         "PED": (f"what separates the best {whole} from all rows", lambda: a.importance(part, seed=seed)),
         "PED local": (
@@ -93,7 +100,7 @@ def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures
 def _answered(ways: Ways) -> Measures:
     """All that can be answered; what cannot is listed in the notes, unless it is the first question."""
     ratios: dict[str, dict[str, float]] = {}
-    meanings, notes = {}, []
+    meanings, notes, noise = {}, [], {}
     for name, (meaning, ask) in ways.items():
         try:
             table = ask()
@@ -103,8 +110,10 @@ def _answered(ways: Ways) -> Measures:
             notes.append(Note("answer", "left out, ", *error.words, subject=name))
             continue
         ratios[name], meanings[name] = table.ratios, meaning
+        if isinstance(table, Importances):
+            noise[name] = frozenset(row.name for row in table.rows if row.significant is False)
         notes += [Note(note.kind, note, subject=name) for note in table.notes]
-    return Measures(ratios, meanings, tuple(notes))
+    return Measures(ratios, meanings, tuple(notes), noise)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -132,5 +141,5 @@ class Comparison(Table, Mapping[str, Importances]):
 
     def printed(self) -> Printed:
         names = list(next(iter(self.answers.values())))
-        columns = [(key, [show_percent(one[name].ratio) for name in names]) for key, one in self.items()]
+        columns = [(key, [marked_share(one[name]) for name in names]) for key, one in self.items()]
         return [("parameter", names), *columns]

@@ -12,12 +12,16 @@ from pedanova.base.columns import text_table
 from pedanova.base.html import HtmlTable
 from pedanova.base.table import Cell, Table, show, show_percent
 from pedanova.counting.contrasts import Contrast
+from pedanova.measures.band import Basis
+from pedanova.measures.bins import bins_of
+from pedanova.measures.drawing import Drawing, drawing_of
 from pedanova.measures.importance import Baseline
 from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth
-from pedanova.space.grid import Block, Grid
-from pedanova.space.parameters import Parameter
+from pedanova.space.grid import Block, Grid, grid_of
+from pedanova.space.parameters import Parameter, Switch
 from pedanova.space.values import Label
+from pedanova.space.words import domain_names
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,7 +32,7 @@ class Densities(Table):
     `missing_region` are the parts of the rows that have none (or one outside the space).
     """
 
-    internal = Table.internal | {"activity_notes", "panels"}
+    internal = Table.internal | {"activity_notes", "basis", "panels"}
     name: str
     cells: tuple[Label, ...]  # a label, or the middle of the cell
     target: NDArray[np.float64]
@@ -39,12 +43,73 @@ class Densities(Table):
     missing_target: float
     missing_region: float
     parameter: Parameter  # whose cells these are
+    basis: Basis  # the rows behind it
     words: tuple[str, str] = ("target", "region")  # both in words
 
+    def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
+        """How it is drawn: bars at names and at up to 40 values, or at most so many steps along a range.
+
+        Parameters
+        ----------
+        points
+            The most steps of a range.
+        baseline
+            What the target is held against.
+        like
+            Another drawing of this parameter, to be cut up in the same way.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> table = {"units": list(range(1, 101)), "loss": list(range(100))}
+        >>> units = pa.analyze(table, "loss").densities("units").drawn(20)
+        >>> units.kind, len(units), units.labels[0]
+        ('steps', 20, '1 to 5')
+        """
+        bins = bins_of(self.parameter, self.basis.region, points) if like is None else like.bins
+        return drawing_of(self, bins, baseline)
+
+    def drawings(self, points: int = 60, *, baseline: Baseline = "region") -> list[Drawing]:
+        """`drawn` for each of its domains, where it has several; each adds to one."""
+        if not isinstance(self.parameter, Switch):
+            return [self.drawn(points, baseline=baseline)]
+        found = []
+        for number, words in enumerate(domain_names(self.parameter)):
+            part = self._domain(number)
+            found.append(drawing_of(part, bins_of(part.parameter, part.basis.region, points), baseline, words))
+        return found
+
+    def _domain(self, number: int) -> Densities:
+        """Of one of its domains alone."""
+        parameter, block = self.parameter, grid_of(self.parameter).blocks[number]
+        domain = parameter.regimes[number] if isinstance(parameter, Switch) else parameter
+        cells, grid = slice(block.start, block.stop), grid_of(domain)
+        target, region, uniform = (
+            parts[cells] / max(float(parts[cells].sum()), 1e-300) for parts in (self.target, self.region, self.uniform)
+        )
+        basis, centres = self.basis.within(cells, number), tuple(grid.centres())
+        whole = replace(self, cells=centres, parameter=domain, edges=grid.edges, basis=basis)
+        return replace(whole, target=target, region=region, uniform=uniform)
+
     def panels(self, baseline: Baseline = "region") -> list[Panel]:
-        """What to draw: one panel, or one for each domain."""
+        """One panel, or one for each domain; where rows stand on few values, these are its cells."""
         base = self.region if baseline == "region" else self.uniform
-        return panels_of(self.name, self.parameter, self.cells, self.target, base)
+        panels = panels_of(self.name, self.parameter, self.cells, self.target, base)
+        domains = self.parameter.regimes if isinstance(self.parameter, Switch) else (self.parameter,)
+        blocks = grid_of(self.parameter).blocks
+        return [self._by_value(*one, baseline) for one in zip(panels, domains, blocks, strict=True)]
+
+    def _by_value(self, panel: Panel, domain: Parameter, block: Block, baseline: Baseline) -> Panel:
+        cells = slice(block.start, block.stop)
+        bins = bins_of(domain, self.basis.region[cells])
+        if bins.values is None or len(bins) == len(panel.cells):
+            return panel
+        if not bins.apart or self.basis.modelled:
+            return panel.gathered(bins, bins.gather(panel.target), bins.gather(panel.region))
+        wanted, known = self.basis.target, self.basis.region
+        target, region = (bins.gather(c[cells]) / max(1, c.sum()) for c in (wanted, known))
+        even = np.full(len(bins), float(panel.region.sum()) / len(bins))
+        return panel.gathered(bins, target, region if baseline == "region" else even)
 
     def good(self, baseline: Baseline = "region") -> list[Good]:
         """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw."""
@@ -128,6 +193,7 @@ def densities_of(
         missing_target=1.0 - float(wanted.sum() / contrast.target.sum()),
         missing_region=1.0 - float(base.sum() / contrast.region.sum()),
         parameter=grid.parameter,
+        basis=Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths)),
         words=words,
     )
 

@@ -146,6 +146,11 @@ def known_percent(row: Importance, part: float) -> str:
     return show_percent(part) if row.varied else UNKNOWN
 
 
+def marked_share(row: Importance) -> str:
+    """The share, with ~ where the parameter is not distinguishable from noise, – where it never varied."""
+    return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
+
+
 def divergence_in_words(row: Importance) -> str:
     return f"{row.divergence:.3f}" if row.varied else UNKNOWN
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.table import show
+from pedanova.base.digits import short
+from pedanova.measures.bins import Bins
 from pedanova.space.grid import FEW_CELLS, grid_of
 from pedanova.space.parameters import Int, Moving, Parameter, Scale, Switch, scale_of
 from pedanova.space.values import Label
+from pedanova.space.words import domain_names
 
 Reals = NDArray[np.float64]
 WORTH_A_RANGE = 0.05  # of the target that good values must hold beyond what the baseline has there
@@ -25,6 +27,8 @@ class Panel:
 
     domain
         Which of several domains this is, in words; empty where there is one.
+    bounds
+        Where its cells begin among the parameter's; each is one of them, or several that stand for one value.
     """
 
     name: str
@@ -35,11 +39,11 @@ class Panel:
     target: Reals  # (cells,)
     region: Reals  # or whatever the target is compared with
     whole: bool = False  # whether only whole numbers lie in it
-    start: int = 0  # its first cell's place among the parameter's cells
+    bounds: Sequence[int] | NDArray[np.int64] | None = None  # (cells + 1,) None: from 0 on
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(show(cell) for cell in self.cells)
+        return tuple(short(cell) for cell in self.cells)
 
     @property
     def is_curve(self) -> bool:
@@ -47,21 +51,35 @@ class Panel:
         return self.scale != "names" and len(self.cells) > FEW_CELLS
 
     def span_of(self, cells: slice) -> str:
-        """Some neighbouring cells in words."""
+        """Some neighbouring cells in words, in units of the parameter and never beyond its bounds."""
         span = self.cells[cells]
         if self.edges is None or isinstance(span[0], int):  # each cell is a single value
-            low, high = show(span[0]), show(span[-1])
+            low, high = short(span[0]), short(span[-1])
         else:
-            first, last = float(self.edges[cells.start]), float(self.edges[cells.start + len(span)])
-            low, high = (f"{math.ceil(first)}", f"{math.floor(last)}") if self.whole else (rough(first), rough(last))
-        return low if low == high else f"{low} … {high}"
+            ends = self.edges[[cells.start, cells.start + len(span)]]
+            if self.whole:
+                bounds = math.ceil(self.edges[0]), math.floor(self.edges[-1])
+                first, last = (_few_digits(end) for end in (math.ceil(ends[0]), math.floor(ends[1])))
+                low, high = (short(min(max(end, bounds[0]), bounds[1])) for end in (first, last))
+            else:
+                low, high = (rough(float(end), float(self.edges[0]), float(self.edges[-1])) for end in ends)
+        return low if low == high else f"{low} to {high}"
 
     def good(self) -> list[Good]:
         """Where the target is clearly denser than the region, in the order of the cells."""
+        bounds = range(len(self.cells) + 1) if self.bounds is None else self.bounds
         return [
-            Good(self.start + first, self.start + last, self.span_of(slice(first, last)), target, region)
+            Good(int(bounds[first]), int(bounds[last]), self.span_of(slice(first, last)), target, region)
             for first, last, target, region in good_ranges(self.target, self.region, ordered=self.scale != "names")
         ]
+
+    def gathered(self, bins: Bins, target: Reals, region: Reals) -> Panel:
+        """The same with a cell for every single value, and what lies there."""
+        values = bins.values if bins.values is not None else bins.labels
+        start = 0 if self.bounds is None else int(self.bounds[0])
+        return replace(
+            self, scale="ordered", cells=values, edges=None, target=target, region=region, bounds=bins.bounds + start
+        )
 
     def place(self, value: float) -> float:
         """Where a value lies along the range, from 0 (low) to 1 (high)."""
@@ -97,12 +115,9 @@ def panels_of(name: str, parameter: Parameter, cells: Sequence[Label], target: R
     """One panel, or one for each domain of a parameter that has several."""
     if not isinstance(parameter, Switch):
         return [_panel(name, "", parameter, cells, target, region)]
-    grid = grid_of(parameter)
     panels = []
-    for domain, block in zip(parameter.regimes, grid.blocks, strict=True):
+    for domain, block, words in zip(parameter.regimes, grid_of(parameter).blocks, domain_names(parameter), strict=True):
         part = slice(block.start, block.stop)
-        names = [str(value) for value, other in parameter.domains if other == domain]
-        words = f"where {parameter.by} is {' or '.join(names)}" if parameter.by else " or ".join(names)
         cells = grid_of(domain).centres()
         panels.append(_panel(name, words, domain, cells, target[part], region[part], block.start))
     return panels
@@ -113,23 +128,25 @@ def _panel(
 ) -> Panel:
     edges, scale, whole = grid_of(parameter).edges, scale_of(parameter), isinstance(parameter, Int)
     if isinstance(parameter, Moving):
-        domain = f"from its low ({_end(parameter.low)}) at 0 to its high ({_end(parameter.high)}) at 1"
-    return Panel(name, domain, scale, cells, edges, target, region, whole, start)
+        domain = f"from its low ({short(parameter.low)}) at 0 to its high ({short(parameter.high)}) at 1"
+    return Panel(name, domain, scale, cells, edges, target, region, whole, range(start, start + len(cells) + 1))
 
 
-def _end(bound: float | str) -> str:
-    return bound if isinstance(bound, str) else show(bound)
-
-
-def rough(value: float) -> str:
-    """Two digits that count.
+def rough(value: float, low: float = -math.inf, high: float = math.inf) -> str:
+    """Two digits that count, or as many more as it takes not to lie beyond the bounds; a bound is told in three.
 
     Examples
     --------
-    >>> rough(128.5), rough(0.00173)
-    ('130', '0.0017')
+    >>> rough(128.5), rough(0.00173), rough(0.996, 0.0, 0.999)
+    ('130', '0.0017', '0.996')
     """
-    return f"{float(f'{value:.2g}'):g}"
+    digits = range(3 if value in (low, high) else 2, 17)
+    near = next((d for d in digits if low <= float(f"{value:.{d}g}") <= high), 17)
+    return short(value, near) if value in (low, high) else short(float(f"{value:.{near}g}"), near)
+
+
+def _few_digits(value: int) -> int:
+    return round(float(f"{value:.3g}"))
 
 
 def resampled(parts: Reals, columns: int) -> Reals:
@@ -146,17 +163,25 @@ def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:
         return _spread_labels(panel, columns)
     low, high = float(panel.edges[0]), float(panel.edges[-1])
     for values in _log_choices(low, high) if panel.scale == "log" else _linear_choices(low, high):
-        marks = [(min(columns - 1, int(panel.place(v) * columns)), f"{v:.6g}") for v in values]
+        marks = [(min(columns - 1, int(panel.place(v) * columns)), short(v, 6)) for v in values]
         if _fits(marks, columns):
             return marks
-    return [(0, f"{low:.6g}"), (columns - 1, f"{high:.6g}")]
+    return [(0, short(low, 6)), (columns - 1, short(high, 6))]
+
+
+def round_values(low: float, high: float, *, log: bool, most: int = 6) -> list[float]:
+    """At most so many round numbers between two ends, for an axis."""
+    for values in _log_choices(low, high) if log else _linear_choices(low, high):
+        if 2 <= len(values) <= most:
+            return values
+    return [low, high]
 
 
 def _spread_labels(panel: Panel, columns: int) -> list[tuple[int, str]]:
     """Labels of ordered values: about one for every 12 columns."""
     count = len(panel.cells)
     step = max(1, -(-12 * count // columns))
-    marks = [(int((i + 0.5) / count * columns), show(panel.cells[i])) for i in range(0, count, step)]
+    marks = [(int((i + 0.5) / count * columns), short(panel.cells[i])) for i in range(0, count, step)]
     return marks if _fits(marks, columns) else marks[:1]
 
 

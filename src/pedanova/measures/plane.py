@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.digits import short
 from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, PairTally
+from pedanova.measures.band import likely
+from pedanova.measures.panels import rough
 from pedanova.space.grid import Grid
+from pedanova.space.parameters import Int
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -34,6 +39,23 @@ class PairDensity(Table):
         with np.errstate(invalid="ignore", divide="ignore"):
             lift: NDArray[np.float64] = self.target / self.region / whole
         return lift
+
+    @property
+    def expected(self) -> NDArray[np.float64]:
+        """(first, second) Target rows in each cell, were they spread like the region's."""
+        expected: NDArray[np.float64] = self.region * (self.target.sum() / max(1, self.region.sum()))
+        return expected
+
+    @property
+    def significant(self) -> NDArray[np.bool_]:
+        """(first, second) Where 95 of 100 draws of rows from the region would come nearer to what is expected."""
+        part, rows = self.region / max(1, self.region.sum()), int(self.region.sum())
+        inside = int(self.target.sum())
+        left = (rows - inside) / max(1, rows - 1)
+        low, high = likely(self.expected.ravel(), (inside * part * (1.0 - part) * left).ravel())
+        high = np.maximum(high, 1.0)  # a single row is no finding
+        found: NDArray[np.bool_] = (self.target.ravel() < low) | (self.target.ravel() > high)
+        return found.reshape(self.target.shape)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         """One entry for every cell of the plane."""
@@ -78,12 +100,26 @@ def _names_of(grid: Grid, content: bytes) -> tuple[str, ...]:
         if not len(inside):
             names.append("none" if grid.missing in cells else "outside")
         elif grid.edges is not None and len(grid.blocks) == 1:
-            names.append(f"{grid.edges[inside[0]]:.3g} … {grid.edges[inside[-1] + 1]:.3g}")
+            names.append(span_in_words(grid, int(inside[0]), int(inside[-1])))
         else:
             centres = list(grid.centres())
-            names.append(short([str(centres[cell]) for cell in inside]))
+            names.append(some_of([short(centres[cell]) for cell in inside]))
     return tuple(names)
 
 
-def short(labels: list[str]) -> str:
+def span_in_words(grid: Grid, first: int, last: int) -> str:
+    """Neighbouring cells of a range, in units of the parameter and never beyond its bounds."""
+    if grid.labels is not None:
+        ends = short(grid.labels[first]), short(grid.labels[last])
+    else:
+        edges = grid.edges if grid.edges is not None else np.empty(0)
+        low, high = float(edges[first]), float(edges[last + 1])
+        if isinstance(grid.parameter, Int):
+            ends = short(math.ceil(low)), short(max(math.ceil(low), math.ceil(high) - 1))
+        else:
+            ends = rough(low, float(edges[0]), float(edges[-1])), rough(high, float(edges[0]), float(edges[-1]))
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def some_of(labels: list[str]) -> str:
     return labels[0] if len(labels) == 1 else f"{labels[0]} and {len(labels) - 1} more"

@@ -28,3 +28,10 @@ def values_of(parameter: Parameter) -> tuple[object, ...]:
             return tuple(values)
         case _:
             return ()
+
+
+def domain_names(parameter: Switch) -> list[str]:
+    """Of each of its domains, when it holds."""
+    names = [[str(value) for value, other in parameter.domains if other == one] for one in parameter.regimes]
+    before = f"where {parameter.by} is " if parameter.by else ""
+    return [before + " or ".join(some) for some in names]

@@ -16,11 +16,13 @@ mpl.use("agg")
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
 from matplotlib.testing.compare import compare_images
 
 import pedanova as pa
 from helpers.common import COUNTS, DEMO, FILES, refuse
 from pedanova.errors import LevelsError, PedanovaError, QueryError
+from pedanova.report.palette import LIGHT
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,7 @@ def closed() -> Iterator[None]:
 
 
 def bars(ax: Any) -> dict[str, float]:
-    names = [label.get_text() for label in ax.get_yticklabels()]
+    names = [label.get_text().removeprefix("~ ") for label in ax.get_yticklabels()]
     return {names[round(bar.get_y() + bar.get_height() / 2)]: bar.get_width() for bar in ax.patches}
 
 
@@ -43,8 +45,9 @@ def test_importances_are_those_of_python(a: pa.Analysis) -> None:
     found = a.importance(0.2, 0.5, estimator="counts", draws=200)
     ax = a.plot.importance(0.2, 0.5, estimator="counts", draws=200)
     assert bars(ax) == pytest.approx({name: 100 * max(0.0, found[name].share) for name in found})
-    pale = [bar.get_alpha() for bar in ax.patches]
-    assert [alpha < 1 for alpha in pale] == [not row.significant for row in found.rows[::-1]]
+    grey = [to_hex(bar.get_facecolor()) == LIGHT["noise"] for bar in ax.patches]
+    assert grey == [not row.significant for row in found.rows[::-1]]
+    assert [label.get_text().startswith("~ ") for label in ax.get_yticklabels()] == grey
     ratios = a.plot.importance(0.2, 0.5, estimator="counts", draws=0, metric="ratio")
     assert bars(ratios) == pytest.approx({name: 100 * found[name].ratio for name in found})
     refuse(QueryError, "metric='x'", of=lambda: a.plot.importance(metric="x", estimator="counts", draws=0))
@@ -55,12 +58,15 @@ def test_densities_are_those_of_python(a: pa.Analysis) -> None:
     found = a.densities("learning_rate", 0.1)
     assert ax.get_xscale() == "log"
     target = next(line for line in ax.lines if line.get_label() == "the best 10 %")
-    assert found.edges is not None
-    np.testing.assert_allclose(target.get_ydata() * np.diff(np.log10(found.edges)), found.target)
-    several = a.plot.densities(["activation", "layers"])
-    assert [one.get_xlabel() for one in several.flat] == ["activation", "layers"]
-    heights = [bar.get_height() for bar in several.flat[0].patches[:4]]
+    drawing = found.drawn()
+    np.testing.assert_allclose(target.get_ydata()[1:-1], drawing.heights(drawing.target))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1e-5", "1e-4", "0.001", "0.01", "0.1", "1"][1:-1]
+    several = a.plot.densities(["activation", "lucky_number"])
+    assert [one.get_xlabel() for one in several.flat] == ["activation", "~ lucky_number"]
+    heights = [bar.get_height() for bar in several.flat[0].patches if bar.get_width() == pytest.approx(0.6)]
     np.testing.assert_allclose(heights, 100 * a.densities("activation").target)
+    assert several.flat[1].get_ylim()[1] >= 2.0  # what chance does is not stretched to a finding
+    assert not [line for line in several.flat[1].lines if line.get_gid() == "good"]
     assert a.plot.densities().size == 6
 
 
@@ -93,13 +99,18 @@ def test_profile_over_rows(a: pa.Analysis) -> None:
 
 def test_pairs(a: pa.Analysis) -> None:
     pairs = a.interactions()
-    ax = a.plot.interactions()
-    shown = np.asarray(ax.images[0].get_array())
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    row = pairs.rows[0]
-    i, j = sorted((names.index(row.first), names.index(row.second)))
-    assert shown[j, i] == pytest.approx(100 * row.interaction)
-    assert len(ax.texts) == sum(row.significant for row in pairs.rows)
+    ax = a.plot.interactions()  # ten parameters: a list
+    labels = [label.get_text() for label in ax.get_yticklabels()][::-1]
+    assert labels == [f"{'' if row.significant else '~ '}{row.first} × {row.second}" for row in pairs.rows[:15]]
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in ax.patches][::-1], [100 * r.interaction for r in pairs.rows[:15]]
+    )
+    few = ["learning_rate", "units", "solver", "shuffle"]
+    matrix = a.plot.interactions(params=few)
+    assert len(matrix.patches) == len(matrix.texts) == 6
+    assert sum(text.get_text().startswith("~") for text in matrix.texts) == sum(
+        not row.significant for row in a.interactions(params=few).rows
+    )
     plane = a.pair("units", "learning_rate", 0.1, cells=5)
     assert plane.target.shape == (5, 5)
     assert plane.target.sum() == a.importance(estimator="counts", draws=0).rows[0].n_target
@@ -107,8 +118,11 @@ def test_pairs(a: pa.Analysis) -> None:
     other = a.pair("learning_rate", "units", 0.1, cells=5)
     np.testing.assert_array_equal(plane.target, other.target.T)
     assert len(plane.to_dict()["lift"]) == 25
-    drawn = a.plot.pair("units", "learning_rate", cells=5).images[0].get_array()
-    np.testing.assert_allclose(np.asarray(drawn), plane.lift.T)
+    drawn = a.plot.pair("units", "learning_rate", cells=5)
+    counts = {text.get_position(): text.get_text() for text in drawn.texts}
+    assert counts[2, 3] == f"{plane.target[2, 3]}/{plane.region[2, 3]}"
+    hatched = [bool(patch.get_hatch()) for patch in drawn.patches]
+    assert hatched == [bool(one) for one in (plane.expected < 5).ravel()]
     refuse(PedanovaError, "nope", of=lambda: a.pair("nope", "units"))
 
 
@@ -129,6 +143,58 @@ def test_every_target_is_marked_on_the_objective(a: pa.Analysis, tmp_path: Path)
     a.save(tmp_path / "run.pedanova")
     loaded = pa.load(tmp_path / "run.pedanova")
     refuse(LevelsError, "the best 12.3 % were not counted", of=lambda: loaded.plot.objective(0.123))
+
+
+def test_whole_numbers_are_bars_at_their_values(a: pa.Analysis) -> None:
+    ax = a.plot.densities("epochs")
+    assert ax.get_xscale() == "linear"
+    target = [bar for bar in ax.patches if bar.get_width() == pytest.approx(0.6)]
+    np.testing.assert_allclose([bar.get_height() for bar in target], 100 * a.densities("epochs").target)
+    (good,) = a.densities("epochs").good()
+    (line,) = [line for line in ax.lines if line.get_gid() == "good"]
+    assert [round(float(x) + 0.4 * side) for x, side in zip(line.get_xdata(), (1, -1), strict=True)] == [
+        good.start,
+        good.stop - 1,
+    ]
+
+
+def test_children_stand_under_their_parents() -> None:
+    random = np.random.default_rng(0)
+    kind, other = random.choice(["sgd", "adam"], 300), random.random(300)
+    momentum = np.where(kind == "sgd", random.random(300), np.nan)
+    space = {
+        "other": pa.Float(0, 1),
+        "kind": pa.Categorical(["sgd", "adam"]),
+        "momentum": pa.Float(0, 1, when={"kind": ["sgd"]}),
+    }
+    loss = 2.0 * (kind == "sgd") + np.nan_to_num(momentum) + 3 * other
+    a = pa.analyze({"other": other, "kind": kind, "momentum": momentum}, loss, space=space)
+    labels = [label.get_text() for label in a.plot.importance(estimator="counts", draws=0).get_yticklabels()][::-1]
+    active = round(100 * float(np.mean(kind == "sgd")))
+    assert labels[labels.index("kind") + 1] == f"└ momentum (active in {active}\u00a0%)"
+
+
+def test_two_objectives(a: pa.Analysis) -> None:
+    random = np.random.default_rng(0)
+    x, y = random.random((2, 400))
+    both = pa.analyze({"x": x, "y": y, "loss": x, "cost": 1 - x + y}, ["loss", "cost"])
+    axes = both.plot.objectives(0.1, draws=0)
+    others, target = (np.asarray(dots.get_offsets()) for dots in axes[0].collections)
+    assert (len(others), len(target)) == (360, 40)
+    front = axes[0].lines[0].get_xydata()
+    for loss, cost in front:
+        assert not np.any((x < loss) & (1 - x + y < cost))
+    assert [ax.get_title(loc="left") for ax in axes[1:]] == ["together", "loss", "cost"]
+    assert axes[0].get_xlabel() == "loss ↓"
+    refuse(QueryError, "must be two of error", of=lambda: a.plot.objectives())
+
+
+@pytest.mark.slow
+def test_measures_side_by_side(a: pa.Analysis) -> None:
+    found = a.compare()
+    ax = a.plot.compare()
+    assert [label.get_text() for label in ax.get_xticklabels()] == list(found)
+    assert sum(text.get_text().startswith("~") for text in ax.texts) == sum(map(len, found.noise.values())) > 0
 
 
 def test_given_axes_are_used(a: pa.Analysis) -> None:

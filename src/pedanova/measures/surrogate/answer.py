@@ -34,18 +34,24 @@ ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
 
 
 def answered(
-    query: Query, options: Options, words: tuple[str, str], notes: Sequence[Note], *, objective: str, whole: bool
+    query: Query,
+    options: Options,
+    words: tuple[str, str],
+    notes: Sequence[Note],
+    *,
+    objective: str,
+    whole: bool,
+    brief: bool = False,
 ) -> Importances:
-    """The question answered by whichever estimator is right; `whole`: the region is all rows."""
+    """The question answered by whichever estimator is right; `whole`: the region is all rows.
+
+    A `brief` answer has the same numbers and none of the notes, whose checks cost more than the numbers.
+    """
     found = estimate(query, options)
     rows = ranked(found.rows)
     asked = found.answerer
     of_space = asked is not None and asked.of_space
-    few = [] if asked is not None else few_rows_note(rows[0].n_target)
-    checks = [*few, *found.notes]
-    checks += [] if of_space else sparse_notes(query.contrasts)
-    checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
-    checks += sampler_checks(query, options, found, whole=whole)
+    checks = [] if brief else checks_on(query, options, found, rows, whole=whole)
     trials: tuple[Importance, ...] = ()
     if asked is not None and of_space:
         words, notes = words_of(query, asked, objective), []
@@ -55,14 +61,24 @@ def answered(
     return replace(table, trials=trials)
 
 
+def checks_on(
+    query: Query, options: Options, found: Estimate, rows: Sequence[Importance], *, whole: bool
+) -> list[Note]:
+    """What a reader of these numbers should know."""
+    asked = found.answerer
+    checks = [*([] if asked is not None else few_rows_note(rows[0].n_target)), *found.notes]
+    checks += [] if asked is not None and asked.of_space else sparse_notes(query.contrasts)
+    checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
+    return [*checks, *sampler_checks(query, options, found, whole=whole)]
+
+
 def spread_over(query: Query, options: Options, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
     """Densities of every parameter by whichever estimator answers the question."""
     asked, _ = choose(query, options)
     if asked is None:
         return {c.name: densities_of(c, smoothing=options.smoothing, words=words) for c in query.contrasts}
     words = words_of(query, asked, objective) if asked.of_space else words
-    told = densities_told(asked.drawn, asked.target, asked.region, words)
-    return {contrast.name: told[contrast.name] for contrast in query.contrasts}
+    return densities_told(asked.drawn, asked.target, asked.region, words, query.contrasts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from pedanova.counting.contrasts import Contrast
+from pedanova.measures.band import Basis, expected_widths
 from pedanova.measures.densities import Densities
 from pedanova.measures.smoothing import smooth
 from pedanova.measures.surrogate.drawn import Drawn, Reals
 from pedanova.measures.surrogate.fold import Fold
 from pedanova.measures.surrogate.rungs import Span
-from pedanova.space.grid import Grid, grid_of
+from pedanova.space.grid import Grid
 
 BLUR = 0.7  # of a counted cell: what is flat inside it is made a curve
 
 
-def densities_told(drawn: Drawn, target: Span, region: Span, words: tuple[str, str]) -> dict[str, Densities]:
-    """Of every parameter, the mean over all draws."""
+def densities_told(
+    drawn: Drawn, target: Span, region: Span, words: tuple[str, str], contrasts: Sequence[Contrast]
+) -> dict[str, Densities]:
+    """Of every parameter, the mean over all draws; the contrasts say where its rows lie."""
     shelf = drawn.shelf()
     wanted, base = (drawn.count(span, shelf).mean(axis=0) for span in (target, region))
+    rows = drawn.rungs.size(target), drawn.rungs.size(region)
+    known = {contrast.name: contrast for contrast in contrasts}
     found = {}
-    for j, (name, parameter) in enumerate(drawn.space.items()):
+    for j, name in enumerate(drawn.space):
         cells = slice(int(shelf.starts[j]), int(shelf.starts[j + 1]))
-        found[name] = density_told(name, grid_of(parameter), shelf.folds[j], wanted[cells], base[cells], words)
-    return found
+        found[name] = density_told(known[name], shelf.folds[j], wanted[cells], base[cells], words, rows)
+    return {name: found[name] for name in known}
 
 
-def density_told(name: str, grid: Grid, fold: Fold, wanted: Reals, base: Reals, words: tuple[str, str]) -> Densities:
+def density_told(
+    contrast: Contrast, fold: Fold, wanted: Reals, base: Reals, words: tuple[str, str], rows: tuple[int, int]
+) -> Densities:
+    grid = contrast.grid
     target, region = spread_out(grid, fold, wanted), spread_out(grid, fold, base)
+    missing = float(wanted[-1] / wanted.sum()), float(base[-1] / base.sum())
+    held = rows[0] * (1.0 - missing[0]), rows[1] * (1.0 - missing[1])
+    widths = expected_widths(region, held[0], grid.blocks)
+    basis = Basis(contrast.target[: grid.cells], contrast.region[: grid.cells], held, widths, modelled=True)
     return Densities(
-        name=name,
+        name=contrast.name,
         cells=tuple(grid.centres()),
         target=target,
         region=region,
         uniform=grid.prior / max(float(grid.prior.sum()), 1e-300),
         edges=grid.edges,
         bandwidth=max(blur_of(grid, fold)),
-        missing_target=float(wanted[-1] / wanted.sum()),
-        missing_region=float(base[-1] / base.sum()),
+        missing_target=missing[0],
+        missing_region=missing[1],
         parameter=grid.parameter,
+        basis=basis,
         words=words,
     )
 

@@ -1,145 +1,230 @@
+/* The start of the page, and its one loop: a state is asked about, its answer is shown. */
 "use strict";
-/* The sliders and switches, and one place where everything is drawn anew. */
-(function () {
-  const { data, state, question, answer, counted, make, byId, cards, room, theme } = pedanova;
-  const last = data.rungs.length - 1;
-  let waiting = 0;
-  let held = null; // both sliders before the present drag
+pedanova.page = (function () {
+  const { make, button, byId, eachFrame } = pedanova;
+  const FEW = 5; // good rows below which nothing is said
+  let answer = null; // the last one that came; stale while another is on its way
+  let ghost = null; // what the densities are held against: A, or before the brush
+  let busy = false, waiting = null; // one question at a time while dragging: the newest of those that waited is next
 
-  function describe(which) {
-    const own = state.own !== null;
-    const rung = data.rungs[state[which]];
-    const place = which === "target" ? 0 : 1;
-    const words = own ? question().words[place] : rung.words;
-    const rows = own ? question().sizes[place] : rung.rows;
-    const output = byId(`${which}-words`);
-    const detail = [`${counted(rows)} ${rows === 1 ? "row" : "rows"}`, own ? "" : rung.where].filter(Boolean).join(" · ");
-    output.replaceChildren(words, make("small", "", detail));
-    const slider = byId(which);
-    slider.value = state[which];
-    slider.disabled = own;
-    slider.setAttribute("aria-valuetext", `${words}, ${detail}`);
+  const cards = () => ["objective", "chips", "ranking", "densities", "sheet", "code", "watch"].map((name) => pedanova[name]).filter(Boolean);
+
+  async function read() {
+    const text = byId("data").textContent.trim();
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
   }
 
-  const summaryOf = (found) => data.texts[found.summary].replaceAll(" %", "\u00a0%");
-  pedanova.summaryOf = summaryOf;
-
-  function draw() {
-    waiting = 0;
-    const begin = performance.now();
-    describe("target");
-    describe("region");
-    byId("summary").textContent = summaryOf(answer());
-    cards.showImportance();
-    cards.showDensity();
-    cards.showProfile();
-    cards.showObjective();
-    pedanova.pairs.show(choosePair);
-    pedanova.drawn = (pedanova.drawn || 0) + 1; // how often, for whoever measures
-    pedanova.took = performance.now() - begin;
+  async function start() {
+    const payload = await read();
+    const { facts } = payload;
+    know(facts);
+    if (facts.binned && pedanova.binned) pedanova.binned.open(payload);
+    pedanova.source.open(payload);
+    pedanova.state.start(facts.start);
+    frame(facts);
+    cards().forEach((part) => part.mount());
+    mountTabs();
+    pedanova.state.subscribe((state, { live }) => (live ? follow() : settle()));
+    window.addEventListener("resize", eachFrame(() => show()));
+    pedanova.on("theme", () => show());
+    await settle();
+    document.body.dataset.ready = "yes";
   }
 
-  function soon() {
-    if (!waiting) waiting = requestAnimationFrame(draw);
+  function know(facts) {
+    pedanova.facts = facts;
+    pedanova.byName = new Map(facts.parameters.map((parameter) => [parameter.name, parameter]));
+    byId("title").textContent = facts.title;
+    const { name, direction, several } = facts.objective;
+    const arrow = several ? "" : direction === "minimize" ? " ↓" : " ↑";
+    const dropped = facts.dropped ? `, ${pedanova.count(facts.dropped)} left out` : "";
+    byId("facts").textContent = `${pedanova.plural(facts.rows, "row")}${dropped} · ${pedanova.plural(facts.parameters.length, "parameter")} · ${name}${arrow}`;
   }
 
-  /* The region stays wider than the target. What one slider pushes the other to is kept when it is let go. */
-  function move(which, value) {
-    state[which] = value;
-    if (which === "target") state.region = Math.max(held.region, value + 1);
-    else state.target = Math.min(held.target, value - 1);
-    soon();
+  /* New rows: what was answered is forgotten, what is asked stays. */
+  function renew(facts) {
+    know(facts);
+    pedanova.source.forget();
+    pedanova.emit("news", facts);
+    settle();
   }
 
-  function letGo() {
-    held = { target: state.target, region: state.region };
-    requestAnimationFrame(cards.orderBars);
+  /* What never changes: the buttons, and who answers. */
+  function frame(facts) {
+    byId("foot").append(make("p", "", facts.live ? "Answered live by pedanova on this machine." : facts.binned
+      ? "Made by pedanova. This file holds its rows by cell (rows=\"binned\"); it needs no network."
+      : "Made by pedanova from counts; no row of the data is in this file, and it needs no network."));
+    const own = [
+      { key: "undo", label: "↶", title: "Undo (Ctrl+Z)", press: pedanova.state.undo, enabled: pedanova.state.canUndo },
+      { key: "redo", label: "↷", title: "Redo (Ctrl+Shift+Z)", press: pedanova.state.redo, enabled: pedanova.state.canRedo },
+      ...pedanova.tools,
+      { key: "theme", label: "◐", title: "Light or dark", press: pedanova.theme.toggle },
+    ];
+    for (const tool of own) {
+      tool.button = button(tool.label, tool.title, () => tool.press());
+      tool.button.id = `tool-${tool.key}`;
+      byId("tools").append(tool.button);
+    }
+    shownTools = own;
+    document.addEventListener("keydown", keys);
   }
 
-  function choose(id) {
-    state.chosen = id;
-    room.reserveDensity();
-    soon();
+  let shownTools = [];
+  function keys(event) {
+    const typing = event.target.closest && event.target.closest("input, textarea, select");
+    if (typing || !(event.ctrlKey || event.metaKey)) return;
+    const key = event.key.toLowerCase();
+    if (key !== "z" && key !== "y") return;
+    event.preventDefault();
+    if (key === "y" || event.shiftKey) pedanova.state.redo();
+    else pedanova.state.undo();
   }
 
-  function choosePair(key) {
-    state.pair = key;
-    soon();
-  }
-
-  function wireSliders() {
-    const ends = { target: [0, last - 1], region: [1, last] };
-    for (const [which, [low, high]] of Object.entries(ends)) {
-      const slider = byId(which);
-      slider.min = low;
-      slider.max = high;
-      slider.addEventListener("input", () => move(which, Number(slider.value)));
-      slider.addEventListener("change", letGo);
-      slider.disabled = high <= low;
-      const ticks = make("div", "ticks");
-      ticks.setAttribute("aria-hidden", "true");
-      for (let i = low; i <= high; i += 1) {
-        const tick = make("span", "", `${pedanova.short(data.rungs[i].percent)} %`);
-        tick.style.left = `${(100 * (i - low)) / Math.max(1, high - low)}%`;
-        ticks.append(tick);
-      }
-      slider.after(ticks);
+  /* While something moves: bars without intervals, one question at a time, the newest next. */
+  async function follow() {
+    show();
+    if (busy) { waiting = true; return; }
+    busy = true;
+    try {
+      do {
+        waiting = null;
+        await ask(false);
+      } while (waiting);
+    } finally {
+      busy = false;
     }
   }
 
-  function wireSwitches() {
-    document.querySelectorAll(".switch input").forEach((radio) => {
-      radio.checked = state[radio.name] === radio.value;
-      radio.addEventListener("change", () => {
-        state[radio.name] = radio.value;
-        if (radio.name === "baseline") room.reserve();
-        soon();
-        requestAnimationFrame(cards.orderBars);
-      });
-    });
-    byId("theme").addEventListener("click", () => theme.toggle());
-    theme.whenChanged(() => { if (pedanova.drawn) draw(); });
+  /* Once it stands still: bars at once, then intervals and marks. */
+  async function settle() {
+    waiting = null;
+    show();
+    if (!pedanova.source.known("answer", pedanova.asked(), { sure: true }) && pedanova.source.isLive()) {
+      if (!(await ask(false))) return;
+    }
+    await ask(true);
+    askGhost();
   }
 
-  /* Questions that the sliders cannot ask, such as a box. */
-  function wireNamed() {
-    const select = byId("named");
-    if (!select) return;
-    const sliding = make("option", "", "the best part of the rows, by the sliders");
-    sliding.value = "";
-    select.append(sliding);
-    data.questions.forEach((one, index) => {
-      if (one.rungs) return;
-      const option = make("option", "", `${one.words[0]} in ${one.words[1]}`);
-      option.value = index;
-      select.append(option);
-    });
-    select.value = state.own === null ? "" : state.own;
-    select.addEventListener("change", () => {
-      state.own = select.value === "" ? null : Number(select.value);
-      soon();
-      requestAnimationFrame(cards.orderBars);
-    });
+  async function ask(sure) {
+    const question = pedanova.asked();
+    try {
+      const found = await pedanova.source.ask("answer", question, { sure });
+      answer = { ...found, asked: pedanova.source.keyOf("answer", question) };
+      show();
+      return true;
+    } catch (error) {
+      if (error !== pedanova.STALE) throw error;
+      return false;
+    }
   }
 
-  function start() {
-    const first = data.questions[data.start];
-    if (first.rungs) [state.target, state.region] = first.rungs;
-    else { state.own = data.start; [state.target, state.region] = [Math.max(0, last - 1), last]; }
-    held = { target: state.target, region: state.region };
-    const rows = pedanova.rowsOf(first.answers[state.baseline]);
-    state.chosen = rows.length ? rows[0].id : 0;
-    theme.apply();
-    cards.makeBars(choose);
-    wireSliders();
-    wireSwitches();
-    wireNamed();
-    draw();
-    room.reserve();
-    window.addEventListener("resize", room.reserve);
-    window.addEventListener("beforeprint", () => { byId("remarks").parentElement.open = true; });
-    cards.orderBars();
+  /* A, or the same question before anything was brushed: drawn as a thin line behind. */
+  async function askGhost() {
+    const state = pedanova.state.get(), now = pedanova.asked(state);
+    const other = state.pinned || (pedanova.selects(now) ? { ...now, selection: {}, lasso: [] } : null);
+    if (!other) {
+      if (ghost) { ghost = null; show(); }
+      return;
+    }
+    try {
+      ghost = await pedanova.source.ask("answer", other, { sure: pedanova.source.known("answer", other, { sure: true }) !== undefined }, { slot: "ghost" });
+      show();
+    } catch (error) {
+      if (error !== pedanova.STALE) throw error;
+    }
   }
 
-  start();
+  /* Everything, from state and answer. */
+  function showNow() {
+    if (!answer) return;
+    const state = pedanova.state.get();
+    const given = Object.freeze({ ...answer, pending: !isSettled(), ghost: ghost && !ghost.refused ? ghost : null });
+    document.body.classList.toggle("pending", given.pending);
+    headline(given);
+    cards().forEach((part) => part.show(state, given));
+    for (const tool of shownTools) {
+      if (tool.enabled) tool.button.disabled = !tool.enabled();
+      if (tool.pressed) tool.button.setAttribute("aria-pressed", String(tool.pressed()));
+    }
+    showTab(state, given);
+    pedanova.emit("shown", given);
+  }
+  const show = eachFrame(showNow); // at most once a frame
+
+  function headline(given) {
+    const line = byId("headline");
+    const words = given.refused ? pedanova.page.refusal(given) : given.headline || given.summary || "";
+    if (line.textContent !== words) line.textContent = words;
+    line.classList.toggle("refused", Boolean(given.refused));
+  }
+
+  /* Why there is no answer, without advice for those who type. */
+  function refusal(given) {
+    const words = given.refused.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, "");
+    return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
+  }
+
+  /* Whether what is shown is the sure answer to what is asked. */
+  function isSettled() {
+    if (!answer || answer.asked !== pedanova.source.keyOf("answer", pedanova.asked())) return false;
+    return Boolean(answer.refused || answer.sure || !pedanova.source.isLive());
+  }
+
+  const isFew = (given) => Boolean(given.refused) || given.rows.target < FEW;
+
+  /* The bar of tabs. */
+  let tabs = [];
+  function mountTabs() {
+    const place = byId("tabs");
+    tabs = pedanova.tabs.map((tab) => ({ ...tab, able: tab.when ? tab.when(pedanova.facts) : true })).filter((tab) => tab.able !== false);
+    if (!tabs.length) { place.hidden = true; return; }
+    const bar = make("div", "tabbar");
+    bar.setAttribute("role", "tablist");
+    bar.setAttribute("aria-label", "More");
+    for (const tab of tabs) {
+      tab.handle = make("button", "tab", tab.title);
+      pedanova.set(tab.handle, { type: "button", role: "tab", id: `tab-${tab.key}`, "aria-controls": `panel-${tab.key}` });
+      tab.handle.addEventListener("click", () => pedanova.state.change({ tab: tab.key }));
+      tab.handle.addEventListener("keydown", (event) => move(event, tab));
+      tab.panel = make("div", "panel", make("h2", "print-title", tab.title));
+      pedanova.set(tab.panel, { role: "tabpanel", id: `panel-${tab.key}`, "aria-labelledby": `tab-${tab.key}`, tabindex: 0 });
+      tab.panel.hidden = true;
+      bar.append(tab.handle);
+    }
+    place.append(bar, ...tabs.map((tab) => tab.panel));
+  }
+
+  function move(event, tab) {
+    const steps = { ArrowRight: 1, ArrowLeft: -1 };
+    const at = tabs.indexOf(tab);
+    const next = event.key === "Home" ? tabs[0] : event.key === "End" ? tabs[tabs.length - 1]
+      : event.key in steps ? tabs[(at + steps[event.key] + tabs.length) % tabs.length] : null;
+    if (!next) return;
+    event.preventDefault();
+    next.handle.focus();
+    pedanova.state.change({ tab: next.key });
+  }
+
+  function showTab(state, given) {
+    const open = tabs.find((tab) => tab.key === state.tab) || tabs[0];
+    for (const tab of tabs) {
+      const here = tab === open;
+      tab.panel.hidden = !here;
+      pedanova.set(tab.handle, { "aria-selected": String(here), tabindex: here ? 0 : -1 });
+    }
+    if (!open) return;
+    if (!open.mounted) {
+      open.mounted = true;
+      if (open.able === true) open.mount(open.panel);
+      else open.panel.append(make("p", "note", open.able));
+    }
+    if (open.able === true) open.show(state, given);
+  }
+
+  return { start, isFew, isSettled, refusal, FEW, answer: () => answer, show, showNow, renew };
 })();
+
+pedanova.page.start();

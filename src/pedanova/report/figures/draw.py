@@ -1,33 +1,32 @@
 """Figures by matplotlib: every function takes a result and an Axes, draws, and returns the Axes.
 
-Colours and fonts are those of the user's style sheet; what is not distinguishable from noise is drawn pale.
+Colours are those of the page (`report/palette.py`), on light or dark ground as the Axes have it; fonts are the
+user's. What is not distinguishable from noise is grey and marked with ~.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.digits import short
+from pedanova.base.terminal_text import shorten
 from pedanova.errors import MissingLibraryError, QueryError
-from pedanova.measures.densities import Densities
-from pedanova.measures.effects import Marginal
 from pedanova.measures.importance import NEVER, Importance, Importances, is_faint
-from pedanova.measures.interactions import Interactions
-from pedanova.measures.plane import PairDensity
+from pedanova.measures.panels import round_values
 from pedanova.measures.surrogate.profile import Profile
-from pedanova.reduction.result import Verdict
-from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, scale_of
-from pedanova.space.words import values_of
+from pedanova.report.names import short_names
+from pedanova.report.nesting import NO_NESTING, Nesting
+from pedanova.report.palette import DARK, LIFTS, LIGHT, lift_colour, luminance, mixed
 
-PALE = 0.35
-LONGEST = 28  # letters of a name
+LONGEST = 28  # letters of a value or a title
 MOST_NAMED = 12  # bands that the legend names
-Axes = Any
-Reals = NDArray[np.float64]
+NOISE = "~ "
+Axes: TypeAlias = Any
+Reals: TypeAlias = NDArray[np.float64]
 
 
 def pyplot() -> Any:
@@ -42,123 +41,110 @@ def new_axes(width: float, height: float) -> Axes:
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def shorten(name: object) -> str:
-    text = str(name)
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    return text.replace("$", r"\$")  # no formula is meant
+def as_hex(colour: Any) -> str:
+    """Any colour that matplotlib knows; what is see-through lies on white."""
+    from matplotlib.colors import to_rgba
+
+    *parts, alpha = to_rgba(colour)
+    return "#" + "".join(f"{round(255 * (1 - alpha + alpha * part)):02x}" for part in parts)
 
 
-def draw_importances(importances: Importances, ax: Axes | None = None, *, metric: str = "share") -> Axes:
-    """Bars, the largest on top, with their intervals; pale bars are not distinguishable from noise."""
+def is_dark(ax: Axes) -> bool:
+    return luminance(as_hex(ax.get_facecolor())) < 0.2
+
+
+def colours_of(ax: Axes) -> dict[str, str]:
+    """The palette for the ground that the Axes have."""
+    return DARK if is_dark(ax) else LIGHT
+
+
+def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> Any:
+    """One cell of a plane."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((i - 0.5, j - 0.5), 1, 1, facecolor=fill, edgecolor=edge, hatch=hatch, linewidth=0.8)
+
+
+def lift_bar(ax: Axes, words: Mapping[float, str]) -> None:
+    """What the colours of lift mean, beside the Axes."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, LogNorm
+
+    stops = np.geomspace(LIFTS[0], LIFTS[-1], 128)
+    scale = ListedColormap([lift_colour(float(lift), dark=is_dark(ax)) for lift in stops])
+    mappable = ScalarMappable(LogNorm(LIFTS[0], LIFTS[-1]), scale)
+    bar = ax.figure.colorbar(mappable, ax=ax, label="times as often as in the region", shrink=0.9)
+    bar.set_ticks(list(words), labels=list(words.values()))
+    bar.ax.minorticks_off()
+
+
+def plain(text: object, longest: int = LONGEST) -> str:
+    """A name as it is: cut where it is long, and no formula is meant."""
+    return shorten(str(text), longest).replace("$", r"\$")
+
+
+def plain_names(names: Sequence[str]) -> dict[str, str]:
+    """Short names of all parameters of one figure."""
+    return {name: form.replace("$", r"\$") for name, form in short_names(names, LONGEST).items()}
+
+
+def title(ax: Axes, words: str) -> None:
+    """Long ones on two lines."""
+    half = words.find(" from ") if len(words) > 60 else -1
+    text = words if half < 0 else f"{words[:half]}\n{words[half + 1 :]}"
+    ax.set_title(text.replace("$", r"\$"), loc="left", fontsize="medium")
+
+
+def trim(ax: Axes) -> None:
+    """No frame where nothing is read off."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def name_ticks(ax: Axes, low: float, high: float, *, log: bool, most: int = 6) -> None:
+    """Few round numbers in plain digits along the x axis."""
+    ax.set_xscale("log" if log else "linear")
+    ax.set_xlim(low, high)
+    values = round_values(low, high, log=log, most=most)
+    ax.set_xticks(values, [short(value) for value in values], minor=False)
+    ax.minorticks_off()
+
+
+def draw_importances(
+    importances: Importances, ax: Axes | None = None, *, metric: str = "share", nesting: Nesting = NO_NESTING
+) -> Axes:
+    """Bars, the largest on top, with their intervals; grey bars with ~ are not distinguishable from noise."""
     if metric not in ("share", "ratio"):
         raise QueryError(f"metric={metric!r} must be 'share' or 'ratio'")
-    rows = importances.rows[::-1]
+    names = nesting.order(list(importances))[::-1]
+    rows = [importances[name] for name in names]
     ax = ax if ax is not None else new_axes(6.4, 1.2 + 0.3 * len(rows))
+    ink = colours_of(ax)
     values = np.array([100 * max(0.0, getattr(row, metric)) for row in rows])
     places = np.arange(len(rows))
-    for place, value, row in zip(places, values, rows, strict=True):
-        noise = is_faint(row)
-        ax.barh(place, value, color="C0", alpha=PALE if noise else 1.0, height=0.7)
+    fills = [ink["noise"] if is_faint(row) else ink["target"] for row in rows]
+    ax.barh(places, values, color=fills, height=0.7)
     if metric == "share" and any(row.low is not None for row in rows):
         ends = np.array([[100 * (row.low or 0.0), 100 * (row.high or 0.0)] for row in rows])
         spans = np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values]))
-        ax.errorbar(values, places, xerr=spans, fmt="none", ecolor="0.25", elinewidth=1, capsize=2)
-    labels = [shorten(row.name) if row.varied else f"{shorten(row.name)} ({NEVER})" for row in rows]
-    ax.set_yticks(places, labels)
+        ax.errorbar(values, places, xerr=spans, fmt="none", ecolor=ink["ink"], elinewidth=1, capsize=2)
+    shown = plain_names(names)
+    ax.set_yticks(places, [row_label(row, shown[row.name], nesting) for row in rows])
     ax.set_ylim(-0.6, len(rows) - 0.4)
     ax.set_xlim(left=0)
     ax.set_xlabel(f"{metric} (%)")
-    ax.set_title(f"What separates {importances.target} from {importances.region}", loc="left", fontsize="medium")
+    title(ax, f"What separates {importances.target} from {importances.region}")
+    trim(ax)
     return ax
 
 
-def draw_densities(density: Densities, ax: Axes | None = None) -> Axes:
-    """The target's density against the region's and a uniform draw; good ranges are shaded."""
-    ax = ax if ax is not None else new_axes(4.8, 3.2)
-    if density.edges is not None and grid_of(density.parameter).is_range:
-        _draw_curves(density, density.edges, ax)
-    else:
-        _draw_bars(density, ax)
-    ax.set_xlabel(shorten(density.name))
-    ax.set_ylim(bottom=0)
-    return ax
-
-
-def draw_verdict(verdict: Verdict, density: Densities, ax: Axes | None = None) -> Axes:
-    """What is left of a parameter over its densities: what is cut off is hatched, arrows point where to widen."""
-    ax = draw_densities(density, ax)
-    domains = verdict.pieces or (verdict.after,)
-    kept = np.array([any(_has(domain, verdict.before, cell) for domain in domains) for cell in density.cells])
-    if density.edges is None or not grid_of(density.parameter).is_range:
-        _hatch(ax, [(place - 0.5, place + 0.5) for place in np.flatnonzero(~kept)])
-        ax.set_xlim(-0.5, len(density.cells) - 0.5)
-    else:
-        turns = np.flatnonzero(np.diff(np.concatenate([[True], kept, [True]]).astype(int)))
-        _hatch(ax, density.edges[turns].reshape(-1, 2))
-        if isinstance(verdict.after, Categorical | Ordinal):  # one value is left
-            ax.axvline(values_of(verdict.after)[0], color="C2", linewidth=2)
-    for bound, place, to in zip(verdict.beyond, (0.02, 0.98), ("◀", "▶"), strict=True):
-        if bound is not None:
-            side = "left" if place < 0.5 else "right"
-            words = f"{to} {bound:g}" if side == "left" else f"{bound:g} {to}"
-            ax.text(place, 0.96, words, transform=ax.transAxes, ha=side, va="top", fontsize="small")
-    words = "never active" if verdict.after is None else verdict.advice
-    part = f", {verdict.part:.0%} left" if 0 < verdict.part < 1 else ""
-    ax.set_title(f"{words}{part}", loc="left", fontsize="medium")
-    return ax
-
-
-def _hatch(ax: Axes, spans: Any) -> None:
-    for low, high in spans:
-        if low < high:
-            ax.axvspan(low, high, facecolor="0.5", alpha=0.3, hatch="///", edgecolor="0.4", linewidth=0)
-
-
-def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
-    """Whether what is left of a domain still has the value of a cell."""
-    match domain:
-        case None:
-            return False
-        case Categorical() | Ordinal():
-            return cell in values_of(domain) or str(cell) in map(str, values_of(domain))
-        case Float(low, high) | Int(low, high) if isinstance(cell, int | float):
-            # A bound that has not moved cuts nothing off, though whole numbers' cells begin half a step before it.
-            above = low <= cell or low == getattr(before, "low", None)
-            return above and (cell <= high or high == getattr(before, "high", None))
-        case _:
-            return True
-
-
-def _draw_bars(density: Densities, ax: Axes) -> None:
-    places = np.arange(len(density.cells))
-    ax.bar(places - 0.2, 100 * density.target, 0.4, color="C0", label=density.words[0])
-    ax.bar(places + 0.2, 100 * density.region, 0.4, color="0.7", label=density.words[1])
-    ax.plot(places, 100 * density.uniform, linestyle="none", marker="_", markersize=16, color="C1", label="uniform")
-    _name_places(ax, density.cells)
-    ax.set_ylabel("rows (%)")
-
-
-def _name_places(ax: Axes, cells: Sequence[object]) -> None:
-    """Names under bars, slanted where they are many or long."""
-    names = [shorten(f"{cell:.3g}" if isinstance(cell, float) else cell) for cell in cells]
-    crowded = len(names) > 6 or max(map(len, names)) > 8
-    ax.set_xticks(range(len(names)), names, rotation=60 if crowded else 0, ha="right" if crowded else "center")
-
-
-def _draw_curves(density: Densities, edges: Reals, ax: Axes) -> None:
-    log = scale_of(density.parameter) == "log"
-    good = np.zeros(len(density), dtype=bool)
-    for one in density.good():
-        good[one.start : one.stop] = True
-    widths, middles = np.diff(np.log10(edges) if log else edges), density.cells
-    curves = [parts / widths for parts in (density.target, density.region, density.uniform)]
-    ax.fill_between(middles, 0, curves[0], where=good, color="C0", alpha=0.2, linewidth=0)
-    ax.plot(middles, curves[0], color="C0", label=density.words[0])
-    ax.plot(middles, curves[1], color="0.5", label=density.words[1])
-    ax.plot(middles, curves[2], color="C1", linestyle="--", linewidth=1, label="uniform")
-    ax.set_xscale("log" if log else "linear")
-    ax.set_xlim(edges[0], edges[-1])
-    ax.set_ylabel("density" + (" by decade" if log else ""))
+def row_label(row: Importance, shown: str, nesting: Nesting) -> str:
+    """A name with what must be known about it; children behind a little hook."""
+    hook = "└ " if nesting.depth(row.name) else ""
+    notes = [nesting.note(row.name), "" if row.varied else NEVER]
+    behind = ", ".join(note for note in notes if note)
+    noise = NOISE if row.significant is False else ""
+    return f"{hook}{noise}{shown}" + (f" ({behind})" if behind else "")
 
 
 def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
@@ -169,7 +155,8 @@ def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
     ax = draw_bands(quantiles, [step.rows for step in profile.steps], ax)
     low, high = ax.get_xlim()
     ticks = [q for q in (0.1, 0.3, 1, 3, 10, 30, 100) if low <= q <= high]
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
+    ax.set_xticks(ticks, [short(tick) for tick in ticks], minor=False)
+    ax.minorticks_off()
     ax.set_xlabel("target: the best … % of all rows")
     return ax
 
@@ -186,11 +173,14 @@ def draw_growth(steps: Sequence[int], answers: Sequence[Importances], ax: Axes |
 def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], ax: Axes | None) -> Axes:
     """Ratios one upon the other, in the order of the last step, over steps on a log scale."""
     ax = ax if ax is not None else new_axes(6.4, 4.0)
+    ink = colours_of(ax)
     names = [row.name for row in answers[-1]]
     ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
-    shades = pyplot().get_cmap("viridis")(np.linspace(0.05, 0.95, len(names)))
+    shades = [mixed(ink["target"], ink["card"], place) for place in np.linspace(0.0, 1.0, max(2, len(names)))]
     bands = [[step[name] for step in ratios] for name in names]
-    ax.stackplot(steps, bands, colors=shades, labels=[shorten(name) for name in names])
+    shown = plain_names(names)
+    labels = [shown[name] for name in names]
+    ax.stackplot(steps, bands, colors=shades, labels=labels, edgecolor=ink["soft"], linewidth=0.6)
     ax.set_xscale("log")
     ax.set_xlim(steps[0], steps[-1])
     ax.set_ylim(0, 100)
@@ -201,52 +191,31 @@ def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], 
     return ax
 
 
-def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axes:
-    """A heat map of all pairs; a star marks those that chance does not explain."""
-    names = list(dict.fromkeys(name for pair in interactions for name in pair))
-    size = max(3.6, 1.6 + 0.36 * len(names))
-    ax = ax if ax is not None else new_axes(size + 1.0, size)
-    grid = np.full((len(names), len(names)), np.nan)
-    for row in interactions.rows:
-        i, j = names.index(row.first), names.index(row.second)
-        grid[max(i, j), min(i, j)] = 100 * max(0.0, row.interaction)
-    top = max(1.0, float(np.nanmax(grid)))
-    for row in (row for row in interactions.rows if row.significant):
-        i, j = sorted((names.index(row.first), names.index(row.second)))
-        ax.text(i, j, "*", ha="center", va="center", color="black" if grid[j, i] > 0.6 * top else "white")
-    image = ax.imshow(grid, cmap="viridis", vmin=0, vmax=top)
-    ax.set_xticks(range(len(names)), [shorten(name) for name in names], rotation=60, ha="right")
-    ax.set_yticks(range(len(names)), [shorten(name) for name in names])
-    ax.figure.colorbar(image, ax=ax, label="interaction (% of the variance)", shrink=0.8)
-    return ax
-
-
-def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
-    """How much likelier the target is in each cell than in the region: 1 is the same."""
-    ax = ax if ax is not None else new_axes(5.4, 4.4)
-    lift = np.where(plane.region > 0, plane.lift, np.nan)
-    top = max(2.0, float(np.nanmax(lift)))
-    image = ax.imshow(lift.T, origin="lower", cmap="viridis", vmin=0, vmax=top, aspect="auto")
-    ax.set_xticks(range(len(plane.first_cells)), [shorten(c) for c in plane.first_cells], rotation=60, ha="right")
-    ax.set_yticks(range(len(plane.second_cells)), [shorten(c) for c in plane.second_cells])
-    ax.set_xlabel(shorten(plane.first))
-    ax.set_ylabel(shorten(plane.second))
-    ax.figure.colorbar(image, ax=ax, label="target rows, against chance")
-    return ax
-
-
-def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None) -> Axes:
-    """The mean objective by value, and the mean of all rows."""
-    ax = ax if ax is not None else new_axes(4.8, 3.2)
-    ax.axhline(mean, color="0.5", linewidth=1, linestyle="--")
-    if grid_of(marginal.parameter).is_range:
-        ax.plot(marginal.cells, marginal.mean, color="C0")
-        ax.set_xscale("log" if scale_of(marginal.parameter) == "log" else "linear")
-    else:
-        ax.plot(range(len(marginal.cells)), marginal.mean, marker="o", linestyle="none", color="C0")
-        _name_places(ax, marginal.cells)
-    ax.set_xlabel(shorten(marginal.name))
-    ax.set_ylabel("mean objective")
+def draw_measures(
+    ratios: Mapping[str, Mapping[str, float]], faint: Mapping[str, frozenset[str]], ax: Axes | None
+) -> Axes:
+    """Ratios of every parameter by each measure, side by side; ~ marks what is not distinguishable from noise."""
+    names = list(next(iter(ratios.values())))
+    ax = ax if ax is not None else new_axes(2.6 + 0.8 * len(ratios), 1.6 + 0.34 * len(names))
+    ink = colours_of(ax)
+    for column, (measure, values) in enumerate(ratios.items()):
+        for place, name in enumerate(names):
+            noise = name in faint.get(measure, ())
+            part = max(0.0, values[name])
+            fill = ink["noise"] if noise else ink["target"]
+            ax.barh(place, 0.78 * part, left=column, height=0.62, color=fill)
+            label = f"{NOISE if noise else ''}{100 * part:.0f}"
+            ax.text(column + 0.78 * part + 0.03, place, label, va="center", fontsize="small", color=ink["soft"])
+    shown = plain_names(names)
+    ax.set_yticks(range(len(names)), [shown[name] for name in names])
+    ax.set_xticks(range(len(ratios)), list(ratios), rotation=30, ha="left", fontsize="small")
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_xlim(0, len(ratios))
+    ax.set_xlabel("ratio (%), for each measure from the left")
+    for side in ax.spines.values():
+        side.set_visible(False)
     return ax
 
 
@@ -255,14 +224,19 @@ def draw_objective(
 ) -> Axes:
     """Which part of the rows is at least as good, with lines at the thresholds of target and region."""
     ax = ax if ax is not None else new_axes(5.4, 3.4)
+    ink = colours_of(ax)
     finite = np.abs(thresholds) < np.finfo(np.float64).max  # a last cut there only sets infinite objectives apart
-    ax.plot(thresholds[finite], 100 * reached[finite], color="C0", marker=".", markersize=4)
-    for i, (label, value) in enumerate(marks):
+    ax.plot(thresholds[finite], 100 * reached[finite], color=ink["ink"], marker=".", markersize=4)
+    for label, value in marks:
         if np.isfinite(value):
-            ax.axvline(value, color=f"C{i + 1}", linestyle="--", linewidth=1, label=f"{label}: {value:.4g}")
+            style = {"color": ink[label], "linestyle": "-" if label == "target" else "--", "linewidth": 1.5}
+            ax.axvline(value, label=f"{label}: {short(value)}", **style)
     ax.set_yscale("log")
-    ax.set_xlabel(shorten(name))
+    parts = [part for part in (0.01, 0.1, 1, 10, 100) if part >= 100 * float(reached[finite].min(initial=1.0)) / 10]
+    ax.set_yticks(parts, [short(part) for part in parts])
+    ax.set_xlabel(plain(name))
     ax.set_ylabel("rows at least as good (%)")
+    trim(ax)
     if marks:
         ax.legend(fontsize="small")
     return ax

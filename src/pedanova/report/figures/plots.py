@@ -10,9 +10,12 @@ import numpy as np
 
 from pedanova.data.regions import Quantile, as_region
 from pedanova.errors import QueryError
+from pedanova.measures.tradeoff import tradeoff_of
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.figures import draw as figures
+from pedanova.report.figures import goals, planes, spread
+from pedanova.report.nesting import nesting_of
 
 SHOWN = 6  # parameters, where none is named
 MANY = 12  # panels from which on more stand in a row
@@ -33,17 +36,24 @@ class Plots:
     ) -> Axes:
         """Ranked shares (or ratios) with their intervals; further options are those of `importance`."""
         importances = self._analysis.importance(target, region, **options)
-        return figures.draw_importances(importances, ax, metric=metric)
+        nesting = nesting_of(self._analysis.tallies)
+        return figures.draw_importances(importances, ax, metric=metric, nesting=nesting)
 
     def densities(self, names: Names = None, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:
-        """Where the target's values lie: one parameter in `ax`, or several side by side."""
+        """Where the target's values lie: one parameter in `ax`, or several side by side.
+
+        The band is what chance alone would do, full colour what is beyond it; ~ and grey mark a parameter that is
+        not distinguishable from noise.
+        """
         densities = self._analysis.all_densities(target, region)
-        if names is None:
-            names = list(self._analysis.importance(target, region, estimator="counts", draws=0, force=True))
-            names = names[:SHOWN]
-        axes = _panels(names, ax, lambda name, one: figures.draw_densities(densities[name], one))
-        np.ravel(axes)[0].legend(fontsize="small")
-        return axes
+        ranked = self._analysis.importance(target, region, force=True)
+        chosen = list(ranked)[:SHOWN] if names is None else names
+        shown = figures.plain_names(list(densities))
+
+        def draw(name: str, one: Axes) -> Axes:
+            return spread.draw_densities(densities[name], one, row=ranked[name], shown=shown[name])
+
+        return _with_legend(_panels(chosen, ax, draw))
 
     def reduction(
         self,
@@ -62,11 +72,12 @@ class Plots:
         if reduced is None:
             reduced = self._analysis.reduce(target, keep, **{"folds": 0, **options})
         verdicts, densities = dict(reduced), self._analysis.all_densities(target)
-        axes = _panels(
-            names or list(verdicts), ax, lambda name, one: figures.draw_verdict(verdicts[name], densities[name], one)
-        )
-        np.ravel(axes)[0].legend(fontsize="small")
-        return axes
+        shown = figures.plain_names(list(densities))
+
+        def draw(name: str, one: Axes) -> Axes:
+            return spread.draw_verdict(verdicts[name], densities[name], one, shown=shown[name])
+
+        return _with_legend(_panels(names or list(verdicts), ax, draw))
 
     def profile(
         self, region: Rows = 1.0, *, over: str = "target", target: Rows = 0.1, ax: Axes = None, **options: Any
@@ -85,23 +96,40 @@ class Plots:
         return figures.draw_growth(steps, answers, ax)
 
     def interactions(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
-        """All pairs as a heat map."""
-        return figures.draw_interactions(self._analysis.interactions(target, region, **options), ax)
+        """All pairs as a matrix, or the strongest as a list where there are more than eight parameters."""
+        return planes.draw_interactions(self._analysis.interactions(target, region, **options), ax)
 
     def pair(
         self, first: str, second: str, target: Rows = 0.1, region: Rows = 1.0, *, cells: int = 8, ax: Axes = None
     ) -> Axes:
         """Where on the plane of two parameters the target is likelier."""
-        return figures.draw_pair(self._analysis.pair(first, second, target, region, cells=cells), ax)
+        return planes.draw_pair(self._analysis.pair(first, second, target, region, cells=cells), ax)
 
     def effects(self, names: Names = None, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
         """The mean objective by value."""
         effects = self._analysis.effects(region, **options)
-        return _panels(
-            names or list(effects)[:SHOWN],
-            ax,
-            lambda name, one: figures.draw_marginal(effects.marginal(name), effects.mean, one),
-        )
+        shown = figures.plain_names(list(effects))
+
+        def draw(name: str, one: Axes) -> Axes:
+            return spread.draw_marginal(effects.marginal(name), effects.mean, one, shown=shown.get(name))
+
+        return _panels(names or list(effects)[:SHOWN], ax, draw)
+
+    def compare(self, target: float = 0.1, *, ax: Axes = None, **options: Any) -> Axes:
+        """Ratios of every parameter by PED, f-ANOVA and a forest, side by side; options are those of `compare`."""
+        found = self._analysis.compare(target, **options)
+        return figures.draw_measures(found.ratios, found.noise, ax)
+
+    def objectives(self, target: Rows = 0.1, *, objectives: Sequence[str] | None = None, **options: Any) -> Axes:
+        """Two objectives: every row, the target's filled, the front; and the shares for both and for each alone.
+
+        Further options are those of `importance`. Returns an array of Axes, the scatter first.
+        """
+        observed = self._analysis.observations
+        if observed is None:
+            raise QueryError("the rows are no longer at hand; keep them with save(…, rows=True)")
+        tradeoff = tradeoff_of(observed, target, self._analysis.levels.nan, objectives)
+        return goals.draw_objectives(tradeoff, dict(self._analysis.by_objective(target, **options)))
 
     def objective(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:
         """How the objective is spread, and where target and region end."""
@@ -116,6 +144,23 @@ class Plots:
             elif end is not None:
                 marks.append((word, levels.sign * end.signed))
         return figures.draw_objective(levels.thresholds, reached, marks, self._analysis.objective, ax)
+
+
+def _with_legend(axes: Axes) -> Axes:
+    """One legend for all panels of a new figure, below them; in Axes of the caller's, on the first."""
+    first = np.ravel(axes)[0]
+    known: dict[str, Any] = {}
+    for one in np.ravel(axes):
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
+            known.setdefault(label, handle)
+    labels = sorted(known, key=lambda label: label == spread.CHANCE)
+    handles = [known[label] for label in labels]
+    look = {"fontsize": "small", "frameon": False}
+    if len(first.figure.axes) > 1 and first.figure.get_layout_engine() is not None:
+        first.figure.legend(handles, labels, loc="outside lower center", ncols=4, **look)
+    else:
+        first.legend(handles, labels, **look)
+    return axes
 
 
 def _panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pedanova.data.regions import Region
-from pedanova.errors import PedanovaError, QueryError
+from pedanova.errors import LevelsError, PedanovaError, QueryError
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance
 from pedanova.measures.interactions import Interactions
@@ -17,6 +18,7 @@ from pedanova.measures.plane import PairDensity
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.page.facts import rounded
+from pedanova.report.page.lines import lines_of
 from pedanova.report.page.question import Question
 from pedanova.report.page.shapes import Shape, shape_of, spread_of
 from pedanova.report.sentences import summarize
@@ -29,17 +31,46 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def asked_of(a: Shows, question: Question) -> tuple[Shows, Region, Region]:
-    """The analysis of the selected rows, and target and region inside it.
+@dataclass(frozen=True, slots=True, eq=False)
+class Inside:
+    """A question's rows: the analysis of those that are selected, and target and region inside it."""
 
-    Where rows are selected and good rows are those of all, a part of all rows is the objective where it ends.
+    analysis: Shows
+    target: Region
+    region: Region
+    sample: int | None = None  # rows that stand for all, where a first answer comes from some
+
+
+def asked_of(a: Shows, question: Question) -> tuple[Shows, Region, Region]:
+    """The analysis of the selected rows, and target and region inside it."""
+    found = inside(a, question)
+    return found.analysis, found.target, found.region
+
+
+def inside(a: Shows, question: Question, *, of: Shows | None = None) -> Inside:
+    """Where rows are selected and good rows are those of all, a part of all rows is the objective where it ends.
+
+    `of` is a sample of the rows to look at instead of all.
     """
-    if not question.selection:
-        return a, question.target, question.region
-    inner = a.within(question.box())
-    if question.good == "selection" or a.levels.several:
-        return inner, question.target, question.region
-    return inner, by_value(a, question.target, question.of), by_value(a, question.region, question.of)
+    rows = a if of is None else of
+    sample = None if of is None else of.rows
+    target, region = question.target, question.region
+    if question.selects and question.good == "all" and not a.levels.several:
+        target, region = (by_value(a if at_hand(a, one) else rows, one, question.of) for one in (target, region))
+    if not question.selects:
+        return Inside(rows, target, region, sample)
+    return Inside(rows.within(*question.rows(), at=(target, region)), target, region, sample)
+
+
+def at_hand(a: Shows, *bands: Region) -> bool:
+    """Whether the counts that there are suffice for these parts or values of the objective."""
+    by_level = next(iter(a.tallies.values())).rows_by_level()
+    try:
+        for band in bands:
+            a.levels.find(band, by_level)
+    except LevelsError:
+        return False
+    return True
 
 
 def by_value(a: Shows, rows: Region, of: str) -> Region:
@@ -53,30 +84,71 @@ def by_value(a: Shows, rows: Region, of: str) -> Region:
     return Region("value", low, high)
 
 
-def answer(a: Shows, question: Question, *, sure: bool = True, **options: Any) -> dict[str, Any]:
-    """Importances and densities; `sure` asks for intervals and p-values too."""
-    how = {**options, "of": question.of} | ({} if sure else {"draws": 0})
+def answer(a: Shows, question: Question, *, sure: bool = True, source: str = "", **options: Any) -> dict[str, Any]:
+    """Importances and densities; `sure` asks for intervals, p-values and notes too.
+
+    Of a large table an answer that need not be sure comes from a sample, unless the counts at hand suffice.
+    """
+    some_rows = None if sure else a.excerpt
+    if not question.selects and some_rows is not None and at_hand(a, question.target, question.region):
+        some_rows = None
+    asked: dict[str, Any] = {"question": question.to_json(), "sure": sure, "sample": None, "refused": None}
     try:
-        inner, target, region = asked_of(a, question)
-        found = inner.importance(target, region, question.baseline, **how)
+        found = inside(a, question, of=some_rows)
+    except PedanovaError as error:
+        return asked | {"refused": str(error), "lines": None, "ends": None}
+    asked |= {"sample": found.sample, "ends": ends_of(a, question, found)}
+    asked["lines"] = lines_of(question, found.target, found.region, source, options)
+    try:
+        return asked | numbers(found, question, sure=sure, options=options)
     except QueryError as error:
-        return {"question": question.to_json(), "refused": str(error), "sure": sure}
-    densities = inner.all_densities(
-        target, region, **{k: v for k, v in how.items() if k in ("estimator", "seed", "of")}
-    )
+        return asked | {"refused": str(error)} | what_can_be_drawn(found, question, options)
+
+
+def numbers(found: Inside, question: Question, *, sure: bool, options: dict[str, Any]) -> dict[str, Any]:
+    inner, target, region = found.analysis, found.target, found.region
+    if sure:
+        table = inner.importance(target, region, question.baseline, **options, of=question.of)
+        densities = inner.all_densities(target, region, **some(options, "estimator", "seed"), of=question.of)
+    else:
+        how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
+        table, densities = inner.at_once(target, region, question.baseline, **how)
+    first = table.rows[0]
     return {
-        "question": question.to_json(),
-        "refused": None,
-        "sure": sure,
-        "by": found.estimator,
-        "words": {"target": found.target, "region": found.region},
-        "summary": summarize(found),
-        "rows": {"selected": inner.rows, "region": found.rows[0].n_region, "target": found.rows[0].n_target},
-        "importances": [importance_row(row) for row in found.rows],
-        "trials": [importance_row(row) for row in found.trials] or None,
+        "by": table.estimator,
+        "words": {"target": table.target, "region": table.region},
+        "summary": summarize(table),
+        "rows": {"selected": inner.rows, "region": first.n_region, "target": first.n_target},
+        "importances": [importance_row(row) for row in table.rows],
+        "trials": [importance_row(row) for row in table.trials] or None,
         "densities": {name: density_to_json(density) for name, density in densities.items()},
-        "notes": [str(note) for note in found.notes],
+        "notes": [str(note) for note in table.notes],
     }
+
+
+def what_can_be_drawn(found: Inside, question: Question, options: dict[str, Any]) -> dict[str, Any]:
+    """Densities of what is too little to be ranked, and how many rows there are."""
+    inner, rows = found.analysis, {"selected": found.analysis.rows, "region": None, "target": None}
+    try:
+        first = inner.ask(found.target, found.region)[0][0]
+        rows |= {"region": int(first.region.sum()), "target": int(first.target.sum())}
+        how = some(options, "estimator", "seed") | {"of": question.of}
+        densities = inner.all_densities(found.target, found.region, **how)
+    except QueryError:
+        return {"rows": rows}
+    return {"rows": rows, "densities": {name: density_to_json(density) for name, density in densities.items()}}
+
+
+def ends_of(a: Shows, question: Question, found: Inside) -> dict[str, list[float | None]] | None:
+    """Where target and region begin and end on the objective, None for an open end."""
+    if a.levels.several:
+        return None
+    whole = found.analysis if question.good == "selection" else a
+    ends = {}
+    for name, band in (("target", found.target), ("region", found.region)):
+        values = by_value(whole, band, question.of) if at_hand(whole, band) else band
+        ends[name] = [exact(values.low), exact(values.high)] if values.kind == "value" else [None, None]
+    return ends
 
 
 def importance_row(row: Importance) -> dict[str, Any]:
@@ -90,7 +162,7 @@ def density_to_json(density: Densities, shape: Shape | None = None) -> dict[str,
     return {**drawn, "good": good, "missing": [rounded(spread.missing_target), rounded(spread.missing_region)]}
 
 
-def pairs(a: Shows, question: Question, names: Sequence[str], **options: Any) -> dict[str, Any]:
+def pairs(a: Shows, question: Question, names: Sequence[str] | None, **options: Any) -> dict[str, Any]:
     """Interactions of every two of these parameters, the largest first."""
     how = some(options, "estimator", "seed") | {"of": question.of}
     try:
@@ -106,7 +178,7 @@ def pair_rows(found: Interactions) -> list[dict[str, Any]]:
     return [{name: exact(getattr(row, name)) for name in columns} for row in found.rows]
 
 
-def plane(a: Shows, question: Question, first: str, second: str) -> dict[str, Any]:
+def plane(a: Shows, question: Question, first: str, second: str, **_: Any) -> dict[str, Any]:
     """Rows of target and region on the plane of two parameters."""
     try:
         inner, target, region = asked_of(a, question)
@@ -127,9 +199,10 @@ def plane_to_json(found: PairDensity) -> dict[str, Any]:
     }
 
 
-def targets(a: Shows, question: Question, parts: Sequence[object], **options: Any) -> dict[str, Any]:
-    """The same importances for one target after the other."""
-    how = {**options, "of": question.of}
+def targets(a: Shows, question: Question, parts: Sequence[object] | None, **options: Any) -> dict[str, Any]:
+    """The same importances for one target after the other, all of them parts of the selected rows."""
+    how = {**options, "of": question.of} | {"draws": 0}
+    how.pop("force", None)
     try:
         inner, _, region = asked_of(a, question)
         found = inner.profile(region, question.baseline, ladder=parts, **how)

@@ -4,21 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from pedanova.base.notes import Note
+from pedanova.base.notes import Note, gathered
 from pedanova.data.regions import sign_of
+from pedanova.errors import QueryError
 from pedanova.report.asks import Shows
-from pedanova.report.page.ladder import Ladder, Rung
+from pedanova.report.page.ladder import Ladder, Rung, ladder_of, part_of
 from pedanova.report.page.question import Question, labels_by_text
-from pedanova.report.page.shapes import Shape
+from pedanova.report.page.shapes import Shape, shape_of
 from pedanova.space.parameters import Int, Ordinal, Parameter
 from pedanova.space.words import in_words
 
 DIGITS = 4
 LEAST_APART = 5  # rows between two points of the objective's distribution
+
+
+def page_facts(a: Shows, title: str, start: Question, **options: Any) -> dict[str, Any]:
+    """The facts of a page whose every question is asked of somebody; `options` are those of `importance`."""
+    asked = {part for part in (part_of(start.target), part_of(start.region)) if part}
+    plain = options.get("estimator") == "counts" or options.get("smoothing", "auto") != "auto"
+    how = {"of": "rows" if plain else start.of, "seed": options.get("seed", 0)}
+    ladder = ladder_of(a, asked, None, force=True, **how)
+    return facts_of(a, title, ladder, shapes_of(a, ladder), start, gathered([*a.notes, *ladder.notes]))
+
+
+def shapes_of(a: Shows, ladder: Ladder) -> dict[str, Shape]:
+    """How each parameter is drawn, which hangs on no question that can be asked at all."""
+    for rung in ladder.rungs:
+        with suppress(QueryError):
+            densities = a.all_densities(rung.part, 1, estimator="counts", of="rows")
+            return {name: shape_of(density) for name, density in densities.items()}
+    return {}
 
 
 def facts_of(
@@ -73,7 +93,7 @@ def parameter_of(name: str, parameter: Parameter, shape: Shape | None) -> dict[s
         "brush": "labels" if labels else "range",
         "labels": list(labels),
         "whole": isinstance(parameter, Int) or (isinstance(parameter, Ordinal) and _whole(parameter)),
-        "parents": [condition.parent for condition in getattr(parameter, "when", ())],
+        "parents": [parent for parent, _ in parameter.when],
         "shape": None if shape is None else shape_to_json(shape),
     }
 

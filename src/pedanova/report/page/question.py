@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, get_args
 
+from pedanova.data.lasso import Lasso, lasso
 from pedanova.data.regions import Region, as_part, as_region, between
 from pedanova.errors import QueryError, unknown_name
 from pedanova.measures.importance import Baseline
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label
 
-KEYS = frozenset({"selection", "target", "region", "good", "baseline", "of"})
+KEYS = frozenset({"selection", "lasso", "target", "region", "good", "baseline", "of"})
+MOST_LASSOS = 8
 GOOD = ("all", "selection")
 OF = ("space", "rows")
 
@@ -66,6 +68,7 @@ class Question:
     target: Region = field(default_factory=lambda: as_region(0.1, "target"))
     region: Region = field(default_factory=lambda: as_region(1, "region"))
     selection: Mapping[str, Span | Picks] = field(default_factory=dict)
+    lasso: tuple[Lasso, ...] = ()
     good: str = "all"  # what a part of the rows is a part of, where some are selected
     baseline: Baseline = "region"
     of: str = "space"
@@ -81,6 +84,7 @@ class Question:
             target=parse_band(data.get("target", {"part": [0, 0.1]}), "target"),
             region=parse_band(data.get("region", {"part": [0, 1]}), "region"),
             selection=parse_selection(data.get("selection", {}), space),
+            lasso=parse_lassos(data.get("lasso", []), space),
             good=_one_of(data.get("good", "all"), "good", GOOD),
             baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
             of=_one_of(data.get("of", "space"), "of", OF),
@@ -91,6 +95,7 @@ class Question:
             "target": band_to_json(self.target),
             "region": band_to_json(self.region),
             "selection": {name: part.to_json() for name, part in self.selection.items()},
+            "lasso": [lasso_to_json(one) for one in self.lasso],
             "good": self.good,
             "baseline": self.baseline,
             "of": self.of,
@@ -99,6 +104,15 @@ class Question:
     def box(self) -> dict[str, Any]:
         """The selection as `Analysis.within` takes it; empty for all rows."""
         return {name: part.bounds() for name, part in self.selection.items()}
+
+    @property
+    def selects(self) -> bool:
+        """Whether it is about some of the rows only."""
+        return bool(self.selection or self.lasso)
+
+    def rows(self) -> tuple[Any, ...]:
+        """The selection as `Analysis.within` takes it: a box, and lassos; nothing for all rows."""
+        return (*([self.box()] if self.selection else []), *self.lasso)
 
 
 def parse_band(value: Any, name: str) -> Region:
@@ -126,6 +140,27 @@ def parse_selection(value: Any, space: Space) -> dict[str, Span | Picks]:
     if not isinstance(value, dict):
         raise QueryError(f"selection: {value!r} must be an object of parameters")
     return {name: parse_part(name, part, space) for name, part in value.items()}
+
+
+def parse_lassos(value: Any, space: Space) -> tuple[Lasso, ...]:
+    if not isinstance(value, list) or len(value) > MOST_LASSOS:
+        raise QueryError(f"lasso must be a list of at most {MOST_LASSOS}")
+    return tuple(parse_lasso(one, space) for one in value)
+
+
+def parse_lasso(value: Any, space: Space) -> Lasso:
+    if not isinstance(value, dict) or set(value) != {"x", "y", "points"} or not isinstance(value["points"], list):
+        raise QueryError('lasso must be {"x": name, "y": name, "points": [[x, y], …]}')
+    for name in (value["x"], value["y"]):
+        if not isinstance(name, str) or name not in space:
+            raise QueryError(f"lasso: {unknown_name(name, tuple(space))}")
+        if labels_by_text(space[name]):
+            raise QueryError(f"lasso: {name} has names for values; select them one by one")
+    return lasso(value["x"], value["y"], value["points"])
+
+
+def lasso_to_json(one: Lasso) -> dict[str, Any]:
+    return {"x": one.x, "y": one.y, "points": [list(point) for point in one.points]}
 
 
 def parse_part(name: str, part: Any, space: Space) -> Span | Picks:

@@ -8,8 +8,8 @@ from typing import Any
 
 from pedanova.errors import QueryError
 from pedanova.report.asks import Shows
+from pedanova.report.page.embedded import payload_of
 from pedanova.report.page.html import draw_page
-from pedanova.report.page.view import view_of
 
 SHORTEST, TALLEST = 100, 10_000  # pixels
 
@@ -20,20 +20,26 @@ class Widget:
 
     page: str  # a whole HTML document
     height: int  # pixels
+    note: str = ""  # below it
 
     def _repr_html_(self) -> str:
         allowed = "allow-scripts allow-downloads allow-modals allow-popups"  # and nothing of the notebook's own
         return (
             f'<iframe title="pedanova report" sandbox="{allowed}" srcdoc="{escape(self.page)}" '
             f'style="width:100%;height:{self.height}px;border:0" loading="lazy"></iframe>'
+            + (f'<p style="opacity:.7;margin:.3em 0">{escape(self.note)}</p>' if self.note else "")
         )
 
     def __repr__(self) -> str:
         return f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
 
 
-def widget_of(a: Shows, *, height: int, **options: Any) -> Widget:
+def widget_of(a: Shows, *, height: int, note: str = "", **options: Any) -> Widget:
     """The page of an analysis in a frame."""
+    return Widget(draw_page(payload_of(a, **options)), check_height(height), note)
+
+
+def check_height(height: object) -> int:
     if isinstance(height, bool) or not isinstance(height, int) or not SHORTEST <= height <= TALLEST:
         raise QueryError(f"height={height!r} must be a whole number of pixels from {SHORTEST} to {TALLEST:,}")
-    return Widget(draw_page(view_of(a, **options)), height)
+    return height

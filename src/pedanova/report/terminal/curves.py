@@ -10,9 +10,9 @@ from pedanova.base.columns import CYAN, FAINT, PLAIN, TextColumn, draw_columns
 from pedanova.base.table import show_percent
 from pedanova.base.terminal_text import HEIGHTS, printable, shorten, width_of
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import NEVER, Importance, is_faint
+from pedanova.measures.importance import NEVER, Importance, is_faint, marked_share
 from pedanova.measures.panels import Panel, resampled, ticks
-from pedanova.report.terminal.tables import fill, marked_share
+from pedanova.report.terminal.tables import fill
 
 HEIGHT = 7  # lines of a plot
 WIDEST = 72  # columns of a plot

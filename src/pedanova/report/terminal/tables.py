@@ -19,6 +19,7 @@ from pedanova.measures.importance import (
     interval_ends,
     is_faint,
     known_percent,
+    marked_share,
     show_p,
 )
 from pedanova.measures.interactions import Interaction, Interactions
@@ -99,11 +100,6 @@ def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
 
 def shown_p(row: Importance) -> str:
     return ("" if row.varied else NEVER) if row.p_adjusted is None else show_p(row.p_adjusted)
-
-
-def marked_share(row: Importance) -> str:
-    """The share, with ~ where the parameter is not distinguishable from noise, – where it never varied."""
-    return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
 
 
 def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:

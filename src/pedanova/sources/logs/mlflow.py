@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -49,29 +49,35 @@ class Experiment:
     name: str
     count: int
     runs: Callable[[], list[Run]]
+    places: tuple[Path, ...] = ()  # folders of the runs, where they are folders
 
 
 # ── either store ────────────────────────────────────────────────────────────────────────────────
 
 
 def _records(experiments: list[Experiment], study: str | None, where: object) -> Records:
-    experiment = _choose(experiments, study, where)
-    runs, notes = _leaves(experiment.runs())
+    experiment = choose(experiments, study, where)
+    return records_of(experiment.runs(), experiment.name, where)
+
+
+def records_of(found: list[Run], name: str, where: object) -> Records:
+    """The runs of one experiment as a table."""
+    runs, notes = _leaves(found)
     bare = sum(not run.params for run in runs)
     runs = [run for run in runs if run.params]
     if not runs:
         raise DataError(
-            f"MLflow experiment {experiment.name!r} in {where} has {bare:,} runs, none with ",
+            f"MLflow experiment {name!r} in {where} has {bare:,} runs, none with ",
             "parameters; log them with mlflow.log_params, or name another experiment in ",
             Arg("study"),
         )
     if bare:
         notes.append(Note("unused", f"{bare:,} runs have no parameters; left out"))
-    account = Account(source=f"MLflow experiment {experiment.name!r}")
+    account = Account(source=f"MLflow experiment {name!r}")
     return tabulate([_trial(run) for run in runs], account, notes=notes, texts=True)
 
 
-def _choose(experiments: list[Experiment], study: str | None, where: object) -> Experiment:
+def choose(experiments: list[Experiment], study: str | None, where: object) -> Experiment:
     known = [f"{one.name} ({one.count:,} runs)" for one in experiments]
     if study is not None:
         for one in experiments:
@@ -120,6 +126,10 @@ def fits_folder(path: Path) -> bool:
 
 
 def read_folder(path: Path, study: str | None) -> Records:
+    return _records(experiments_in(path), study, path)
+
+
+def experiments_in(path: Path) -> list[Experiment]:
     if _is_run(path):
         raise DataError(
             f"{path} is a single MLflow run, and one row compares nothing; give the experiment's folder, {path.parent}"
@@ -130,7 +140,7 @@ def read_folder(path: Path, study: str | None) -> Records:
     alone = [store] if _is_experiment(store) else []
     folders = alone or sorted(place for place in _folders(store) if _may_be_experiment(place))
     found = [_experiment(folder) for folder in folders]
-    return _records([one for one in found if one is not None], study, path)
+    return [one for one in found if one is not None]
 
 
 def _store_of(path: Path) -> Path | None:
@@ -171,10 +181,10 @@ def _experiment(folder: Path) -> Experiment | None:
         return None
     places = sorted(place for place in _folders(folder) if _is_run(place))
     key = meta.get("experiment_id") or folder.name
-    return Experiment(key, meta.get("name") or key, len(places), lambda: _runs_in(places))
+    return Experiment(key, meta.get("name") or key, len(places), lambda: runs_in(places), tuple(places))
 
 
-def _runs_in(places: list[Path]) -> list[Run]:
+def runs_in(places: list[Path]) -> list[Run]:
     found = (_read_run(place) for place in watched(places, "runs", len(places)))
     return [run for run in found if run is not None]
 
@@ -265,29 +275,32 @@ def fits_database(path: Path) -> bool:
 
 def read_database(path: Path, study: str | None) -> Records:
     with open_sqlite(path) as database:
-        return _records(_experiments(database), study, path)
+        return _records(experiments_of(database), study, path)
 
 
-def _experiments(database: Database) -> list[Experiment]:
+def experiments_of(database: Database) -> list[Experiment]:
     active = "SELECT experiment_id, COUNT(*) FROM runs WHERE lifecycle_stage = 'active' GROUP BY experiment_id"
     counts = {key: int(count) for key, count in database.rows(active)}
     rows = database.rows("SELECT experiment_id, name FROM experiments WHERE lifecycle_stage = 'active'")
 
     def reader(key: object) -> Callable[[], list[Run]]:
-        return lambda: _runs_of(database, key)
+        return lambda: runs_of(database, key)
 
     return [Experiment(str(key), str(name), counts.get(key, 0), reader(key)) for key, name in rows]
 
 
-def _runs_of(database: Database, experiment: object) -> list[Run]:
+def runs_of(database: Database, experiment: object, keys: Sequence[str] | None = None) -> list[Run]:
+    """The runs of an experiment, or those of them with these keys."""
     mine = "FROM runs WHERE experiment_id = ? AND lifecycle_stage = 'active'"
-    rows = database.rows(f"SELECT run_uuid, status, name {mine} ORDER BY start_time, run_uuid", (experiment,))
+    mine += "" if keys is None else f" AND run_uuid IN ({', '.join('?' * len(keys))})"
+    asked = (experiment, *(keys or ()))
+    rows = database.rows(f"SELECT run_uuid, status, name {mine} ORDER BY start_time, run_uuid", asked)
     runs = {key: Run(key, str(status), str(name or "")) for key, status, name in rows}
     inside, word = f"run_uuid IN (SELECT run_uuid {mine})", database.quote("key")
 
     def each(columns: str, table: str, rest: str = "") -> Iterator[tuple[Run, list[Any]]]:
         query = f"SELECT run_uuid, {columns} FROM {table} WHERE {inside} {rest}"
-        for key, *values in watched(database.rows(query, (experiment,)), table):
+        for key, *values in watched(database.rows(query, asked), table):
             if key in runs:  # a run that began since is for another time
                 yield runs[key], values
 
@@ -314,7 +327,7 @@ def _number(value: object) -> float:
 # ── URLs ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _place_of(url: str) -> Path | None:
+def place_of(url: str) -> Path | None:
     """The file or folder behind sqlite:///… or file:///…"""
     scheme, _, rest = url.partition("://")
     place = unquote(rest.partition("?")[0])
@@ -325,7 +338,7 @@ def _place_of(url: str) -> Path | None:
 
 def fits_url(url: str) -> bool:
     """Whether a store of MLflow is there; a server has to be asked."""
-    place = _place_of(url)
+    place = place_of(url)
     try:
         if family_of(url) in ("postgresql", "mysql"):
             with open_database(url) as database:
@@ -338,8 +351,8 @@ def fits_url(url: str) -> bool:
 def read_address(url: str, study: str | None) -> Records:
     if family_of(url) in ("postgresql", "mysql"):
         with open_database(url) as database:
-            return _records(_experiments(database), study, database.shown)
-    place = _place_of(url) or Path(url)
+            return _records(experiments_of(database), study, database.shown)
+    place = place_of(url) or Path(url)
     return read_database(place, study) if place.is_file() else read_folder(place, study)
 
 

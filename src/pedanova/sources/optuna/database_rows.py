@@ -33,9 +33,19 @@ Text = tuple[str, str]  # a name and a distribution
 
 
 def read_log(database: Database, study: int, name: str, reopen: Opener) -> StudyLog:
+    return read_trials(database, study, name, list_trials(database, study), reopen)
+
+
+def list_trials(database: Database, study: int, extra: str = "", values: Sequence[object] = ()) -> list[Sequence[Any]]:
+    """Key, state, begin, end and number of a study's trials, in order of their numbers."""
     times = {"datetime_start", "datetime_complete"} <= database.columns("trials")
     fields = "trial_id, state, datetime_start, datetime_complete" if times else "trial_id, state, NULL, NULL"
-    trials = database.rows(f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY number, trial_id", (study,))
+    query = f"SELECT {fields}, number FROM trials WHERE study_id = ? {extra} ORDER BY number, trial_id"
+    return database.rows(query, (study, *values))
+
+
+def read_trials(database: Database, study: int, name: str, trials: Sequence[Sequence[Any]], reopen: Opener) -> StudyLog:
+    """All that is told of the trials that were listed."""
     keys = np.array([trial[0] for trial in trials], dtype=np.float64)
     row_of = {int(trial[0]): row for row, trial in enumerate(trials)}
     directions = directions_of(database, study)

@@ -1,0 +1,140 @@
+"""A source that is analysed while it grows: every look that finds new rows gives a new analysis of all of them."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.analyze import analyze, count_records, request_of
+from pedanova.analysis.options import check_choices
+from pedanova.base.threads import as_threads
+from pedanova.data.records import Records
+from pedanova.data.regions import sign_of
+from pedanova.errors import Arg, PedanovaError, QueryError, SpaceError
+from pedanova.report.live.sight import Sight
+from pedanova.space.changes import changes_between, steadied
+from pedanova.space.parameters import Space
+
+PAUSE = 1.0  # seconds between two looks at a source that has hardly begun
+ENOUGH = 10  # trials; what cannot be analysed then is no matter of waiting
+IN_PARTS = ("names", "stream", "executor", "checkpoint", "pushdown")  # options of tables that do not grow
+
+
+class Watched:
+    """One source and the options of `analyze`. A look reads what is new, and only that.
+
+    A space that was guessed stays as it was guessed, until a value lies outside or a parameter is new.
+    A space that was given stays whatever comes: rows outside are counted apart.
+    """
+
+    def __init__(self, data: object, objective: object = None, **options: Any) -> None:
+        from pedanova.sources.follow.follow import follow
+
+        self._given = given_of(data, objective, options)
+        self._follow = follow(data, study=self._given["study"], delimiter=self._given["delimiter"])
+        self._request, self._notes = request_of(self._given)
+        self._space: Space | None = None
+        self._rows: Records | None = None  # read, and not analysed yet
+        self._event: str | None = None  # not told yet
+        self._finished: int | None = None
+        self.last: Sight | None = None  # what was seen last, less its analysis
+
+    @property
+    def shown(self) -> str:
+        return self._follow.shown
+
+    @property
+    def ordered(self) -> bool:
+        return self._follow.ordered
+
+    def look(self) -> Sight:
+        look = self._follow.look()
+        self._finished = look.finished
+        if look.event is not None:
+            self._event, self._space, self._rows = look.event, None, None
+        self._rows = look.records or self._rows
+        if self._rows is None:
+            event, self._event = self._event, None
+            return Sight(None, look.finished, look.running, event)
+        analysis = self._analysed(self._rows)
+        before, self._space, self._rows = self._space, analysis.space, None
+        domains = () if before is None else changes_between(before, analysis.space)
+        event, self._event = self._event, None
+        sight = Sight(analysis, look.finished, look.running, event, domains, best_of(analysis))
+        self.last = replace(sight, analysis=None)
+        return sight
+
+    def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Sight:
+        """The first look that tells anything: while hardly a trial has ended, it is waited for."""
+        said = None
+        while True:
+            try:
+                sight = self.look()
+            except PedanovaError as error:
+                if self._finished is None or self._finished >= ENOUGH:
+                    raise
+                reason = str(error)
+            else:
+                if sight.analysis is not None:
+                    return sight
+                reason = "no trial has ended yet"
+            if reason != said:
+                say(f"waiting for trials: {reason}")
+                said = reason
+            time.sleep(pause)
+
+    def _analysed(self, found: Records) -> Analysis:
+        from pedanova.sources import read_records
+
+        records = read_records(found)
+        records = replace(records, notes=(*records.notes, *self._notes))
+        told = self._request.space is not None or records.account.space is not None
+        fresh = self._counted(records, None)
+        if told or self._space is None:
+            return fresh
+        try:
+            steady = steadied(self._space, fresh.space)
+        except SpaceError:  # conditions that do not fit the earlier domains
+            return fresh
+        return fresh if steady == fresh.space else replace(self._counted(records, steady), notes=fresh.notes)
+
+    def _counted(self, records: Records, space: Space | None) -> Analysis:
+        request = self._request if space is None else replace(self._request, space=space, params=None, exclude=None)
+        first = self._space is None and self._given["outside"] == "error"
+        inside = first and self._request.space is not None
+        counted = count_records(records, request, self._given["levels"], inside=inside)
+        return Analysis.of(counted, as_threads(self._given["threads"]))
+
+
+def given_of(data: object, objective: object, options: Mapping[str, Any]) -> dict[str, Any]:
+    """All arguments of `analyze`; what does not go with a table that grows is refused."""
+    defaults = {name: one.default for name, one in inspect.signature(analyze).parameters.items()}
+    unknown = [name for name in options if name not in defaults]
+    if unknown:
+        raise QueryError(f"{unknown[0]!r} is no option of analyze")
+    for name in IN_PARTS:
+        if options.get(name, defaults[name]) != defaults[name]:
+            raise QueryError(Arg(name), " does not go with a source that is followed; leave it out")
+    given = {**defaults, **options, "data": data, "objective": objective}
+    for name in ("params", "exclude"):
+        if given[name] is not None and not isinstance(given[name], str):
+            given[name] = list(given[name])  # asked more than once
+    check_choices(given)
+    return given
+
+
+def best_of(analysis: Analysis) -> float | None:
+    """The objective of the best row that counts; several objectives have no best."""
+    observed = analysis.observations
+    if observed is None or analysis.levels.several:
+        return None
+    values = observed.ranked if observed.keep is None else observed.ranked[observed.keep]
+    sign = sign_of(observed.direction)
+    best = np.fmin.reduce(sign * np.asarray(values, dtype=np.float64))
+    return float(sign * best) if np.isfinite(best) else None

@@ -1,0 +1,113 @@
+"""Numbers as people read them: two or three digits that count, one form for every table, figure and page.
+
+What is computed with (`to_dict`, CSV, JSON) keeps every digit; these words are for looking at.
+"""
+
+from __future__ import annotations
+
+import math
+
+DIGITS = 3
+SPACE = "\u00a0"  # so that "30 %" is never torn apart; a terminal gets a plain one (`terminal_text.printable`)
+SMALL, LARGE = 1e-3, 1e6  # outside, powers of ten are easier to read than zeros
+GROUPED = 10_000  # from here on thousands are set apart
+
+
+def short(value: object, digits: int = DIGITS) -> str:
+    """A number in few digits; whole ones in full, anything else as it is.
+
+    Examples
+    --------
+    >>> short(0.00173201), short(1.00832e-05), short(1e-5), short(128512), short(1234.5), short(0.5)
+    ('0.00173', '1.01e-5', '1e-5', '128,512', '1230', '0.5')
+    >>> short(6.02e23), short(None), short("adam"), short(True)
+    ('6.02e23', '', 'adam', 'True')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, int):
+        return _grouped(value)
+    if not math.isfinite(value):
+        return f"{value:g}"
+    if value.is_integer() and abs(value) < LARGE:
+        return _grouped(int(value))
+    rounded = float(f"{value:.{digits}g}")
+    if SMALL <= abs(rounded) < LARGE:
+        return _grouped(int(rounded)) if rounded.is_integer() else f"{rounded:.{digits}g}"
+    mantissa, power = f"{rounded:.{digits - 1}e}".split("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{int(power)}"
+
+
+def _grouped(value: int) -> str:
+    return f"{value:,}" if abs(value) >= GROUPED else f"{value}"
+
+
+def percent(part: float) -> str:
+    """A part of one in two digits that count; below zero is zero, and what is not all is never 100.
+
+    Examples
+    --------
+    >>> [percent(part).replace(SPACE, " ") for part in (0.3, 0.2345, 0.0321, 0.0004, 0.0, 0.996, 1.0, 2.5)]
+    ['30 %', '23 %', '3.2 %', '<0.1 %', '0 %', '99.6 %', '100 %', '250 %']
+    """
+    if math.isnan(part):
+        return ""
+    return f"{_hundreds(100.0 * max(0.0, part))}{SPACE}%"
+
+
+def _hundreds(percents: float) -> str:
+    if 0 < percents < 0.05:
+        return "<0.1"
+    if 99.95 <= percents < 100:
+        return ">99.9"
+    near = percents < 9.95 or 99.5 <= percents < 100
+    text = f"{percents:.1f}" if near else f"{percents:.0f}"
+    return text.removesuffix(".0") if percents in (0, 100) or text == "0.0" else text
+
+
+def times(lift: float) -> str:
+    """How many times as often; beyond 4 a quarter more or less no longer counts.
+
+    Examples
+    --------
+    >>> times(1.234), times(0.25), times(12.3), times(0.0)
+    ('1.2×', '0.25×', '12×', '0×')
+    """
+    if not math.isfinite(lift):
+        return ""
+    return f"{float(f'{lift:.2g}'):g}×"
+
+
+def chance(p_value: float) -> str:
+    """A p-value: below a thousandth its size says nothing more.
+
+    Examples
+    --------
+    >>> chance(0.04321), chance(0.5), chance(1e-7)
+    ('0.043', '0.50', '<0.001')
+    """
+    if p_value < 0.001:
+        return "<0.001"
+    return f"{p_value:.2f}" if p_value >= 0.0995 else f"{p_value:.3f}"
+
+
+def roundest(low: float, high: float) -> float:
+    """The number of fewest digits from `low` to `high`: what a value between two edges most likely was.
+
+    Examples
+    --------
+    >>> roundest(0.00098, 0.0010004), roundest(0.003155, 0.003177), roundest(-0.1, 0.3)
+    (0.001, 0.00317, 0.0)
+    """
+    if low <= 0 <= high:
+        return 0.0
+    middle = low / 2 + high / 2
+    for digits in range(1, 17):
+        for value in (middle, low, high):
+            near = float(f"{value:.{digits}g}")
+            if low <= near <= high:
+                return near
+    return middle

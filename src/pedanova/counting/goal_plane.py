@@ -1,0 +1,75 @@
+"""Two objectives at once: how many rows lie where, how many of them are good, and where the front runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.kernel.pareto import ranks_of
+from pedanova.counting.contrasts import Codes
+from pedanova.data.objectives import Goal
+from pedanova.data.observations import Observations
+from pedanova.errors import QueryError
+
+CELLS = 28
+WIDE = 50.0  # times: beyond it positive objectives are laid out in powers of ten
+ENDS = (0.005, 0.98)  # quantiles, best first, between which all is drawn; what is farther off counts at the end
+
+Counts = NDArray[np.int64]  # (cells, cells)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GoalPlane:
+    """Rows by cell of the first two objectives."""
+
+    names: tuple[str, str]
+    directions: tuple[str, str]
+    log: tuple[bool, bool]
+    edges: tuple[NDArray[np.float64], NDArray[np.float64]]
+    region: Counts
+    target: Counts
+    front: Counts  # rows that no other row beats in every objective
+
+
+def goal_plane(observed: Observations, codes: Codes, *, cells: int = CELLS) -> GoalPlane:
+    """`codes` are 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
+    if len(observed.goals) < 2:
+        raise QueryError("there is one objective; a plane needs two")
+    rows = codes < 2
+    losses = np.stack([goal.sign * goal.values[rows].astype(np.float64) for goal in observed.goals], axis=1)
+    first, second = observed.goals[:2]
+    (xs, log_x), (ys, log_y) = (edges_of(goal, goal.values[rows], cells) for goal in (first, second))
+    at = [place(goal.values[rows], edges) for goal, edges in ((first, xs), (second, ys))]
+
+    def count(some: NDArray[np.bool_]) -> Counts:
+        table = np.zeros((cells, cells), dtype=np.int64)
+        np.add.at(table, (at[0][some], at[1][some]), 1)
+        return table
+
+    region = count(np.ones(int(rows.sum()), dtype=bool))
+    names, directions = (first.name, second.name), (str(first.direction), str(second.direction))
+    found = region, count(codes[rows] == 0), count(ranks_of(losses) == 0)
+    return GoalPlane(names, directions, (log_x, log_y), (xs, ys), *found)
+
+
+def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.float64], bool]:
+    """Even steps, in powers of ten where the values span many; a few wild rows do not stretch them."""
+    finite = values[np.isfinite(values)].astype(np.float64)
+    if not len(finite):
+        return np.linspace(0.0, 1.0, cells + 1), False
+    ends = ENDS if goal.sign > 0 else tuple(1.0 - end for end in reversed(ENDS))
+    low, high = np.quantile(finite, ends)
+    low, high = (min(low, finite.min()), high) if goal.sign > 0 else (low, max(high, finite.max()))
+    if not low < high:
+        low, high = low - 0.5, high + 0.5
+    log = bool(low > 0 and high / low > WIDE)
+    return (np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)), log
+
+
+def place(values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The cell of every row; what lies beyond both ends, in the outermost."""
+    cells = np.searchsorted(edges, np.nan_to_num(values.astype(np.float64), nan=np.inf), side="right") - 1
+    return np.clip(cells, 0, len(edges) - 2)

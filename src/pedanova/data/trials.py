@@ -1,0 +1,122 @@
+"""The rows themselves, as a table to look at: settings and objective, best first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.table import Cell, Table
+from pedanova.data.column import Column, take
+from pedanova.data.observations import Observations
+from pedanova.errors import Arg, QueryError, unknown_name
+from pedanova.space.values import Label
+
+Indices: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = NDArray[np.uint8]
+MEMBERS = ("target", "region", None)  # by code
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Trials(Table):
+    """Some rows of the data with their settings. An infinite value is infinite, a missing one is None."""
+
+    objectives: tuple[str, ...]
+    parameters: tuple[str, ...]
+    columns: dict[str, list[Cell]]  # "row" first, "trial" where it is known, then objectives and parameters
+    total: int  # rows to choose from
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return dict(self.columns)
+
+    def heading(self) -> str:
+        return f"{len(self):,} of {self.total:,} rows" if len(self) < self.total else ""
+
+    def __len__(self) -> int:
+        return len(self.columns["row"])
+
+
+def best_first(observed: Observations, rows: Indices, many: int) -> Indices:
+    """The so many best of these rows, in order; ties as they lie, what is no number last."""
+    return lowest(observed.ranked, rows, many, descending=observed.direction == "maximize")
+
+
+def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, descending: bool) -> Indices:
+    """The so many first of these rows in the order of a column; what has no value comes last."""
+    goals = {goal.name: goal.values for goal in observed.goals}
+    if name in goals:
+        return lowest(goals[name], rows, many, descending=descending)
+    if name == "row":
+        return (rows[::-1] if descending else rows)[:many]
+    if name not in observed.space:
+        known = ("row", *goals, *observed.space)
+        raise QueryError(Arg("sort", name), f": {unknown_name(name, known, what='column')}")
+    column = observed.table[name]
+    keys = column.values.astype(np.float64)  # labels are in order of their text
+    keys[column.absent()] = np.nan
+    return lowest(keys, rows, many, descending=descending)
+
+
+def lowest(keys: NDArray[Any], rows: Indices, many: int, *, descending: bool = False) -> Indices:
+    """The so many rows with the smallest keys, by key and then as they lie; NaN is the largest, either way."""
+    chosen = keys[rows].astype(np.float64)
+    chosen = -chosen if descending else chosen
+    if many < len(rows):
+        kth = np.partition(chosen, many)[many]  # NaN sorts last
+        near = np.flatnonzero(chosen <= kth) if not math.isnan(kth) else np.arange(len(chosen))
+        rows, chosen = rows[near], chosen[near]
+    return rows[np.argsort(chosen, kind="stable")][:many]
+
+
+def sampled(rows: Indices, many: int, seed: int) -> Indices:
+    """So many of the rows, each as likely as any other, in their order; all where there are no more."""
+    if len(rows) <= many:
+        return rows
+    picked = np.random.default_rng(seed).choice(len(rows), many, replace=False)
+    return rows[np.sort(picked)]
+
+
+def taken(observed: Observations, rows: Indices) -> Observations:
+    """These rows alone, in memory of their own."""
+    return replace(
+        observed,
+        columns=take(observed.columns, rows),
+        goals=tuple(replace(goal, values=goal.values[rows]) for goal in observed.goals),
+        table=take(observed.table, rows),
+        order=None if observed.order is None else observed.order[rows],
+        keep=None if observed.keep is None else observed.keep[rows],
+        trials=None if observed.trials is None else observed.trials[rows],
+    )
+
+
+def trials_of(
+    observed: Observations, rows: Indices, total: int, codes: Codes | None = None, names: Sequence[str] | None = None
+) -> Trials:
+    """These rows; `codes` say which of them lie in target and region."""
+    parameters = tuple(observed.space) if names is None else tuple(names)
+    columns: dict[str, list[Cell]] = {"row": rows.tolist()}
+    if observed.trials is not None:
+        columns["trial"] = [number(value) for value in observed.trials[rows].tolist()]
+    if codes is not None:
+        columns["in"] = [MEMBERS[code] for code in codes.tolist()]
+    for goal in observed.goals:
+        columns[goal.name] = [number(value) for value in goal.values[rows].tolist()]
+    for name in parameters:
+        columns[name] = cells(observed.table[name], rows)
+    return Trials(tuple(goal.name for goal in observed.goals), parameters, columns, total)
+
+
+def cells(column: Column, rows: Indices) -> list[Cell]:
+    values, gone = column.values[rows].tolist(), column.absent()[rows].tolist()
+    if column.labels is not None:
+        labels: Sequence[Label] = column.labels
+        return [None if no else labels[code] for code, no in zip(values, gone, strict=True)]
+    return [None if no else value for value, no in zip(values, gone, strict=True)]
+
+
+def number(value: Any) -> Cell:
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,51 @@
+/* The lines that give the same numbers: Python, shell and the condition, each to copy; a link; the saved report. */
+"use strict";
+pedanova.code = (function () {
+  const { make, byId, button } = pedanova;
+  let shown = false;
+
+  const NAMES = { python: "Python", shell: "Shell", condition: "Selected" };
+
+  function mount() {}
+
+  function show(state, answer) {
+    const place = byId("code"), lines = answer.lines || {};
+    place.hidden = !shown;
+    if (!shown) return;
+    const rows = Object.entries(NAMES).filter(([key]) => lines[key]).map(([key, title]) =>
+      make("div", "code-line", make("span", "code-name", title), make("code", "", lines[key]), button("Copy", `Copy the line of ${title}`, () => copy(lines[key], title))));
+    place.replaceChildren(...(rows.length ? rows : [make("p", "note", "There is no line for this question.")]));
+  }
+
+  async function copy(text, what) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const field = make("textarea", "unseen", text); // a file and a frame may have no clipboard
+      document.body.append(field);
+      field.select();
+      document.execCommand("copy");
+      field.remove();
+    }
+    said(`${what} copied`);
+  }
+
+  /* A word that goes away by itself. */
+  function said(words) {
+    const place = byId("said");
+    place.textContent = words;
+    place.classList.remove("unseen");
+    clearTimeout(said.timer);
+    said.timer = setTimeout(() => { place.classList.add("unseen"); place.textContent = ""; }, 2500);
+  }
+
+  function toggle() {
+    shown = !shown;
+    pedanova.page.show();
+  }
+
+  pedanova.tool({ key: "code", label: "</>", title: "The lines of Python and shell that give these numbers", press: toggle, pressed: () => shown });
+  pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view", press: () => copy(window.location.href, "Link") });
+
+  return { mount, show, copy, said };
+})();

@@ -1,0 +1,147 @@
+/* The page's one namespace, `pedanova`, and what every part of it shares.
+
+   One page, static or live. Files are plain scripts in this order, each an IIFE; names from the data are text only.
+
+   core.js        make, svg, byId, emit/on, hover, register (tabs), tool (buttons of the head), tip (tooltips)
+   digits.js      short, percent, times, chance: numbers in words, by the rule of base/digits.py
+   scales.js      scales.linear, scales.log, scales.band, scales.of(parameter, width): x(value), value(x), ticks(n)
+   state.js       state.get, change(patch, {live}), undo, redo, subscribe: one immutable object, also in the address
+   source.js      source.open(), source.ask(part, question, extra, {slot}), source.can(part): who answers
+   theme.js       light and dark
+   brush.js       brush.range({svg, scale, height, ...}): drag, edges, arrow keys, Esc
+   objective.js, chips.js, ranking.js, densities.js, sheet.js, code.js: the cards of the page
+   page.js        start: reads the payload, opens the source, asks and shows
+
+   Everything that is drawn is a function of (state, answer):
+
+     state   {question, chosen, tab, metric, pair: [a, b] | null, pinned: question | null, sort, hidden: [names]}
+     answer  the JSON of report/page/answers.py, plus `pending` (another one is on its way) while it is stale
+     facts   pedanova.facts, the JSON of report/page/facts.py; pedanova.parameter(name) is one of its parameters
+
+   A tab:    pedanova.register({key, title, mount(element), show(state, answer), when(facts) → true | "why not" | false})
+             `mount` once, when the tab is opened first; `show` whenever it is visible and something changed;
+             false leaves the tab out, words are shown in its place.
+   A tool:   pedanova.tool({key, label, title, press(), pressed()?, enabled()?}) is a button in the head.
+   Asking:   pedanova.source.ask("pairs", pedanova.asked(), {names}) → Promise of an answer; an older question of the same
+             slot (by default the part) is dropped: its promise is rejected with pedanova.STALE.
+   Events:   pedanova.on("news", fn) / pedanova.emit("news", data); hover.set(row | null), hover.subscribe(fn). */
+"use strict";
+var pedanova = pedanova || {}; // a global, also for files that are tried alone
+
+(function () {
+  const SVG = "http://www.w3.org/2000/svg";
+  const listeners = new Map();
+
+  pedanova.STALE = Object.freeze({ stale: true });
+  pedanova.facts = null;
+  pedanova.tabs = [];
+  pedanova.tools = [];
+  pedanova.byId = (id) => document.getElementById(id);
+
+  /* An element of HTML; children are elements or text, never markup. */
+  pedanova.make = function (tag, kind = "", ...children) {
+    const element = document.createElement(tag);
+    if (kind) element.className = kind;
+    element.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+    return element;
+  };
+
+  /* An element of SVG. */
+  pedanova.svg = function (tag, attributes = {}, ...children) {
+    const element = document.createElementNS(SVG, tag);
+    pedanova.set(element, attributes);
+    element.append(...children);
+    return element;
+  };
+
+  /* Attributes; null and false take one away. */
+  pedanova.set = function (element, attributes) {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value === null || value === undefined || value === false) element.removeAttribute(name);
+      else element.setAttribute(name, value === true ? "" : String(value));
+    }
+    return element;
+  };
+
+  pedanova.button = function (label, title, press, kind = "quiet") {
+    const button = pedanova.make("button", kind, label);
+    pedanova.set(button, { type: "button", "aria-label": title });
+    pedanova.tip(button, title);
+    button.addEventListener("click", press);
+    return button;
+  };
+
+  pedanova.on = function (event, listener) {
+    if (!listeners.has(event)) listeners.set(event, new Set());
+    listeners.get(event).add(listener);
+    return () => listeners.get(event).delete(listener);
+  };
+  pedanova.emit = (event, data) => [...(listeners.get(event) || [])].forEach((listener) => listener(data));
+
+  pedanova.hover = {
+    row: null,
+    set(row) {
+      pedanova.hover.row = row;
+      pedanova.emit("hover", row);
+    },
+    subscribe: (listener) => pedanova.on("hover", listener),
+  };
+
+  pedanova.register = (tab) => pedanova.tabs.push(tab);
+  pedanova.tool = (tool) => pedanova.tools.push(tool);
+
+  pedanova.parameter = (name) => pedanova.byName.get(name);
+  /* The short form of a name; the whole one belongs in the tooltip. */
+  pedanova.nameOf = (name) => (pedanova.byName.get(name) || {}).short || name;
+  /* The question that is asked: chips that are hidden do not select. */
+  pedanova.asked = function (state = pedanova.state.get()) {
+    const kept = Object.entries(state.question.selection).filter(([name]) => !state.hidden.includes(name));
+    return { ...state.question, selection: Object.fromEntries(kept) };
+  };
+  pedanova.selects = (question) => Object.keys(question.selection).length > 0 || (question.lasso || []).length > 0;
+
+  /* Called with the newest arguments, at most once a frame. */
+  pedanova.eachFrame = function (work) {
+    let waiting = null;
+    return (...args) => {
+      if (waiting === null) requestAnimationFrame(() => { const last = waiting; waiting = null; work(...last); });
+      waiting = args;
+    };
+  };
+
+  /* Tooltips: one element for all; `words` is text or a function of the element, lines parted by newlines. */
+  let shown = null;
+  const words = new WeakMap();
+  pedanova.tip = function (element, text) {
+    if (!words.has(element)) {
+      element.addEventListener("pointerenter", (event) => event.pointerType !== "touch" && say(element, event));
+      element.addEventListener("pointermove", (event) => event.pointerType !== "touch" && say(element, event));
+      element.addEventListener("pointerleave", () => hush(element));
+      element.addEventListener("pointerdown", () => hush(element));
+    }
+    words.set(element, text);
+    return element;
+  };
+
+  function say(element, event) {
+    const text = words.get(element);
+    const told = typeof text === "function" ? text(event) : text;
+    const tip = pedanova.byId("tip");
+    if (!tip) return;
+    if (!told) return hush(element);
+    if (tip.textContent !== told) tip.textContent = told;
+    tip.hidden = false;
+    shown = element;
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.min(window.innerWidth - width - 8, Math.max(8, event.clientX + 12));
+    const below = event.clientY + 18;
+    const top = below + height > window.innerHeight - 8 ? event.clientY - height - 12 : below;
+    tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+  }
+
+  function hush(element) {
+    if (shown !== element) return;
+    shown = null;
+    pedanova.byId("tip").hidden = true;
+  }
+})();

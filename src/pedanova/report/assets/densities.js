@@ -1,0 +1,232 @@
+/* The cards of all parameters: where good values lie. Drag to brush, click to enlarge, click a bar to toggle a category. */
+"use strict";
+pedanova.densities = (function () {
+  const { make, svg: draw, set, byId, percent } = pedanova;
+  const FIRST = 9, MOST = 12; // cards before "show all", and up to how many all are shown
+  const HEIGHT = 132, TOP = 8, BOTTOM = 108, SIDE = 8;
+  let grid = null, more = null, all = false, order = [];
+  const cards = new Map();
+
+  function mount() {
+    const title = make("h2", "", "Where good values lie");
+    title.id = "densities-title";
+    const how = pedanova.source.canBrush() ? "drag to brush · click to enlarge" : "click to enlarge";
+    const legend = key();
+    legend.append(make("span", "how", how));
+    byId("densities").append(make("div", "card-head", title, legend));
+    grid = make("div", "grid");
+    more = make("button", "quiet show-all");
+    more.type = "button";
+    more.addEventListener("click", () => { all = !all; pedanova.page.show(); });
+    byId("densities").append(grid, more);
+    grid.classList.toggle("brushed", pedanova.source.canBrush());
+    pedanova.hover.subscribe(mark);
+    pedanova.on("news", () => cards.clear()); // parameters may be cut in another way
+  }
+
+  /* What the lines are. */
+  function key() {
+    const mark = (kind) => make("i", `key-mark ${kind}`);
+    return make("p", "key", mark("target"), "target", mark("base"), make("span", "against", "region"), mark("chance"), "by chance alone");
+  }
+
+  /* The order of the first answer stays, so that nothing runs away from the pointer. */
+  function ordered(answer) {
+    const known = pedanova.facts.parameters.map((one) => one.name);
+    if (!order.length && answer.importances) order = answer.importances.map((row) => row.parameter);
+    return order.length ? order : known;
+  }
+
+  function show(state, answer) {
+    document.querySelectorAll(".key .against").forEach((one) => { one.textContent = state.question.baseline === "uniform" ? "uniform draw" : "region"; });
+    const names = ordered(answer), limit = all || names.length <= MOST ? names.length : FIRST;
+    const shown = names.filter((name, i) => i < limit || name in state.question.selection || name === state.chosen);
+    more.hidden = names.length <= MOST;
+    more.textContent = all ? "Show fewer" : `Show all ${names.length}`;
+    const few = pedanova.page.isFew(answer);
+    byId("densities").classList.toggle("few", few);
+    const rows = new Map((answer.importances || []).map((row) => [row.parameter, row]));
+    const ghost = answer.ghost && answer.ghost.densities;
+    const items = shown.map((name) => {
+      if (!cards.has(name)) cards.set(name, build(pedanova.parameter(name)));
+      return cards.get(name).element;
+    });
+    items.forEach((one, i) => { if (grid.children[i] !== one) grid.insertBefore(one, grid.children[i] || null); });
+    while (grid.children.length > items.length) grid.lastElementChild.remove();
+    const width = items.length ? items[0].clientWidth - 2 : 0;
+    if (width > 0) shown.forEach((name) => paint(cards.get(name), rows.get(name), state, answer, ghost && ghost[name], width, few));
+    if (few) ticks(answer); else forget();
+  }
+
+  function build(parameter) {
+    const name = make("button", "card-name", pedanova.nameOf(parameter.name));
+    set(name, { type: "button", "aria-haspopup": "dialog", "aria-label": `Enlarge ${parameter.name}` });
+    pedanova.tip(name, `${parameter.name}\n${parameter.words}`);
+    const share = make("span", "card-share");
+    const root = draw("svg", { height: HEIGHT });
+    const words = make("p", "card-words");
+    const element = make("article", "density", make("div", "card-top", name, share), root, words);
+    element.dataset.parameter = parameter.name;
+    const card = { parameter, element, root, share, words, name, brush: null, width: 0, layer: draw("g"), front: draw("g") };
+    name.addEventListener("click", () => pedanova.sheet.open(parameter.name));
+    root.append(card.layer, card.front);
+    return card;
+  }
+
+  function paint(card, row, state, answer, ghost, width, few) {
+    const { parameter, root } = card, density = answer.densities && answer.densities[parameter.name];
+    if (!parameter.shape) { card.words.textContent = "never varied"; return; }
+    const scale = pedanova.scales.of(parameter, [SIDE, width - SIDE]);
+    if (card.width !== width) {
+      card.width = width;
+      set(root, { width, viewBox: `0 0 ${width} ${HEIGHT}` });
+      interact(card, scale);
+    }
+    const noise = row && row.significant === false;
+    card.element.className = ["density", noise ? "noise" : "", state.chosen === parameter.name ? "chosen" : "", few ? "few" : ""].filter(Boolean).join(" ");
+    card.share.textContent = row ? (row.varied === false ? "never varied" : `${noise ? "~ " : ""}${percent(row.share)}`) : "";
+    const baseline = state.question.baseline;
+    card.layer.replaceChildren(
+      pedanova.plot.body({ parameter, density, ghost, baseline, scale, top: TOP, bottom: BOTTOM }),
+      pedanova.plot.axis({ parameter, scale, bottom: BOTTOM }));
+    card.scale = scale;
+    card.density = density;
+    card.baseline = baseline;
+    const good = density && density.good && density.good[baseline];
+    const said = few ? "" : noise ? "" : typeof good === "string" ? good : (good || {}).words || density && density.words || "";
+    card.words.textContent = said ? `more often: ${said}` : "";
+    card.words.title = said;
+    set(root, { role: pedanova.source.canBrush() ? "group" : "img", "aria-label": said ? `${parameter.name}: more often in the target at ${said}` : `${parameter.name}: no values stand out` });
+    pick(card, state.question.selection[parameter.name], state.hidden.includes(parameter.name));
+  }
+
+  /* Brush, bars to click, tooltips: laid once for every width. */
+  function interact(card, scale) {
+    const { parameter, front } = card;
+    front.replaceChildren();
+    card.brush = null;
+    card.bars = null;
+    if (!pedanova.source.canBrush()) {
+      const ground = draw("rect", { class: "catch", x: 0, y: 0, width: card.width, height: HEIGHT });
+      ground.addEventListener("click", () => pedanova.sheet.open(parameter.name));
+      front.append(ground);
+    } else if (parameter.brush === "labels") {
+      card.bars = bars(front, parameter, scale, { top: 0, height: HEIGHT });
+    } else {
+      card.brush = pedanova.brush.range({
+        svg: front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top: TOP, height: BOTTOM - TOP, name: parameter.name,
+        onChange: (range) => pedanova.state.select(parameter.name, range && { range }, { live: true }),
+        onEnd: (range) => pedanova.state.select(parameter.name, range && { range }),
+        onClick: () => pedanova.sheet.open(parameter.name),
+      });
+    }
+    pedanova.tip(front, (event) => {
+      const box = card.root.getBoundingClientRect(), x = (event.clientX - box.left) * (card.width / box.width);
+      if (!card.density || !card.density.target || x < scale.start || x > scale.stop) return "";
+      return pedanova.plot.words(parameter, card.density, card.baseline, pedanova.plot.at(card.scale, parameter.shape, x));
+    });
+  }
+
+  /* Bars that can be switched on and off; the arrow keys go from one to the next. */
+  function bars(front, parameter, scale, { top, height }) {
+    const known = parameter.shape.labels.map((label) => (parameter.labels.includes(label) ? label : null));
+    const found = known.map((label, i) => {
+      const bar = draw("rect", { class: "bar-catch", x: scale.start + scale.step * i, y: top, width: scale.step, height, role: "checkbox", tabindex: i ? -1 : 0, "aria-label": `${parameter.name} ${label ?? parameter.shape.labels[i]}`, "aria-checked": "true" });
+      bar.addEventListener("click", () => label !== null && toggle(parameter, label));
+      bar.addEventListener("keydown", (event) => walk(event, found, i, () => label !== null && toggle(parameter, label), parameter));
+      return bar;
+    });
+    front.append(...found);
+    return { found, known };
+  }
+
+  function walk(event, found, i, press, parameter) {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (event.key === " " || event.key === "Enter") press();
+    else if (event.key === "Escape") pedanova.state.select(parameter.name, null);
+    else if (by) {
+      const next = found[(i + by + found.length) % found.length];
+      set(found[i], { tabindex: -1 });
+      set(next, { tabindex: 0 });
+      next.focus();
+    } else return;
+    event.preventDefault();
+  }
+
+  function toggle(parameter, label) {
+    const now = (pedanova.state.get().question.selection[parameter.name] || { labels: [] }).labels;
+    const next = now.includes(label) ? now.filter((one) => one !== label) : parameter.labels.filter((one) => one === label || now.includes(one));
+    pedanova.state.select(parameter.name, next.length && next.length < parameter.labels.length ? { labels: next } : null);
+  }
+
+  /* The selection on a card. */
+  function pick(card, part, hidden) {
+    card.element.classList.toggle("selected", Boolean(part) && !hidden);
+    if (card.brush && !card.brush.isDragging()) card.brush.show(part && part.range ? part.range : null);
+    if (card.bars) {
+      card.bars.found.forEach((bar, i) => {
+        const on = !part || part.labels.includes(card.bars.known[i]);
+        set(bar, { "aria-checked": String(on), class: part ? (on ? "bar-catch on" : "bar-catch out") : "bar-catch" });
+      });
+    }
+  }
+
+  /* Below five good rows: the rows themselves, where somebody can be asked for them. */
+  async function ticks(answer) {
+    if (!pedanova.source.isLive() || pedanova.source.can("trials") !== true) return;
+    try {
+      const found = await pedanova.source.ask("trials", pedanova.asked(), { limit: 5 }, { slot: "ticks" });
+      if (found.refused) return;
+      const many = answer.rows ? Math.min(5, answer.rows.target ?? 5) : 5;
+      for (const card of cards.values()) stand(card, (found.rows || []).slice(0, many), "row-tick");
+    } catch (error) {
+      if (error !== pedanova.STALE) throw error;
+    }
+  }
+
+  const forget = () => cards.forEach((card) => card.root.querySelectorAll(".row-tick").forEach((one) => one.remove()));
+
+  function stand(card, rows, kind) {
+    card.root.querySelectorAll(`.${kind}`).forEach((one) => one.remove());
+    for (const row of rows) {
+      const x = xOf(card, row);
+      if (x !== null) card.root.append(draw("line", { class: kind, x1: x, x2: x, y1: TOP, y2: BOTTOM }));
+    }
+  }
+
+  /* Where a trial stands on a card. */
+  function xOf(card, row) {
+    if (!card.scale || !row) return null;
+    const value = (row.values || row)[card.parameter.name];
+    if (value === null || value === undefined) return null;
+    const { scale, parameter: { shape } } = card;
+    if (!scale.labels) return typeof value === "number" ? Math.min(scale.stop, Math.max(scale.start, scale.x(value))) : null;
+    const at = shape.values ? shape.values.indexOf(value) : shape.labels.indexOf(String(value));
+    return at < 0 ? null : scale.middle(at);
+  }
+
+  const mark = (row) => cards.forEach((card) => stand(card, row ? [row] : [], "hover-tick"));
+
+  /* A small density beside a bar, for narrow screens. */
+  function small(place, row, answer) {
+    const parameter = pedanova.parameter(row.parameter), density = answer.densities && answer.densities[row.parameter];
+    if (!place.offsetParent || !parameter.shape || !density) { place.replaceChildren(); return; }
+    const width = 72, height = 28, scale = pedanova.scales.of(parameter, [1, width - 1]);
+    const root = draw("svg", { width, height, "aria-hidden": "true" });
+    root.append(pedanova.plot.body({ parameter, density, baseline: pedanova.state.get().question.baseline, scale, top: 2, bottom: height - 1 }));
+    place.replaceChildren(root);
+  }
+
+  /* Show the card of a parameter; on a narrow screen, its sheet. */
+  function reveal(name) {
+    if (byId("densities").offsetParent === null) return pedanova.sheet.open(name);
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      const card = cards.get(name);
+      const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+      if (card) card.element.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
+    }));
+    return undefined;
+  }
+
+  return { mount, show, small, reveal, bars, key };
+})();

@@ -1,0 +1,44 @@
+/* Notes on the data and on this answer, and what the words mean. */
+"use strict";
+pedanova.notes = (function () {
+  const { make, pane } = pedanova;
+  let ofAnswer = null, ofData = null, words = null;
+
+  const WORDS = [
+    ["target", "The rows we want to reach, by default the best 10 %. Ties stay together."],
+    ["region", "The rows the target is compared with, by default all rows, or all that are selected."],
+    ["selection", "Only these rows count, in every card. The good rows stay the same rows unless you say otherwise."],
+    ["share", "How much of “is this row in the target?” a parameter explains alone, beyond what chance explains: 0 % is nothing, 100 % all of it."],
+    ["ratio", "Its part of the sum of all shares: adds to 100 % over the parameters, however little they explain together."],
+    ["interval", "With data like these the interval holds the true share 95 times in 100."],
+    ["not above chance", "So large a share is seen more than 5 times in 100 where a parameter does nothing (adjusted for how many there are)."],
+    ["more often", "Where the target's rows lie more densely than the region's, beyond what chance alone would do."],
+    ["interaction", "What two parameters explain together beyond the sum of both."],
+    ["counts, model", "Where rows are few, a model of the objective answers; where they are many, the counts themselves. Each answer says which."],
+  ];
+  const SEVERAL = ["the best 10 %", "With several objectives rows are ordered by how many others beat them in all objectives at once (fronts), ties by crowding; the best part is the first so many of that order."];
+
+  function mount(element) {
+    [ofAnswer, ofData, words] = [["answer", "On this answer"], ["data", "On the data"], ["words", "What the words mean"]].map(([key, title]) => pane.piece(`notes-${key}`, title));
+    const list = pedanova.facts.objective.several ? [SEVERAL, ...WORDS] : WORDS;
+    words.body.append(make("dl", "words", ...list.flatMap(([word, meaning]) => [make("dt", "", word), make("dd", "", meaning)])));
+    fill(ofData, pedanova.facts.notes.map((note) => [note.text, note.severity]), "Nothing was assumed about these data.");
+    element.append(make("div", "notes-grid", make("div", "", ofAnswer.element, ofData.element), words.element));
+  }
+
+  function fill(piece, notes, nothing) {
+    pane.clear(piece.body, notes.length
+      ? make("ul", "remarks", ...notes.map(([text, severity]) => make("li", severity === "warning" ? "doubt" : "", text)))
+      : make("p", "pane-note", nothing));
+  }
+
+  const BY = { counts: "Answered by counting the rows.", surrogate: "Answered by a model of the objective, since the rows are few." };
+
+  function show(state, answer) {
+    const notes = answer.refused ? [answer.refused] : [BY[answer.by], ...(answer.notes || [])].filter(Boolean);
+    fill(ofAnswer, notes.map((text) => [text, ""]), "There is nothing to say.");
+  }
+
+  pedanova.register({ key: "notes", title: "Notes", mount, show });
+  return {};
+})();

@@ -1,0 +1,126 @@
+/* One density, large: a sheet over the page, with handles for a thumb, both ends to type, and a table. */
+"use strict";
+pedanova.sheet = (function () {
+  const { make, svg: draw, set, byId, short, percent, times, button } = pedanova;
+  const TOP = 16, BELOW = 36, SIDE = 28;
+  let name = null, last = null, parts = null;
+
+  function mount() {
+    const dialog = byId("sheet");
+    dialog.addEventListener("close", () => { name = null; });
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  }
+
+  function open(which) {
+    name = which;
+    parts = null;
+    const dialog = byId("sheet");
+    if (!dialog.open) dialog.showModal();
+    if (last) paint(...last);
+    dialog.querySelector(".close").focus({ preventScroll: true });
+  }
+
+  function show(state, answer) {
+    last = [state, answer];
+    if (name !== null) paint(state, answer);
+  }
+
+  function build(parameter) {
+    const close = button("×", "Close", () => byId("sheet").close(), "quiet close");
+    const title = make("h2", "", pedanova.nameOf(parameter.name));
+    title.id = "sheet-title";
+    set(byId("sheet"), { "aria-labelledby": "sheet-title" });
+    const root = draw("svg", {});
+    const built = { parameter, root, layer: draw("g"), front: draw("g"), said: make("p", "sheet-said"), good: make("p", "sheet-said"), ends: make("div", "sheet-ends"), table: make("details", "sheet-table", make("summary", "", "Table")), width: 0 };
+    root.append(built.layer, built.front);
+    const whole = parameter.name === pedanova.nameOf(parameter.name) ? parameter.words : `${parameter.name} · ${parameter.words}`;
+    built.plot = make("div", "sheet-plot", root);
+    byId("sheet").replaceChildren(make("div", "sheet-head", title, close), make("p", "note", whole), built.said, pedanova.densities.key(), built.plot, built.good, built.ends, built.table);
+    return built;
+  }
+
+  function paint(state, answer) {
+    const parameter = pedanova.parameter(name);
+    if (!parts || parts.parameter !== parameter) parts = build(parameter);
+    if (!parameter.shape) return;
+    const width = parts.plot.clientWidth, height = Math.min(360, Math.max(220, Math.round(width * 0.45)));
+    const bottom = height - BELOW, scale = pedanova.scales.of(parameter, [SIDE, width - SIDE]);
+    const density = answer.densities && answer.densities[name], ghost = answer.ghost && answer.ghost.densities && answer.ghost.densities[name];
+    const baseline = state.question.baseline;
+    if (parts.width !== width) {
+      parts.width = width;
+      set(parts.root, { width, height, viewBox: `0 0 ${width} ${height}` });
+      interact(parameter, scale, bottom);
+    }
+    const row = (answer.importances || []).find((one) => one.parameter === name);
+    byId("sheet").classList.toggle("noise", Boolean(row) && row.significant === false);
+    parts.layer.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, top: TOP, bottom }), pedanova.plot.axis({ parameter, scale, bottom, large: true }));
+    parts.said.textContent = answer.refused ? pedanova.page.refusal(answer) : tell(row);
+    const good = density && density.good && density.good[baseline];
+    const words = typeof good === "string" ? good : (good || {}).words || "";
+    parts.good.textContent = words ? `More often in the target: ${words}.` : "No values stand out.";
+    tip(parameter, density, baseline, scale);
+    selection(state, parameter);
+    table(parameter, density, baseline);
+  }
+
+  function tell(row) {
+    if (!row) return "";
+    if (row.varied === false) return "It never varied in these rows.";
+    const sure = row.low !== null && row.high !== null ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : "";
+    const noise = row.significant === false ? " Not above what chance alone would do." : "";
+    return `It explains ${percent(row.share)} of what decides${sure}, ${percent(row.ratio)} of the importance.${noise}`;
+  }
+
+  function interact(parameter, scale, bottom) {
+    parts.front.replaceChildren();
+    parts.brush = parts.bars = null;
+    if (!pedanova.source.canBrush()) {
+      parts.front.append(draw("rect", { class: "catch still", x: 0, y: 0, width: parts.width, height: bottom }));
+    } else if (parameter.brush === "labels") {
+      parts.bars = pedanova.densities.bars(parts.front, parameter, scale, { top: 0, height: bottom + BELOW });
+    } else {
+      parts.brush = pedanova.brush.range({
+        svg: parts.front, axis: pedanova.brush.axis(parameter, [scale.start, scale.stop]), top: TOP, height: bottom - TOP, grip: window.matchMedia("(pointer: coarse)").matches ? 44 : 20, name: parameter.name,
+        onChange: (range) => pedanova.state.select(parameter.name, range && { range }, { live: true }),
+        onEnd: (range) => pedanova.state.select(parameter.name, range && { range }),
+      });
+    }
+  }
+
+  function tip(parameter, density, baseline, scale) {
+    pedanova.tip(parts.front, (event) => {
+      const box = parts.root.getBoundingClientRect(), x = (event.clientX - box.left) * (parts.width / box.width);
+      return density && density.target && x >= scale.start && x <= scale.stop ? pedanova.plot.words(parameter, density, baseline, pedanova.plot.at(scale, parameter.shape, x)) : "";
+    });
+  }
+
+  /* The selection: on the plot, and in words. */
+  function selection(state, parameter) {
+    const part = state.question.selection[parameter.name];
+    if (parts.brush && !parts.brush.isDragging()) parts.brush.show(part && part.range ? part.range : null);
+    if (parts.bars) parts.bars.found.forEach((bar, i) => {
+      const on = !part || part.labels.includes(parts.bars.known[i]);
+      set(bar, { "aria-checked": String(on), class: part ? (on ? "bar-catch on" : "bar-catch out") : "bar-catch" });
+    });
+    if (!pedanova.source.canBrush()) return;
+    const said = make("span", "", part ? `Selected: ${pedanova.chips.words(part)}` : "All values. Drag over the plot, or its ends, to select some.");
+    parts.ends.replaceChildren(said, ...(part ? [button("Select all", `All values of ${parameter.name}`, () => pedanova.state.select(parameter.name, null))] : []));
+  }
+
+  function table(parameter, density, baseline) {
+    parts.table.hidden = !density || !density.target;
+    if (parts.table.hidden) return;
+    const { shape } = parameter, base = baseline === "uniform" ? density.uniform : density.region;
+    const head = ["value", "target", baseline === "uniform" ? "uniform draw" : "region", "lift"];
+    const body = density.target.map((part, i) => [
+      shape.labels && shape.labels[i] !== undefined ? shape.labels[i] : `${short(shape.edges[i])} – ${short(shape.edges[i + 1])}`,
+      percent(part), percent(base[i]), base[i] > 0 ? times(part / base[i]) : "",
+    ]);
+    const rows = body.map((cells) => make("tr", "", ...cells.map((cell, i) => Object.assign(make(i ? "td" : "th", "", cell), i ? {} : { scope: "row" }))));
+    const heads = make("tr", "", ...head.map((cell) => Object.assign(make("th", "", cell), { scope: "col" })));
+    parts.table.replaceChildren(make("summary", "", "Table"), make("div", "scroll", make("table", "", make("thead", "", heads), make("tbody", "", ...rows))));
+  }
+
+  return { mount, show, open };
+})();

@@ -1,0 +1,149 @@
+/* Who answers: a table in the file, a server on this machine, or the notebook around the page. */
+"use strict";
+pedanova.source = (function () {
+  const MOST_KEPT = 200;
+  const kept = new Map(); // answers that were given, by what was asked
+  const newest = new Map(); // the last question of each slot, to drop older ones
+  let answerer = null;
+  const MISSING = {
+    answer: "This file has no answer to that: it has those to the steps of the objective's edges.",
+    pairs: "This file has the pairs of its first questions only; pedanova explore counts them for every one.",
+    plane: "This file has the planes of its first questions only; pedanova explore counts them for every one.",
+    space: "This file has the smaller space of its first question only; pedanova explore finds it for every one.",
+  };
+
+  /* Questions that mean the same are written the same. */
+  function keyOf(part, question, extra = {}) {
+    const { target, region, selection = {}, lasso = [], good = "all", baseline = "region", of = "space" } = question;
+    const chosen = Object.keys(selection).sort().map((name) => [name, selection[name]]);
+    const plain = chosen.length || lasso.length ? [chosen, lasso, good] : [];
+    const more = Object.keys(extra).sort().map((name) => [name, extra[name]]);
+    return JSON.stringify([part, target, region, baseline, of, ...plain, ...more]);
+  }
+
+  /* Answers in the file. `answers` is a list of {part, question, extra, answer}. */
+  function embedded(payload) {
+    const table = new Map(payload.answers.map((one) => [keyOf(one.part, one.question, one.extra), one.answer]));
+    return async function (part, question, extra) {
+      const found = table.get(keyOf(part, question, plain(part, extra)));
+      if (found !== undefined) return found;
+      if (part === "targets") return profile(table, question);
+      if (pedanova.binned && pedanova.binned.can(part, question)) return pedanova.binned.ask(part, question, extra);
+      return { refused: MISSING[part] || MISSING.answer };
+    };
+  }
+
+  /* What a file's answers differ by: it holds the surest, of all the pairs that it has. */
+  function plain(part, extra) {
+    if (part !== "plane") return {};
+    const [first, second] = pedanova.facts.parameters.map((one) => one.name).filter((name) => name === extra.first || name === extra.second);
+    return { first, second };
+  }
+
+  /* The answers to every target inside one region, as columns. */
+  function profile(table, question) {
+    const columns = { target: [], parameter: [], ratio: [], share: [], low: [], high: [], significant: [], varied: [], n_target: [] };
+    for (const rung of pedanova.facts.rungs) {
+      const found = table.get(keyOf("answer", { ...question, target: { part: [0, rung.part] } }));
+      if (!found || found.refused) continue;
+      for (const row of found.importances) {
+        columns.target.push(rung.part);
+        for (const name of Object.keys(columns)) if (name !== "target") columns[name].push(row[name]);
+      }
+    }
+    return columns.target.length ? { refused: null, columns } : { refused: MISSING.answer };
+  }
+
+  /* POST /ask of the server that served this page. */
+  function http() {
+    const page = crypto.randomUUID(); // a newer question of the same page and slot takes the place of an older one
+    return async function (part, question, extra, { signal, slot }) {
+      const said = await fetch("ask", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ part, question, client: `${page}-${slot}`.slice(0, 64), ...extra }),
+        signal,
+      });
+      const answer = await said.json();
+      if (answer.stale) throw pedanova.STALE;
+      return said.ok ? answer : { refused: answer.refused || `the server answered ${said.status}` };
+    };
+  }
+
+  /* Messages to the notebook around the page, and back; notebook.mjs stands on the other side. */
+  function message() {
+    const waiting = new Map();
+    let number = 0;
+    window.addEventListener("message", (event) => {
+      const data = event.data;
+      if (event.source !== window.parent || !data || typeof data !== "object") return;
+      if (data.pedanova === "move") pedanova.state.ask(data.question);
+      const settle = waiting.get(data.pedanova);
+      waiting.delete(data.pedanova);
+      if (settle) settle(data.answer);
+    });
+    pedanova.state.subscribe((state, { live }) => {
+      if (!live) window.parent.postMessage({ pedanova: "moved", question: state.question }, "*");
+    });
+    return (part, question, extra, { slot }) => new Promise((resolve, reject) => {
+      number += 1;
+      waiting.set(number, (answer) => (answer.stale ? reject(pedanova.STALE) : resolve(answer)));
+      window.parent.postMessage({ pedanova: number, part, question, client: slot.slice(0, 64), ...extra }, "*");
+    });
+  }
+
+  function open(payload) {
+    const file = embedded(payload);
+    const live = { http, message }[payload.facts.live];
+    answerer = live ? live() : file;
+    for (const one of payload.answers) keep(keyOf(one.part, one.question, { ...one.extra, ...(one.part === "answer" ? { sure: true } : {}) }), one.answer);
+  }
+
+  function keep(key, answer) {
+    kept.delete(key);
+    kept.set(key, answer);
+    if (kept.size > MOST_KEPT && pedanova.facts.live) kept.delete(kept.keys().next().value);
+  }
+
+  /* The promise of an answer. An older question of the same slot is dropped: it is rejected with STALE. */
+  async function ask(part, question, extra = {}, { slot = part } = {}) {
+    const key = keyOf(part, question, extra);
+    const before = newest.get(slot);
+    if (before) before.abort();
+    const mine = new AbortController();
+    newest.set(slot, mine);
+    if (kept.has(key)) {
+      const known = kept.get(key);
+      keep(key, known);
+      await null;
+      if (mine.signal.aborted) throw pedanova.STALE;
+      return known;
+    }
+    let answer;
+    try {
+      answer = await answerer(part, question, extra, { signal: mine.signal, slot });
+    } catch (error) {
+      if (mine.signal.aborted || error === pedanova.STALE) throw pedanova.STALE;
+      answer = { refused: `Nobody answers: ${error.message || error}. Is pedanova still running?`, lost: true };
+    }
+    if (mine.signal.aborted) throw pedanova.STALE;
+    if (!answer.lost && part !== "news") keep(key, answer);
+    return answer;
+  }
+
+  /* What was answered before, at once; undefined where nothing was. */
+  const known = (part, question, extra = {}) => kept.get(keyOf(part, question, extra));
+
+  /* Whether a part can be asked here: true, or why not. */
+  function can(part) {
+    const parts = pedanova.facts.ask;
+    if (parts && part in parts) return parts[part];
+    return true;
+  }
+
+  const canBrush = () => Boolean(pedanova.facts.live || pedanova.facts.binned);
+  const isLive = () => Boolean(pedanova.facts.live);
+  const forget = () => kept.clear();
+
+  return { open, ask, known, can, canBrush, isLive, forget, keyOf };
+})();

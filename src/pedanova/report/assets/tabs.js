@@ -1,0 +1,166 @@
+/* What the tabs share: heads with files to save, tables, asking for a part, and words for the question that is answered. */
+"use strict";
+pedanova.pane = (function () {
+  const { make, set } = pedanova;
+
+  /* A titled piece of a tab: {element, body, note, tools}. */
+  function piece(key, title, saved = null) {
+    const head = make("h3", "", title), tools = make("div", "pane-tools"), note = make("p", "pane-note"), body = make("div", "pane-body");
+    const element = make("section", `pane pane-${key}`, make("div", "pane-head", head, tools), note, body);
+    if (saved) tools.append(pedanova.exports.buttons({ key, what: title.toLowerCase(), ...saved }));
+    return { element, head, tools, note, body };
+  }
+
+  const clear = (element, ...children) => { element.replaceChildren(...children.filter(Boolean)); return element; };
+
+  /* Words of the selection, empty for all rows. */
+  function selectionWords(question) {
+    const parts = Object.entries(question.selection || {}).map(([name, brush]) => `${pedanova.nameOf(name)} ${brushWords(brush)}`);
+    if ((question.lasso || []).length) parts.push(`${pedanova.plural(question.lasso.length, "lasso", "lassos")}`);
+    return parts.join(", ");
+  }
+
+  function brushWords(brush) {
+    if (brush.labels) return brush.labels.length > 3 ? `in ${brush.labels.length} values` : `= ${brush.labels.join(" or ")}`;
+    const [low, high] = brush.range;
+    if (low === null) return high === null ? "of any value" : `≤ ${pedanova.short(high)}`;
+    return high === null ? `≥ ${pedanova.short(low)}` : `${pedanova.short(low)} … ${pedanova.short(high)}`;
+  }
+
+  /* A part that somebody chose, as it was chosen: 1 %, not 1.0 %. */
+  const partWords = (part) => `${pedanova.short(100 * part)}\u00a0%`;
+
+  function bandWords(band, all) {
+    if (band.part) {
+      const [from, to] = band.part, of = all ? "" : " of all rows";
+      if (from === 0) return to === 1 ? "all rows" : `the best ${partWords(to)}${of}`;
+      return `the rows from the best ${partWords(from)} to the best ${partWords(to)}`;
+    }
+    const [low, high] = band.value, name = pedanova.facts.objective.name;
+    if (low === null) return `${name} ≤ ${pedanova.short(high)}`;
+    return high === null ? `${name} ≥ ${pedanova.short(low)}` : `${name} ${pedanova.short(low)} … ${pedanova.short(high)}`;
+  }
+
+  /* For which rows something speaks: "the best 10 % of all rows; only rows with lr 0.001 … 0.3". */
+  function questionWords(question, withRegion = true) {
+    const chosen = selectionWords(question), whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1;
+    const region = withRegion && !whole ? `, compared with ${bandWords(question.region, false)}` : "";
+    return `${bandWords(question.target, false)}${region}${chosen ? `; only rows with ${chosen}` : ""}`;
+  }
+
+  /* Asks for a part whenever the question has come to rest, and shows the answer; what is shown is pale until then.
+     In a file, where only the first question may have an answer, that one is shown, and `moved` says so. */
+  function asker(part, element, draw) {
+    let shown = null, wanted = null, last = null;
+    async function ask(question, extra, key) {
+      try {
+        let found = await pedanova.source.ask(part, question, extra), moved = false;
+        if (found.refused && !pedanova.source.isLive()) {
+          const start = pedanova.state.first().question;
+          const first = await pedanova.source.ask(part, start, extra);
+          if (!first.refused) [found, moved] = [first, pedanova.source.keyOf(part, start) !== pedanova.source.keyOf(part, question)];
+        }
+        shown = key;
+        last = found;
+        element.removeAttribute("aria-busy");
+        element.classList.toggle("moved", moved);
+        draw(found, { moved, question: moved ? pedanova.state.first().question : question });
+      } catch (error) {
+        if (error !== pedanova.STALE) throw error;
+      }
+    }
+    return {
+      follow(state, answer, extra = {}) {
+        const question = pedanova.asked(state), key = pedanova.source.keyOf(part, question, extra);
+        if (key === shown && key === wanted) return false;
+        element.setAttribute("aria-busy", "true");
+        if (key === wanted || (answer && answer.pending && last)) return false;
+        wanted = key;
+        ask(question, extra, key);
+        return true;
+      },
+      forget() { shown = wanted = null; },
+      last: () => last,
+    };
+  }
+
+  /* A table; cells are text or elements, the first of a line is its head. */
+  function table(kind, header, lines, labels = header) {
+    const top = make("tr", "", ...header.map((name) => set(make("th", "", name), { scope: "col" })));
+    const rows = lines.map((line) => make("tr", "", ...line.map((cell, i) => (i ? set(make("td", "", cell), { "data-label": labels[i] })
+      : set(make("th", "", cell), { scope: "row" })))));
+    return make("table", kind, make("thead", "", top), make("tbody", "", ...rows));
+  }
+
+  /* Radio keys: arrows move among elements in rows and columns, or in a line. */
+  function roving(elements, choose, { columns = null } = {}) {
+    elements.forEach((element, at) => {
+      element.addEventListener("click", () => choose(at));
+      element.addEventListener("keydown", (event) => {
+        const steps = columns ? { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }
+          : { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+        const next = event.key === "Home" ? 0 : event.key === "End" ? elements.length - 1 : event.key in steps ? at + steps[event.key]
+          : event.key === "Enter" || event.key === " " ? at : null;
+        if (next === null || !elements[next]) return;
+        event.preventDefault();
+        choose(next);
+        elements[next].focus();
+      });
+    });
+  }
+
+  /* A line under which something is greyed out and why. */
+  function said(element, words, kind = "") {
+    element.textContent = words;
+    element.hidden = !words;
+    element.classList.toggle("warned", kind === "warned");
+  }
+
+  /* Rows of an answer in columns, each as {row, trial, in, values: {name: value}}. */
+  function rowsOf(found) {
+    const columns = found.columns || {}, names = [...(found.objectives || []), ...(found.parameters || [])];
+    return (columns.row || []).map((row, i) => ({
+      row, trial: columns.trial ? columns.trial[i] : null, in: columns.in ? columns.in[i] : null,
+      values: Object.fromEntries(names.map((name) => [name, columns[name][i]])),
+    }));
+  }
+
+  /* A value of a row, short or (all = true) to the last digit. */
+  function cellWords(value, all = false) {
+    if (value === null || value === undefined) return all ? "" : "–";
+    return typeof value === "number" && !all ? pedanova.short(value) : String(value);
+  }
+
+  /* An axis for single rows: {parameter, labels | null, scale, at(value) → pixels, or null where there is no value}. */
+  function axisOf(name, values, range) {
+    const parameter = pedanova.byName.get(name), shape = (parameter && parameter.shape) || {};
+    const given = values.filter((value) => value !== null && value !== undefined);
+    const named = parameter && parameter.brush === "labels" ? parameter.labels : given.some((value) => typeof value !== "number") ? [...new Set(given.map(String))].sort() : null;
+    if (named) {
+      const scale = pedanova.scales.band(named, range), place = new Map(named.map((label, i) => [label, i]));
+      return { name, parameter, labels: named, scale, at: (value) => (place.has(String(value)) ? scale.middle(place.get(String(value))) : null) };
+    }
+    if (parameter && shape.kind === "bars") return atValues(name, parameter, range);
+    const scale = numberScale(parameter, shape, given.filter(Number.isFinite), range);
+    const within = (value) => Math.min(scale.high, Math.max(scale.low, value));
+    return { name, parameter, labels: null, scale, at: (value) => (typeof value === "number" && Number.isFinite(value) ? scale.x(within(value)) : null) };
+  }
+
+  /* Whole numbers and lattices: even places at their values, brushed by value. */
+  function atValues(name, parameter, range) {
+    const line = pedanova.brush.axis(parameter, range), { scale } = line, values = parameter.shape.values || scale.labels.map((label) => Number(String(label).replaceAll(",", "")));
+    const nearest = (value) => values.reduce((best, one, i) => (Math.abs(one - value) < Math.abs(values[best] - value) ? i : best), 0);
+    return { name, parameter, labels: null, line, scale, values, at: (value) => (typeof value === "number" ? scale.middle(nearest(value)) : null) };
+  }
+
+  function numberScale(parameter, shape, numbers, range) {
+    const ends = shape.edges || shape.values || (numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 1]);
+    const [low, high] = [Math.min(ends[0], ends[ends.length - 1]), Math.max(ends[0], ends[ends.length - 1])];
+    const log = parameter ? Boolean(parameter.log ?? shape.log) : pedanova.facts.objective.log;
+    return pedanova.scales[log && low > 0 ? "log" : "linear"](low < high ? [low, high] : [low - 0.5, high + 0.5], range);
+  }
+
+  const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
+
+  return { asker, axisOf, bandWords, brushWords, clear, partWords, piece, questionWords, roving, rowsOf, cellWords, said, selectionWords, table, width };
+})();

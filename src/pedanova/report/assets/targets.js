@@ -1,0 +1,180 @@
+/* Importance for one target after the other, inside the region: does what matters change the stricter we get? */
+"use strict";
+pedanova.targets = (function () {
+  const { make, svg, set, pane } = pedanova;
+  const LINES = 6; // drawn with names; what never beats chance is pale and has none
+  const SHAPES = ["circle", "square", "diamond", "triangle", "cross", "ring"];
+  let piece = null, steps = null, asked = "", shownFor = "", metric = "share", refused = "";
+
+  function mount(element) {
+    piece = pane.piece("targets", "From strict to easy targets", { csv: lines, drawing: () => piece.body.querySelector("svg") });
+    element.append(piece.element);
+  }
+
+  function show(state, answer) {
+    const question = pedanova.asked(state), parts = partsOf(question);
+    const key = pedanova.source.keyOf("targets", { ...question, target: null }, { parts });
+    if (key !== asked) {
+      piece.element.setAttribute("aria-busy", "true");
+      if (!(answer.pending && steps)) { asked = key; ask(question, parts); }
+    }
+    metric = state.metric;
+    const drawn = JSON.stringify([asked, metric, state.chosen, question.target, piece.body.clientWidth]);
+    if (drawn !== shownFor) { shownFor = drawn; draw(state, question); }
+  }
+
+  /* Rungs inside the region. */
+  function partsOf(question) {
+    const most = question.region.part ? question.region.part[1] : 1, least = question.region.part ? question.region.part[0] : 0;
+    return pedanova.facts.rungs.map((rung) => rung.part).filter((part) => part < most && part > least);
+  }
+
+  async function ask(question, parts) {
+    const mine = asked;
+    try {
+      const found = pedanova.source.isLive() ? await live(question, parts) : await inFile(question, parts);
+      if (mine !== asked) return;
+      [steps, refused] = [found.steps || [], found.refused || ""];
+      piece.element.removeAttribute("aria-busy");
+      shownFor = "";
+      show(pedanova.state.get(), pedanova.page.answer() || {});
+    } catch (error) {
+      if (error !== pedanova.STALE) throw error;
+    }
+  }
+
+  async function live(question, parts) {
+    const found = await pedanova.source.ask("targets", question, { parts });
+    if (found.refused) return found;
+    const columns = found.columns, by = new Map();
+    columns.parameter.forEach((name, i) => {
+      const part = columns.target[i];
+      if (!by.has(part)) by.set(part, { part, rows: columns.n_target[i], of: new Map() });
+      by.get(part).of.set(name, Object.fromEntries(Object.keys(columns).map((key) => [key, columns[key][i]])));
+    });
+    return { steps: [...by.values()] };
+  }
+
+  /* A file has an answer for every two rungs. */
+  async function inFile(question, parts) {
+    const given = await Promise.all(parts.map((part) => pedanova.source.ask("answer", { ...question, target: { part: [question.region.part ? question.region.part[0] : 0, part] } }, { sure: true }, { slot: `targets ${part}` })));
+    const found = given.map((one, i) => (one.refused ? null : { part: parts[i], rows: one.rows.target, of: new Map(one.importances.map((row) => [row.parameter, row])) }));
+    const known = found.filter(Boolean);
+    return known.length ? { steps: known } : { refused: (given[0] || {}).refused || "There is no target inside this region." };
+  }
+
+  /* Steps that pick other rows than the one before. */
+  const distinct = () => steps.filter((step, i) => i === 0 || step.rows !== steps[i - 1].rows);
+
+  const numberOf = (row) => (row ? Math.max(0, row[metric]) : null);
+  const isSure = (row) => Boolean(row) && row.significant !== false;
+
+  /* Parameters, the most important at the present target first; those that anywhere beat chance before the others. */
+  function ranked(found) {
+    const names = [...found[0].of.keys()];
+    const most = new Map(names.map((name) => [name, Math.max(...found.map((step) => numberOf(step.of.get(name)) || 0))]));
+    const sure = new Map(names.map((name) => [name, found.some((step) => isSure(step.of.get(name)))]));
+    return names.sort((a, b) => sure.get(b) - sure.get(a) || most.get(b) - most.get(a)).map((name) => ({ name, sure: sure.get(name), most: most.get(name) }));
+  }
+
+  function draw(state, question) {
+    if (!steps) return;
+    const chosen = pane.selectionWords(question);
+    pane.said(piece.note, `${metric === "share" ? "Share" : "Ratio"} of each parameter for targets from the strictest to the easiest${chosen ? `; only rows with ${chosen}` : ""}. A click on a target asks for it.`);
+    if (refused || !steps.length) {
+      pane.clear(piece.body, make("p", "refused", refused || "No target inside this region can be answered."));
+      return;
+    }
+    const found = distinct(), order = ranked(found);
+    pane.clear(piece.body, chart(found, order, state, question), rest(order));
+  }
+
+  function rest(order) {
+    const pale = order.slice(LINES).concat(order.slice(0, LINES).filter((one) => !one.sure));
+    if (!pale.length) return null;
+    const names = [...new Set(pale.map((one) => one.name))];
+    const noise = names.filter((name) => !order.find((one) => one.name === name).sure).length;
+    return make("p", "pane-note", `Without a name: ${names.length - noise ? `${names.length - noise} less important; ` : ""}${noise} nowhere above chance.`.replace("; 0 nowhere above chance", ""));
+  }
+
+  function chart(found, order, state, question) {
+    const room = pane.width(piece.body, 280, 1180), small = room < 520, right = small ? 96 : 150, left = 46, top = 14, high = small ? 220 : 300, foot = 54;
+    const most = Math.max(0.05, ...order.map((one) => one.most)) * 1.06;
+    const x = found.length > 1 ? pedanova.scales.log([found[0].part, found[found.length - 1].part], [left + 14, room - right]) : { x: () => (left + room - right) / 2 };
+    const y = pedanova.scales.linear([0, most], [top + high, top]);
+    const drawing = svg("svg", { width: room, height: top + high + foot, viewBox: `0 0 ${room} ${top + high + foot}`, role: "group", "aria-label": "Importance by target" });
+    for (const tick of y.ticks(4)) {
+      drawing.append(svg("line", { class: "grid-line", x1: left, x2: room - right, y1: y.x(tick), y2: y.x(tick) }),
+        svg("text", { class: "tick", x: left - 6, y: y.x(tick), "text-anchor": "end", "dominant-baseline": "middle" }, pedanova.percent(tick)));
+    }
+    const columns = found.map((step, i) => column(found, i, x, top, high, question));
+    drawing.append(...columns);
+    const named = order.slice(0, LINES).filter((one) => one.sure);
+    order.filter((one) => !named.includes(one)).forEach((one) => drawing.append(curve(found, one, x, y, -1, state)));
+    named.slice().reverse().forEach((one) => drawing.append(curve(found, one, x, y, named.indexOf(one), state)));
+    drawing.append(...labels(found, named, x, y, top, high, room - right, right, state));
+    drawing.append(svg("text", { class: "axis-name", x: (left + room - right) / 2, y: top + high + foot - 6, "text-anchor": "middle" }, "target: the best … of all rows"));
+    pane.roving(columns, (at) => choose(found[at].part));
+    return drawing;
+  }
+
+  const isHere = (part, question) => Boolean(question.target.part) && Math.abs(question.target.part[1] - part) < 1e-12;
+
+  const choose = (part) => {
+    const question = pedanova.state.get().question, from = question.region.part ? question.region.part[0] : 0;
+    pedanova.state.ask({ target: { part: [from, part] } });
+  };
+
+  function column(found, i, x, top, high, question) {
+    const step = found[i], here = isHere(step.part, question), at = x.x(step.part);
+    const from = i ? (at + x.x(found[i - 1].part)) / 2 : at - 16, to = i < found.length - 1 ? (at + x.x(found[i + 1].part)) / 2 : at + 16;
+    const group = svg("g", { class: here ? "target-step here" : "target-step", role: "radio", "aria-checked": String(here), tabindex: here || (!i && !found.some((one) => isHere(one.part, question))) ? 0 : -1, "aria-label": `Target: the best ${pane.partWords(step.part)}, ${pedanova.plural(step.rows, "row")}` });
+    group.append(svg("rect", { class: "catch", x: from, y: top, width: Math.max(2, to - from), height: high + 34 }),
+      svg("line", { class: "at", x1: at, x2: at, y1: top, y2: top + high }),
+      svg("text", { class: "tick", x: at, y: top + high + 15, "text-anchor": "middle" }, pane.partWords(step.part)));
+    if (to - from > 34) group.append(svg("text", { class: "tick faint", x: at, y: top + high + 28, "text-anchor": "middle" }, pedanova.count(step.rows)));
+    return pedanova.tip(group, () => `the best ${pane.partWords(step.part)}: ${pedanova.plural(step.rows, "row")}\n${ranked([step]).slice(0, LINES).map((one) => `${pedanova.nameOf(one.name)} ${pedanova.percent(one.most)}${isSure(step.of.get(one.name)) ? "" : " ~"}`).join("\n")}`);
+  }
+
+  function curve(found, one, x, y, place, state) {
+    const chosen = state.chosen === one.name;
+    const group = svg("g", { class: `target-line ${place < 0 ? "pale" : `line-${place}`}${chosen ? " chosen" : ""}` });
+    const points = found.map((step) => [x.x(step.part), y.x(numberOf(step.of.get(one.name)) || 0), step.of.get(one.name)]);
+    group.append(svg("path", { d: points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("") }));
+    if (place >= 0) points.forEach(([px, py, row]) => group.append(marker(SHAPES[place], px, py, isSure(row))));
+    return group;
+  }
+
+  const PATHS = {
+    circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", square: "M-3.5 -3.5h7v7h-7z", diamond: "M0 -5L5 0L0 5L-5 0z",
+    triangle: "M0 -5L4.6 3.6H-4.6z", cross: "M-4 -1.5H-1.5V-4H1.5V-1.5H4V1.5H1.5V4H-1.5V1.5H-4z", ring: "M-4.5 -2L0 -4.8L4.5 -2V2.5L0 5L-4.5 2.5z",
+  };
+  const marker = (shape, x, y, sure) => svg("path", { class: sure ? "marker" : "marker hollow", d: PATHS[shape], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
+
+  /* Names at the line's ends, pushed apart. */
+  function labels(found, named, x, y, top, high, end, right, state) {
+    const last = found[found.length - 1];
+    const wanted = named.map((one, place) => ({ one, place, y: y.x(numberOf(last.of.get(one.name)) || 0) })).sort((a, b) => a.y - b.y);
+    const at = wanted.map((label) => label.y);
+    for (let i = 1; i < at.length; i += 1) at[i] = Math.max(at[i], at[i - 1] + 15);
+    for (let i = at.length - 1, most = top + high; i >= 0; i -= 1, most -= 15) at[i] = Math.min(at[i], most);
+    return wanted.map((label, i) => {
+      const group = svg("g", { class: `target-label line-${label.place}${state.chosen === label.one.name ? " chosen" : ""}` });
+      const text = svg("text", { x: end + 24, y: at[i], "dominant-baseline": "middle" });
+      group.append(svg("path", { class: "leader", d: `M${end + 6} ${label.y.toFixed(1)}L${end + 20} ${at[i].toFixed(1)}` }), pedanova.pairs.fitted(text, label.one.name, right - 28));
+      group.addEventListener("click", () => pedanova.state.change({ chosen: label.one.name }));
+      return group;
+    });
+  }
+
+  function lines() {
+    const keys = ["share", "ratio", "low", "high", "p_adjusted", "significant", "n_target", "n_region"];
+    return [["target", "parameter", ...keys], ...(steps || []).flatMap((step) => [...step.of].map(([name, row]) => [step.part, name, ...keys.map((key) => row[key])]))];
+  }
+
+  pedanova.register({
+    key: "targets", title: "Targets", mount, show,
+    when: (facts) => { if (facts.rungs.length < 3) return false; const can = pedanova.source.can("targets"); return can === true || !facts.live ? true : can; },
+  });
+  return {};
+})();

@@ -1,0 +1,138 @@
+/* The trials that are selected, best first: sorted by a click, hovered to see them in every card, saved as CSV. */
+"use strict";
+pedanova.trials = (function () {
+  const { make, set, pane } = pedanova;
+  const PAGE = 50, CHUNK = 2000;
+  let piece = null, foot = null, asking = null, held = null, offset = 0, asked = "", pinned = null;
+  const sorted = { key: null, descending: false };
+
+  function mount(element) {
+    piece = pane.piece("trials", "Trials in the selection", { csv: everything });
+    foot = make("div", "pager");
+    element.append(piece.element);
+    piece.element.append(foot);
+    asking = pane.asker("trials", piece.element, draw);
+    pedanova.hover.subscribe(mark);
+  }
+
+  function show(state, answer) {
+    const now = pedanova.source.keyOf("trials", pedanova.asked(state));
+    if (now !== asked) { asked = now; offset = 0; }
+    const sort = state.sort && state.sort.key ? state.sort : { key: null, descending: false };
+    if (sort.key !== sorted.key || sort.descending !== sorted.descending) { Object.assign(sorted, sort); offset = 0; }
+    asking.follow(state, answer, extra(offset, PAGE));
+  }
+
+  const extra = (from, limit) => ({ ...(sorted.key ? { sort: sorted.key, descending: sorted.descending } : {}), offset: from, limit });
+
+  function draw(found) {
+    held = found;
+    if (found.refused) {
+      pane.said(piece.note, "");
+      pane.clear(piece.body, make("p", "refused", found.refused));
+      pane.clear(foot);
+      return;
+    }
+    const rows = pane.rowsOf(found), chosen = pane.selectionWords(pedanova.asked());
+    pane.said(piece.note, `${pedanova.plural(found.total, "row")}${chosen ? ` with ${chosen}` : ""}${sorted.key ? `, by ${sorted.key}` : ", best first"}. ● in the target. Hover a row to see it in every card; a click keeps it.`);
+    const scroll = set(make("div", "scroll trials-scroll", grid(found, rows)), { tabindex: 0, role: "region", "aria-label": "Trials" });
+    const [left, top] = piece.body.firstChild && piece.body.firstChild.classList.contains("trials-scroll") ? [piece.body.firstChild.scrollLeft, 0] : [0, 0];
+    pane.clear(piece.body, scroll);
+    scroll.scrollTo(left, top);
+    pager(found);
+    mark(pedanova.hover.row || pinned);
+  }
+
+  function grid(found, rows) {
+    const names = [...found.objectives, ...found.parameters], first = rows.some((row) => row.trial !== null) ? "trial" : "row";
+    const top = make("tr", "", header("row", first), set(make("th", "in", ""), { scope: "col", "aria-label": "in the target" }), ...names.map((name) => header(name, pedanova.nameOf(name))));
+    const lines = rows.map((row) => line(row, names, found, first));
+    return make("table", "trials-table", make("thead", "", top), make("tbody", "", ...lines));
+  }
+
+  function header(name, title) {
+    const here = sorted.key === name || (sorted.key === null && name === pedanova.facts.objective.name);
+    const down = sorted.key === null ? pedanova.facts.objective.direction === "maximize" : sorted.descending;
+    const press = make("button", "sort", title, make("span", "arrow", here ? (down ? " ↓" : " ↑") : ""));
+    set(press, { type: "button" });
+    pedanova.tip(press, `${name}\nclick to sort`);
+    press.addEventListener("click", () => {
+      const again = sorted.key === name;
+      pedanova.state.change({ sort: again && sorted.descending ? null : { key: name, descending: again } });
+      requestAnimationFrame(() => requestAnimationFrame(() => { const back = [...piece.body.querySelectorAll("button.sort")].find((one) => one.firstChild.textContent === title); if (back) back.focus(); }));
+    });
+    return set(make("th", typeof (held && held.columns && (held.columns[name] || [])[0]) === "number" ? "number" : "", press), { scope: "col", "aria-sort": here ? (down ? "descending" : "ascending") : "none" });
+  }
+
+  function line(row, names, found, first) {
+    const key = row[first] ?? row.row;
+    const press = set(make("button", "row-name", String(key)), { type: "button", "aria-pressed": String(isPinned(row)), "aria-label": `${first} ${key}: show in every card` });
+    const element = make("tr", row.in === "target" ? "good" : "", set(make("th", "number", press), { scope: "row" }),
+      make("td", "in", row.in === "target" ? set(make("span", "", "●"), { role: "img", "aria-label": "in the target" }) : ""),
+      ...names.map((name) => cell(row.values[name])));
+    element.dataset.row = row.row;
+    element.addEventListener("pointerenter", () => pedanova.hover.set(row));
+    element.addEventListener("pointerleave", () => pedanova.hover.set(pinned));
+    press.addEventListener("focus", () => pedanova.hover.set(row));
+    press.addEventListener("blur", () => pedanova.hover.set(pinned));
+    element.addEventListener("click", () => pin(row));
+    return element;
+  }
+
+  function cell(value) {
+    const short = pane.cellWords(value), whole = pane.cellWords(value, true), element = make("td", typeof value === "number" ? "number" : "", short);
+    return short === whole || whole === "" ? element : pedanova.tip(element, whole);
+  }
+
+  const isPinned = (row) => Boolean(pinned) && pinned.row === row.row;
+
+  function pin(row) {
+    pinned = isPinned(row) ? null : row;
+    pedanova.hover.set(pinned);
+    piece.body.querySelectorAll("tbody tr").forEach((element) => {
+      const here = pinned !== null && element.dataset.row === String(pinned.row);
+      element.classList.toggle("pinned", here);
+      element.querySelector("button").setAttribute("aria-pressed", String(here));
+    });
+  }
+
+  function mark(row) {
+    if (!piece) return;
+    piece.body.querySelectorAll("tbody tr").forEach((element) => {
+      element.classList.toggle("hovered", Boolean(row) && element.dataset.row === String(row.row));
+      element.classList.toggle("pinned", Boolean(pinned) && element.dataset.row === String(pinned.row));
+    });
+  }
+
+  function pager(found) {
+    const last = Math.max(0, PAGE * Math.floor((found.total - 1) / PAGE));
+    const step = (label, title, to, on) => {
+      const one = pedanova.button(label, title, () => { offset = to; asking.follow(pedanova.state.get(), null, extra(offset, PAGE)); });
+      one.disabled = !on;
+      return one;
+    };
+    pane.clear(foot, step("«", "First page", 0, offset > 0), step("‹ Previous", "Previous page", Math.max(0, offset - PAGE), offset > 0),
+      make("span", "", `${pedanova.count(Math.min(found.total, offset + 1))}–${pedanova.count(Math.min(found.total, offset + PAGE))} of ${pedanova.count(found.total)}`),
+      step("Next ›", "Next page", offset + PAGE, offset + PAGE < found.total), step("»", "Last page", last, offset < last));
+  }
+
+  /* All rows of the selection with every digit, asked piece by piece. */
+  async function everything() {
+    const question = pedanova.asked();
+    let lines = [], names = [], total = 1;
+    for (let from = 0; from < total; from += CHUNK) {
+      const found = await pedanova.source.ask("trials", question, extra(from, CHUNK), { slot: "trials csv" });
+      if (found.refused) throw new Error(found.refused);
+      total = found.total;
+      names = Object.keys(found.columns);
+      found.columns.row.forEach((_, i) => lines.push(names.map((name) => found.columns[name][i])));
+    }
+    return [names, ...lines];
+  }
+
+  pedanova.register({
+    key: "trials", title: "Trials", mount, show,
+    when: (facts) => (facts.live ? (pedanova.source.can("trials") === true ? true : pedanova.source.can("trials")) : false),
+  });
+  return { pinned: () => pinned, pin };
+})();

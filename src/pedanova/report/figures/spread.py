@@ -1,0 +1,201 @@
+"""Figures of one parameter's values: where the target lies, what is cut off, how the objective moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pedanova.base.digits import percent, short
+from pedanova.measures.bins import bins_of
+from pedanova.measures.densities import Densities
+from pedanova.measures.drawing import Drawing
+from pedanova.measures.effects import Marginal
+from pedanova.measures.importance import Importance, is_faint
+from pedanova.reduction.result import Verdict
+from pedanova.report.figures.draw import NOISE, Axes, Reals, colours_of, name_ticks, new_axes, plain, trim
+from pedanova.report.palette import mixed
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter
+from pedanova.space.words import values_of
+
+CHANCE = "by chance alone (95 %)"
+DENSITY = "density (even = 1)"
+LEAST_TOP = 2.0  # of a density's axis, so that chance is not stretched to a finding
+MOST_NAMES = 12  # values of bars that are named; of more, some
+
+
+def draw_densities(
+    density: Densities, ax: Axes | None = None, *, row: Importance | None = None, shown: str | None = None
+) -> Axes:
+    """The target's density against the region's, what chance alone would do, and in full colour what is beyond.
+
+    `row` is its importance, for a parameter that is not distinguishable from noise is drawn grey.
+    """
+    ax = ax if ax is not None else new_axes(4.8, 3.2)
+    drawing, noise = density.drawn(), row is not None and is_faint(row)
+    ink = dict(colours_of(ax))
+    if noise:
+        ink["target"] = mixed(ink["noise"], ink["ink"], 0.25)
+    if drawing.edges is None:
+        _draw_bars(drawing, density.words, ink, ax)
+    elif drawing.kind == "steps":
+        _draw_steps(drawing, drawing.edges, density.words, ink, ax)
+    else:
+        _draw_curve(drawing, drawing.edges, density.words, ink, ax)
+    if not noise:
+        _mark_good(drawing, ink, ax)
+    ax.set_xlabel(f"{NOISE if noise else ''}{plain(density.name) if shown is None else shown}")
+    ax.set_ylim(bottom=0)
+    trim(ax)
+    return ax
+
+
+def _draw_curve(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
+    middles = np.sqrt(edges[:-1]) * np.sqrt(edges[1:]) if drawing.log else (edges[:-1] + edges[1:]) / 2
+    places = np.concatenate([edges[:1], middles, edges[-1:]])  # so that it reaches both ends
+
+    def height(parts: Reals) -> Reals:
+        heights = drawing.heights(parts)
+        return np.concatenate([heights[:1], heights, heights[-1:]])
+
+    target, low, high = (height(parts) for parts in (drawing.target, drawing.low, drawing.high))
+    ax.fill_between(places, low, high, color=ink["chance"], linewidth=0, label=CHANCE)
+    full = {"color": ink["target"], "alpha": 0.45, "linewidth": 0, "interpolate": True}
+    ax.fill_between(places, high, target, where=target > high, **full)
+    ax.fill_between(places, target, low, where=target < low, **full | {"alpha": 0.15})
+    ax.plot(places, height(drawing.region), color=ink["region"], linewidth=1.5, label=words[1])
+    ax.plot(places, height(drawing.uniform), color=ink["uniform"], linestyle=":", linewidth=1, label="uniform")
+    ax.plot(places, target, color=ink["target"], linewidth=2, label=words[0])
+    name_ticks(ax, float(edges[0]), float(edges[-1]), log=drawing.log)
+    ax.set_ylabel(DENSITY)
+    ax.set_ylim(0, max(LEAST_TOP, 1.08 * float(np.max([target, high]))))
+
+
+def _draw_steps(drawing: Drawing, edges: Reals, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
+    target, low, high, region, uniform = (
+        drawing.heights(p) for p in (drawing.target, drawing.low, drawing.high, drawing.region, drawing.uniform)
+    )
+    ax.stairs(high, edges, baseline=low, fill=True, color=ink["chance"], linewidth=0, label=CHANCE)
+    above, below = np.maximum(target, high), np.minimum(target, low)
+    ax.stairs(above, edges, baseline=high, fill=True, color=ink["target"], alpha=0.45, linewidth=0)
+    ax.stairs(low, edges, baseline=below, fill=True, color=ink["target"], alpha=0.15, linewidth=0)
+    ax.stairs(region, edges, baseline=None, color=ink["region"], linewidth=1.5, label=words[1])
+    ax.stairs(uniform, edges, baseline=None, color=ink["uniform"], linestyle=":", linewidth=1, label="uniform")
+    ax.stairs(target, edges, baseline=None, color=ink["target"], linewidth=2, label=words[0])
+    name_ticks(ax, float(edges[0]), float(edges[-1]), log=drawing.log)
+    ax.set_ylabel(DENSITY)
+    ax.set_ylim(0, max(LEAST_TOP, 1.08 * float(np.max([target, high]))))
+
+
+def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
+    """Bars pale as far as chance may reach, in full colour beyond; lines where the region ends."""
+    places = np.arange(len(drawing))
+    target, region, low, high = (100 * p for p in (drawing.target, drawing.region, drawing.low, drawing.high))
+    ax.bar(places, high - low, 0.92, bottom=low, color=ink["chance"], label=CHANCE)
+    fills = [ink["target"] if strange else mixed(ink["target"], ink["ground"], 0.6) for strange in drawing.more]
+    ax.bar(places, target, 0.6, color=fills, edgecolor=ink["target"], linewidth=1, label=words[0])
+    ax.hlines(region, places - 0.46, places + 0.46, color=ink["ink"], linewidth=1.5, label=words[1])
+    _name_places(ax, drawing.labels)
+    ax.set_xlim(-0.6, len(places) - 0.4)
+    ax.set_ylabel("rows (%)")
+    ax.set_ylim(0, max(1.08 * float(np.max([target, high])), LEAST_TOP * float(np.median(region))))
+
+
+def _mark_good(drawing: Drawing, ink: dict[str, str], ax: Axes) -> None:
+    """A thick line under good values."""
+    beside = 0.4 if drawing.edges is None else 0.0
+    for low, high in drawing.good:
+        span = (low - beside, high + beside)
+        ax.plot(span, (0, 0), color=ink["target"], linewidth=5, solid_capstyle="butt", clip_on=False, gid="good")
+
+
+def _name_places(ax: Axes, cells: Sequence[object]) -> None:
+    """Names under bars, slanted where they are many or long; numbers in a row of many are named now and then."""
+    names = [plain(short(cell), 16) for cell in cells]
+    if len(names) > MOST_NAMES and max(map(len, names)) <= 5:
+        step = -(-len(names) // MOST_NAMES)
+        ax.set_xticks(range(0, len(names), step), names[::step])
+        return
+    crowded = len(names) > 6 or max(map(len, names)) > 8
+    ax.set_xticks(range(len(names)), names, rotation=45 if crowded else 0, ha="right" if crowded else "center")
+
+
+def draw_verdict(
+    verdict: Verdict,
+    density: Densities,
+    ax: Axes | None = None,
+    *,
+    row: Importance | None = None,
+    shown: str | None = None,
+) -> Axes:
+    """What is left of a parameter over its densities: what is cut off is hatched, arrows point where to widen."""
+    ax = draw_densities(density, ax, row=row, shown=shown)
+    ink, drawing = colours_of(ax), density.drawn()
+    domains = verdict.pieces or (verdict.after,)
+    kept = np.array([any(_has(domain, verdict.before, cell) for domain in domains) for cell in density.cells])
+    if drawing.edges is None:
+        whole, left = drawing.bins.gather(np.ones(len(kept))), drawing.bins.gather(kept)
+        _hatch(ax, [(place - 0.5, place + 0.5) for place in np.flatnonzero(2 * left < whole)])
+    else:
+        turns = np.flatnonzero(np.diff(np.concatenate([[True], kept, [True]]).astype(int)))
+        edges = density.edges if density.edges is not None else drawing.edges
+        _hatch(ax, np.clip(edges[turns].reshape(-1, 2), drawing.edges[0], drawing.edges[-1]))
+        if isinstance(verdict.after, Categorical | Ordinal):  # one value is left
+            ax.axvline(values_of(verdict.after)[0], color=ink["ink"], linewidth=2)
+    for bound, place, to in zip(verdict.beyond, (0.02, 0.98), ("◀", "▶"), strict=True):
+        if bound is not None:
+            side = "left" if place < 0.5 else "right"
+            words = f"{to} try {short(bound)}" if side == "left" else f"try {short(bound)} {to}"
+            ax.text(place, 0.96, words, transform=ax.transAxes, ha=side, va="top", fontsize="small")
+    words = "never active" if verdict.after is None else verdict.advice
+    part = f", {percent(verdict.part)} left" if 0 < verdict.part < 1 else ""
+    ax.set_title(f"{words}{part}", loc="left", fontsize="medium")
+    return ax
+
+
+def _hatch(ax: Axes, spans: Any) -> None:
+    ink = colours_of(ax)
+    for low, high in spans:
+        if low < high:
+            ax.axvspan(low, high, facecolor=ink["line"], alpha=0.5, hatch="///", edgecolor=ink["soft"], linewidth=0)
+
+
+def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
+    """Whether what is left of a domain still has the value of a cell."""
+    match domain:
+        case None:
+            return False
+        case Categorical() | Ordinal():
+            return cell in values_of(domain) or str(cell) in map(str, values_of(domain))
+        case Float(low, high) | Int(low, high) if isinstance(cell, int | float):
+            # A bound that has not moved cuts nothing off, though whole numbers' cells begin half a step before it.
+            above = low <= cell or low == getattr(before, "low", None)
+            return above and (cell <= high or high == getattr(before, "high", None))
+        case _:
+            return True
+
+
+def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
+    """The mean objective by value, and the mean of all rows."""
+    ax = ax if ax is not None else new_axes(4.8, 3.2)
+    ink, grid = colours_of(ax), grid_of(marginal.parameter)
+    ax.axhline(mean, color=ink["region"], linewidth=1, linestyle="--")
+    bins = bins_of(marginal.parameter, marginal.counts)
+    if bins.kind != "bars" and grid.edges is not None:
+        ax.plot(marginal.cells, marginal.mean, color=ink["target"], linewidth=2)
+        edges = bins.edges if bins.edges is not None else grid.edges
+        name_ticks(ax, float(edges[0]), float(edges[-1]), log=bins.log)
+    elif len(bins) == len(marginal.cells):
+        ax.plot(range(len(bins)), marginal.mean, marker="o", linestyle="none", color=ink["target"])
+        _name_places(ax, bins.labels)
+    else:
+        held = np.maximum(bins.gather(marginal.counts), 1e-300)
+        means = bins.gather(marginal.counts * np.nan_to_num(marginal.mean)) / held
+        ax.plot(range(len(bins)), np.where(held >= 1, means, np.nan), marker="o", linestyle="none", color=ink["target"])
+        _name_places(ax, bins.labels)
+    ax.set_xlabel(plain(marginal.name) if shown is None else shown)
+    ax.set_ylabel("mean objective")
+    trim(ax)
+    return ax

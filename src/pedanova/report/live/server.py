@@ -1,0 +1,267 @@
+"""The page served from this machine to this machine: Starlette and uvicorn around a session."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from typing import Any, Self, TypeVar
+
+from pedanova.data.regions import as_region
+from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
+from pedanova.report.asks import Shows
+from pedanova.report.live.asked import Asked
+from pedanova.report.live.guard import Guard, new_token
+from pedanova.report.live.session import Session
+from pedanova.report.live.sight import Watches
+from pedanova.report.live.watch import Watcher
+from pedanova.report.page.embedded import check_options
+from pedanova.report.page.question import Question
+
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import HTMLResponse, JSONResponse, Response
+    from starlette.routing import Route
+except ImportError:
+    raise MissingLibraryError("the explorer needs Starlette and uvicorn; pip install 'pedanova[explore]'") from None
+
+LOOPBACK = "127.0.0.1"
+LARGEST = 1 << 18  # bytes of a question
+DEEPEST = 12  # brackets within brackets
+MOST_WAITING = 128  # questions at once; more are refused in words
+SLOW = frozenset({"objectives", "pairs", "targets", "space", "difference"})  # never in the way of the others
+PATIENCE = 0.8  # seconds until an end is an end
+Value = TypeVar("Value")
+
+
+class BusyError(PedanovaError):
+    """More questions at once than are answered."""
+
+
+class StaleError(PedanovaError):
+    """Nobody waits for this answer any more."""
+
+
+class Desk:
+    """Takes questions to a session: a few at a time, the newest of each lane alone."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.waiting = 0
+        self._newest: dict[tuple[Any, ...], int] = {}
+        self._count = 0
+        self._quick, self._slow = asyncio.Semaphore(2), asyncio.Semaphore(1)
+
+    async def answer(self, asked: Asked, gone: Callable[[], Any]) -> dict[str, Any]:
+        if self.waiting >= MOST_WAITING:
+            raise BusyError("too many questions at once; ask again in a moment")
+        number = self._enter(asked)
+        self.waiting += 1
+        try:
+            slow = asked.part in SLOW or asked.extras.get("sure") is True
+            async with self._slow if slow else self._quick:
+                if self._overtaken(asked, number) or await gone():
+                    raise StaleError("a newer question took the place of this one")
+                return await in_thread(lambda: self.session.answer(asked))
+        finally:
+            self.waiting -= 1
+            if self._newest.get(asked.lane) == number:
+                del self._newest[asked.lane]
+
+    def _enter(self, asked: Asked) -> int:
+        self._count += 1
+        if asked.client:
+            self._newest[asked.lane] = self._count
+        return self._count
+
+    def _overtaken(self, asked: Asked, number: int) -> bool:
+        return bool(asked.client) and self._newest.get(asked.lane, number) > number
+
+
+async def in_thread(work: Callable[[], Value]) -> Value:
+    """The result of work done elsewhere. The thread is nobody's to wait for: an end never waits for a count."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Value] = loop.create_future()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if not future.done():
+            future.set_result(value) if error is None else future.set_exception(error)
+
+    def run() -> None:
+        value, failure = None, None
+        try:
+            value = work()
+        except BaseException as error:
+            failure = error
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(settle, value, failure)
+
+    Thread(target=run, daemon=True, name="pedanova-answer").start()
+    return await future
+
+
+async def body_of(request: Request) -> Any:
+    """The JSON of a request, of bounded size and depth."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise QueryError("a question must be sent as application/json")
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST:
+            raise QueryError(f"a question of more than {LARGEST:,} bytes is too large; select less at once")
+    text = body.decode("utf-8", errors="replace")
+    if depth_of(text) > DEEPEST:
+        raise QueryError(f"a question with more than {DEEPEST} brackets within brackets is not understood")
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise QueryError("a question must be JSON") from None
+
+
+def depth_of(text: str) -> int:
+    """Brackets that are open at once, at most; those in texts count too, which only refuses more."""
+    open_now = most = 0
+    for letter in text:
+        if letter in "[{":
+            open_now += 1
+            most = max(most, open_now)
+        elif letter in "]}":
+            open_now -= 1
+    return most
+
+
+def refused(status: int, words: str, **more: Any) -> Response:
+    return JSONResponse({"refused": words, **more}, status_code=status)
+
+
+def application(session: Session) -> Starlette:
+    """Three doors: the page, its facts, and the questions."""
+    desk = Desk(session)
+
+    async def page(request: Request) -> Response:
+        from pedanova.report.page import html
+
+        facts = await in_thread(session.facts)
+        if not hasattr(html, "draw_live"):
+            return JSONResponse(facts)
+        return HTMLResponse(html.draw_live(facts, request.state.nonce))
+
+    async def facts(_: Request) -> Response:
+        return JSONResponse(await in_thread(session.facts))
+
+    async def ask(request: Request) -> Response:
+        try:
+            asked = session.asked(await body_of(request))
+            return JSONResponse(await desk.answer(asked, request.is_disconnected))
+        except BusyError as error:
+            return refused(503, str(error))
+        except (StaleError, ClientDisconnect) as error:
+            return refused(409, str(error), stale=True)
+        except PedanovaError as error:
+            return refused(400, str(error))
+
+    routes = [Route("/", page), Route("/facts", facts), Route("/ask", ask, methods=["POST"])]
+    return Starlette(routes=routes)
+
+
+class Explorer:
+    """A page that is served until it is closed: ``explorer.url`` opens it, on this machine alone."""
+
+    def __init__(self, session: Session, *, port: int = 0, watcher: Watcher | None = None) -> None:
+        self.session, self.watcher = session, watcher
+        self._socket = listening(port)
+        self.port: int = self._socket.getsockname()[1]
+        self.token = new_token()
+        guard = Guard(application(session), self.token, self.port)
+        config = uvicorn.Config(
+            guard, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
+            proxy_headers=False, ws="none", timeout_keep_alive=30, h11_max_incomplete_event_size=1 << 16,
+        )  # fmt: skip
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True, name="pedanova-explore")
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://{LOOPBACK}:{self.port}/?token={self.token}"
+
+    def open(self) -> bool:
+        """Show it in the browser; False where there is none."""
+        return webbrowser.open(self.url)
+
+    def wait(self) -> None:
+        """Until somebody presses Ctrl-C or closes it."""
+        try:
+            while self._thread.is_alive():
+                self._thread.join(0.5)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """No more answers; returns at once, whatever is still being counted."""
+        if self.watcher is not None:
+            self.watcher.close()
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join(PATIENCE)
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Explorer({self.url})"
+
+
+def listening(port: int) -> socket.socket:
+    """A socket that only this machine can reach."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio asks for it: no delays
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((LOOPBACK, port))
+    except (OSError, OverflowError) as error:
+        made.close()
+        raise QueryError(f"port {port} cannot be had ({error}); choose another, or 0 for a free one") from None
+    return made
+
+
+def explore(
+    a: Shows,
+    *,
+    title: str,
+    start: tuple[object, object],
+    source: str = "",
+    port: int = 0,
+    show: bool = True,
+    wait: bool = True,
+    watched: Watches | None = None,
+    **options: Any,
+) -> Explorer:
+    """Serve an analysis; its options are checked before anybody asks. `watched`: its source, while it grows."""
+    chosen = check_options(options)
+    first = Question(
+        target=as_region(start[0], "target"),
+        region=as_region(start[1], "region"),
+        baseline=chosen.pop("baseline"),
+        of=chosen.pop("of"),
+    )
+    session = Session(a, title=title, start=first, options=chosen, source=source, watch=watched is not None)
+    watcher = None if watched is None else Watcher(session, watched).start()
+    explorer = Explorer(session, port=port, watcher=watcher)
+    if show and not explorer.open():
+        warn = f"no browser could be opened; open {explorer.url} yourself"
+        print(warn, file=sys.stderr)
+    if wait:
+        print(explorer.url)
+        with suppress(KeyboardInterrupt):
+            explorer.wait()
+    return explorer

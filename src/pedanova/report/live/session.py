@@ -1,0 +1,146 @@
+"""Somebody who answers a page: an analysis, which a newer one may replace, and its recent answers.
+
+The server and the notebook both speak to it in plain JSON; it knows nothing of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+
+from pedanova.base.recent import Recent
+from pedanova.report.asks import Shows
+from pedanova.report.live.asked import Asked
+from pedanova.report.page import answers, rows
+from pedanova.report.page.compared import compared
+from pedanova.report.page.facts import page_facts
+from pedanova.report.page.objectives import objectives
+from pedanova.report.page.question import Question
+
+KEPT = 256  # answers
+REMEMBERED = 1_000  # changes
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something new in the data, in a sentence."""
+
+    version: int
+    rows: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """What is analysed just now, with its answers: both are replaced together."""
+
+    analysis: Shows
+    version: int = 1
+    changes: tuple[Change, ...] = ()
+    kept: Recent[dict[str, Any]] = field(default_factory=lambda: Recent(KEPT))
+
+
+class Session:
+    """One page's partner.
+
+    Parameters
+    ----------
+    analysis
+        What is asked.
+    title
+        Of the page.
+    start
+        The question that is shown first.
+    options
+        Those of `Analysis.importance`, for every answer.
+    source
+        What the shown shell line names as its source; with ``objective`` and the like behind it.
+    watch
+        Whether a newer analysis may take the place of this one (`renew`).
+    """
+
+    def __init__(
+        self,
+        analysis: Shows,
+        *,
+        title: str = "Hyperparameter importance",
+        start: Question | None = None,
+        options: Mapping[str, Any] | None = None,
+        source: str = "",
+        watch: bool = False,
+    ) -> None:
+        self.title, self.start, self.source, self.watch = title, start or Question(), source, watch
+        self.options = dict(options or {})
+        self.watcher: Callable[[], dict[str, Any]] | None = None  # tells of a source that is followed, with every news
+        self._lock = Lock()
+        self._standing = Standing(analysis)
+
+    @property
+    def analysis(self) -> Shows:
+        return self._standing.analysis
+
+    @property
+    def version(self) -> int:
+        return self._standing.version
+
+    def renew(self, analysis: Shows, changes: Sequence[str] = ()) -> int:
+        """A newer analysis takes over; questions asked before are still answered from the old one."""
+        with self._lock:
+            now = self._standing
+            version = now.version + 1
+            told = tuple(Change(version, analysis.rows, text) for text in changes)
+            self._standing = Standing(analysis, version, (*now.changes, *told)[-REMEMBERED:])
+        return version
+
+    def facts(self, live: str = "http") -> dict[str, Any]:
+        """All that does not change with the question, as JSON."""
+        now = self._standing
+        facts = page_facts(now.analysis, self.title, self.start, **self.options)
+        return facts | {"live": live, "watch": self.watch, "source": self.source, "version": now.version}
+
+    def asked(self, data: Any) -> Asked:
+        """What is asked, understood; `QueryError` where it is not."""
+        return Asked.parse(data, self.analysis.space)
+
+    def ask(self, data: Any) -> dict[str, Any]:
+        """The answer to a request of the page."""
+        return self.answer(self.asked(data))
+
+    def answer(self, asked: Asked) -> dict[str, Any]:
+        now = self._standing
+        if asked.part == "news":
+            return self._news(now, asked.extras["since"])
+        return now.kept.get(asked.key, lambda: self._answer(now, asked)) | {"version": now.version}
+
+    def _answer(self, now: Standing, asked: Asked) -> dict[str, Any]:
+        answering: Callable[..., dict[str, Any]] = ANSWERING[asked.part]
+        about = {"source": self.source} if asked.part == "answer" else {}
+        return answering(now.analysis, asked.question, **asked.extras, **about, **self.options)
+
+    def _news(self, now: Standing, since: int) -> dict[str, Any]:
+        told = [change for change in now.changes if change.version > since]
+        changes = [{"version": one.version, "rows": one.rows, "text": one.text} for one in told]
+        source = {} if self.watcher is None else self.watcher()
+        return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes, **source}
+
+    def about(self, question: Question) -> Session:
+        """The same session, opened at another question."""
+        twin = Session(self.analysis, title=self.title, start=question, options=self.options, source=self.source)
+        twin._standing = replace(self._standing)
+        return twin
+
+
+ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
+    "answer": answers.answer,
+    "pairs": answers.pairs,
+    "plane": answers.plane,
+    "targets": answers.targets,
+    "space": answers.smaller_space,
+    "objectives": objectives,
+    "trials": rows.trials,
+    "parallel": rows.parallel,
+    "points": rows.points,
+    "difference": compared,
+}

@@ -1,0 +1,141 @@
+"""Follows a growing source beside the page, and only while a page asks for news."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from threading import Condition, Thread
+from typing import Any
+
+from pedanova.errors import PedanovaError, TooFewRowsError
+from pedanova.measures.importance import Importances
+from pedanova.measures.standings import Standings
+from pedanova.report.asks import Shows
+from pedanova.report.live.changes import said_of_passes, said_of_source, stability
+from pedanova.report.live.session import Session
+from pedanova.report.live.sight import Sight, Watches
+from pedanova.report.page.answers import asked_of
+
+PAUSE = 2.0  # seconds between two looks, at least
+REST = 2.0  # times as long as a look has taken, at least
+ASKED = 15.0  # seconds after which nobody is taken to be there
+FEWEST = 50  # rows of the earliest ranking that is looked back at
+MOST_BACK = 6  # rankings that are looked back at
+
+
+@dataclass(slots=True)
+class Watcher:
+    """One source, one session: every look that finds something new replaces the session's analysis.
+
+    Nothing is read and nothing computed while no page asks for news. What fails is told and tried again.
+    """
+
+    session: Session
+    watched: Watches
+    standings: Standings | None = None
+    trouble: str | None = None  # why the last look failed
+    sight: Sight | None = None  # the last that brought anything
+    _ranked_rows: int | None = None  # of the analysis that was ranked last
+    _wanted: str = ""  # why there is no ranking yet
+    _asked: float = -ASKED
+    _closed: bool = False
+    _wake: Condition = field(default_factory=Condition)
+    _thread: Thread | None = None
+
+    def start(self) -> Watcher:
+        self.sight = self.sight or self.watched.last
+        self.session.watcher = self.news
+        self._thread = Thread(target=self._run, daemon=True, name="pedanova-watch")
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        with self._wake:
+            self._closed = True
+            self._wake.notify_all()
+
+    def news(self) -> dict[str, Any]:
+        """What is told of the source at any time; asking for it keeps the looks going."""
+        with self._wake:
+            self._asked = time.monotonic()
+            self._wake.notify_all()
+        sight, standings = self.sight, self.standings
+        return {
+            "trouble": self.trouble,
+            "finished": None if sight is None else sight.finished,
+            "running": None if sight is None else sight.running,
+            "best": None if sight is None else sight.best,
+            "stable": stability(standings, self._wanted),
+            "stable_for": None if standings is None else standings.stable_for,
+        }
+
+    def _run(self) -> None:
+        due = 0.0
+        while not self._closed:
+            with self._wake:
+                now = time.monotonic()
+                if now - self._asked > ASKED:
+                    self._wake.wait()  # for somebody to ask, or for the end
+                    continue
+                if now < due:
+                    self._wake.wait(due - now)
+                    continue
+            self.step()
+            due = time.monotonic() + max(PAUSE, REST * (time.monotonic() - now))
+
+    def step(self) -> bool:
+        """One look; whether it brought anything new."""
+        try:
+            sight = self.watched.look()
+        except (PedanovaError, OSError) as error:
+            self.trouble = str(error)
+            return False
+        self.trouble = None
+        said = said_of_source(sight, self.watched.shown)
+        if sight.event is not None:
+            self.standings = None
+        analysis = sight.analysis or self.session.analysis
+        if sight.analysis is not None or self._ranked_rows is None:
+            said += self._ranked(analysis)
+        self.sight = sight if sight.analysis is not None else self._counted(sight)
+        if sight.analysis is None and not said:
+            return False
+        self.session.renew(analysis, said)
+        return True
+
+    def _counted(self, now: Sight) -> Sight:
+        """What was seen before, with the counts of a look that found nothing new."""
+        return now if self.sight is None else replace(self.sight, finished=now.finished, running=now.running)
+
+    def _ranked(self, analysis: Shows) -> list[str]:
+        """The standings brought up to date, and who passed whom."""
+        before, self._ranked_rows = self.standings, analysis.rows
+        rankings = self._looked_back(analysis) if before is None else iter(())
+        for rows, earlier in [*rankings, (analysis.rows, analysis)]:
+            try:
+                found = self._ranking(earlier)
+            except TooFewRowsError:
+                self._wanted = "too few trials in the target"
+                continue
+            except PedanovaError as error:
+                self._wanted = str(error)
+                continue
+            now = self.standings
+            self.standings = Standings.begin(found, rows) if now is None else now.then(found, rows)
+        if before is None or self.standings is None:
+            return []  # what was there when the page was opened is no news
+        return said_of_passes([one for one in self.standings.passes if one.rows > before.rows])
+
+    def _ranking(self, analysis: Shows) -> Importances:
+        """The answer to the question that the page was opened with."""
+        start = self.session.start
+        inner, target, region = asked_of(analysis, start)
+        return inner.importance(target, region, start.baseline, of=start.of, **self.session.options)
+
+    def _looked_back(self, analysis: Shows) -> Iterator[tuple[int, Shows]]:
+        """Earlier rankings, each of half as many rows, oldest first: so that stability is known from the start."""
+        halves = [analysis.rows // 2**power for power in range(MOST_BACK, 0, -1)]
+        for rows in halves if self.watched.ordered else ():
+            if rows >= FEWEST:
+                yield rows, analysis.first(rows)

@@ -1,0 +1,52 @@
+"""A or B: how the answers to two questions differ, as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pedanova.errors import PedanovaError
+from pedanova.measures.difference import Difference, difference
+from pedanova.measures.importance import Importances
+from pedanova.report.asks import Shows
+from pedanova.report.page.answers import exact, inside
+from pedanova.report.page.lines import condition_of, python_line
+from pedanova.report.page.question import Question
+
+
+def compared(a: Shows, question: Question, other: Question, **options: Any) -> dict[str, Any]:
+    """Shares of the question less those of the other one, the clearest difference first."""
+    try:
+        one, two = (asked(a, each, options) for each in (question, other))
+        found = difference(one, two)
+    except PedanovaError as error:
+        return {"refused": str(error)}
+    return {
+        "refused": None,
+        "summary": found.in_words(*(place_of(each, f"in {name}") for each, name in ((question, "B"), (other, "A")))),
+        "rows": [row_to_json(row) for row in found.rows],
+        "notes": [str(note) for note in found.notes],
+        "lines": {"python": f"pa.difference({', '.join(line_of(a, each) for each in (question, other))})"},
+    }
+
+
+def asked(a: Shows, question: Question, options: dict[str, Any]) -> Importances:
+    here = inside(a, question)
+    return here.analysis.importance(here.target, here.region, question.baseline, **options, of=question.of)
+
+
+def line_of(a: Shows, question: Question) -> str:
+    here = inside(a, question)
+    return python_line(question, here.target, here.region, {})
+
+
+def place_of(question: Question, name: str) -> str:
+    """Where a question stands, in words that fit into a sentence."""
+    condition = condition_of(question)
+    if condition == "":
+        return "in all rows"
+    return f"where {condition}" if condition and len(condition) <= 60 else name
+
+
+def row_to_json(row: Difference) -> dict[str, Any]:
+    names = ("share", "other", "difference", "low", "high", "clear")
+    return {"parameter": row.name} | {name: exact(getattr(row, name)) for name in names}

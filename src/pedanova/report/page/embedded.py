@@ -1,0 +1,185 @@
+"""All answers that a file can give: those to every two steps of the objective's edges, as the server would give them.
+
+Each is the JSON of `answers.py` under the question it answers, so the page need not know who answers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from pedanova.base.notes import gathered
+from pedanova.base.progress import watched
+from pedanova.data.regions import Region, as_region
+from pedanova.errors import PedanovaError, QueryError
+from pedanova.measures.importance import Baseline
+from pedanova.measures.inference import DRAWS
+from pedanova.measures.surrogate.estimate import as_options
+from pedanova.report.asks import Shows
+from pedanova.report.page import answers
+from pedanova.report.page.binned import binned_rows, check_rows
+from pedanova.report.page.facts import facts_of, rounded, shapes_of
+from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
+from pedanova.report.page.objectives import objectives
+from pedanova.report.page.question import Picks, Question, Span, labels_by_text, parse_part
+from pedanova.space.parameters import Space
+
+TITLE = "Hyperparameter importance"
+QUESTIONS = ((0.1, 1.0), (0.02, 0.1))
+BASELINES: tuple[Baseline, ...] = ("region", "uniform")
+ALL_PAIRED, MOST_PAIRED = 14, 10  # up to so many parameters all are paired, beyond that the most important
+Payload = dict[str, Any]  # {"facts": ..., "answers": [{"part", "question", "extra", "answer"}, ...]}
+
+
+def payload_of(
+    a: Shows,
+    title: str = TITLE,
+    questions: Sequence[tuple[object, object]] = QUESTIONS,
+    *,
+    ladder: Iterable[object] | None = None,
+    reduce: bool = True,
+    rows: str | None = None,
+    within: object = None,
+    **options: Any,
+) -> Payload:
+    """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
+    check_rows(rows)
+    a = a if within is None else a.within(within)
+    plain, wanted = check_options(options), check_questions(questions)
+    modelled = plain["estimator"] != "counts" and plain["smoothing"] == "auto"
+    how = {"force": plain["force"], "of": plain["of"] if modelled else "rows", "seed": plain["seed"]}
+    steps = ladder_of(a, {p for pair in wanted for p in pair if p}, ladder, usual=RUNGS, **how)
+    baseline, of = plain.pop("baseline"), plain.pop("of")
+    own = [as_question(a, steps, *one, baseline=baseline, of=of) for one in questions]
+    asked = all_questions(steps, own, of)
+    each = watched(asked, "questions of the page", len(asked), verb="answering")
+    answered = [discreet(answers.answer(a, one, **plain)) for one in each]
+    own[0] = opening(own[0], asked, answered)
+    given = [entry("answer", one, found) for one, found in zip(asked, answered, strict=True)]
+    for one in distinct(own):
+        given.extend(pairs_of(a, one, plain))
+    if reduce:
+        given.append(entry("space", own[0], answers.smaller_space(a, own[0], **plain)))
+    if a.levels.several:
+        given.append(entry("objectives", own[0], objectives(a, own[0], **plain)))
+    notes = gathered([*a.notes, *steps.notes])
+    shapes = shapes_of(a, steps)
+    facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
+    return {"facts": facts | {"binned": binned_rows(a, shapes, rows)}, "answers": given}
+
+
+def opening(first: Question, asked: Sequence[Question], answered: Sequence[dict[str, Any]]) -> Question:
+    """The question that is shown first: where it has too few rows, the strictest target that has enough."""
+    good = [one for one, found in zip(asked, answered, strict=True) if found["refused"] is None]
+    if first in good:
+        return first
+    alike = [one for one in good if (one.region, one.baseline) == (first.region, first.baseline)]
+    return alike[0] if alike else first
+
+
+def discreet(answer: dict[str, Any]) -> dict[str, Any]:
+    """Where target and region end is the objective of single rows: for drawing, a few digits of it will do."""
+    ends = answer.get("ends") or {}
+    blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
+    return {**answer, "ends": blurred or None}
+
+
+def entry(part: str, question: Question, answer: dict[str, Any], **extra: Any) -> dict[str, Any]:
+    return {"part": part, "question": question.to_json(), "extra": extra, "answer": answer}
+
+
+def check_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of `importance`, completed; a wrong one is an error and no refused answer."""
+    usual = dict[str, Any](baseline="region", smoothing="auto", estimator="auto", draws=DRAWS, seed=0, of="space")
+    chosen = usual | {"force": False} | options
+    unknown = sorted(set(chosen) - set(usual) - {"force"})
+    if unknown:
+        raise QueryError(f"{unknown[0]}= is not an option of a report; there are {', '.join(usual)} and force")
+    as_options(**chosen)
+    return chosen
+
+
+def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:
+    """The parts that are asked for, None where it is something else than a part."""
+    if not questions:
+        raise QueryError("questions=[] must hold at least one (target, region), such as (0.1, 1.0)")
+    wanted = [(part_of(target), part_of(region)) for target, region in questions]
+    for target, region in wanted:
+        if target and region and target >= region:
+            raise QueryError(
+                f"questions: target {float(target):g} must be below its region {float(region):g}; swap them"
+            )
+    return wanted
+
+
+def as_question(a: Shows, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> Question:
+    """On the steps where it is one of them; a box is a selection."""
+    selection = {}
+    if isinstance(region, Mapping):
+        selection, region = as_selection(region, a.space), 1
+    bands = [as_band(steps, target, "target"), as_band(steps, region, "region")]
+    return Question(target=bands[0], region=bands[1], selection=selection, baseline=baseline, of=of)
+
+
+def as_band(steps: Ladder, rows: object, name: str) -> Region:
+    part = part_of(rows)
+    if part is None and not isinstance(rows, Region):
+        raise QueryError(f"questions: a {name} on a page is a part or values of the objective; choose rows by within=")
+    return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)
+
+
+def as_selection(box: Mapping[Any, Any], space: Space) -> dict[str, Span | Picks]:
+    """``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}`` as the page's selection."""
+    return {name: parse_part(name, as_part_of(name, bounds, space), space) for name, bounds in box.items()}
+
+
+def as_part_of(name: str, bounds: Any, space: Space) -> dict[str, Any]:
+    if isinstance(bounds, tuple):
+        return {"range": list(bounds)}
+    texts = {label: text for text, label in labels_by_text(space[name]).items()} if name in space else {}
+    picked = [bounds] if isinstance(bounds, str) or not isinstance(bounds, Iterable) else list(bounds)
+    return {"labels": sorted(texts.get(label, str(label)) for label in picked)}
+
+
+def all_questions(steps: Ladder, own: Sequence[Question], of: str) -> list[Question]:
+    """Every two rungs, then what they cannot ask, against both baselines."""
+    parts = [as_region(rung.part, "target") for rung in steps.rungs]
+    plain = [Question(target=parts[i], region=parts[j], of=of) for i, j in combinations(range(len(parts)), 2)]
+    every = [*plain, *(replace(one, baseline="region") for one in own)]
+    return distinct(replace(one, baseline=base) for one in every for base in BASELINES)
+
+
+def distinct(questions: Iterable[Question]) -> list[Question]:
+    found: list[Question] = []
+    for one in questions:
+        if one not in found:
+            found.append(one)
+    return found
+
+
+def pairs_of(a: Shows, one: Question, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Interactions of the question, and the plane of every two parameters."""
+    names = paired(a, one)
+    if len(names) < 2:
+        return
+    yield entry("pairs", one, answers.pairs(a, one, names, **options))
+    try:
+        inner, target, region = answers.asked_of(a, one)
+        planes = inner.pairs(names, target, region, cells=answers.PLANE)
+    except PedanovaError:
+        return
+    for found in planes.values():
+        yield entry("plane", one, answers.plane_to_json(found), first=found.first, second=found.second)
+
+
+def paired(a: Shows, one: Question) -> list[str]:
+    """The parameters whose pairs are shown: all, or the most important ones."""
+    if len(a.space) <= ALL_PAIRED:
+        return list(a.space)
+    try:
+        importances = a.importance(one.target, one.region, estimator="counts", draws=0, force=True)
+    except QueryError:
+        return list(a.space)[:MOST_PAIRED]
+    return list(importances)[:MOST_PAIRED]

@@ -1,0 +1,101 @@
+"""Colours by meaning, the same on the page and in figures, on light and on dark ground.
+
+Told apart by people who do not see red or green, and in grey: whatever may stand side by side differs in
+lightness, and the scale of lift grows darker (on dark ground, lighter) all the way from ¼ to 4 times.
+"""
+
+from __future__ import annotations
+
+import math
+
+LIGHT = {
+    "ground": "#ffffff",
+    "card": "#f7f8fa",
+    "ink": "#1b2430",  # text and axes
+    "soft": "#57606c",  # what is said beside
+    "line": "#d5dae1",  # rules, borders, grid
+    "target": "#0b62a8",
+    "region": "#8b929c",
+    "uniform": "#57606c",  # dashed
+    "A": "#7a1f5c",  # a pinned selection
+    "B": "#c97a00",
+    "good": "#cfe3f4",  # ground under good values
+    "noise": "#b9bec6",  # what is not distinguishable from noise
+    "chance": "#e6e9ed",  # the band of what chance alone would do
+    "warning": "#9a3412",
+}
+DARK = {
+    "ground": "#12161c",
+    "card": "#1a2028",
+    "ink": "#e8ecf1",
+    "soft": "#a5afbb",
+    "line": "#38424e",
+    "target": "#6cb6f2",
+    "region": "#7f8a97",
+    "uniform": "#a5afbb",
+    "A": "#f0a6d8",
+    "B": "#b87400",
+    "good": "#1f3c57",
+    "noise": "#59636f",
+    "chance": "#2b333d",
+    "warning": "#fdba74",
+}
+LIFTS = (0.25, 0.5, 1.0, 2.0, 4.0)  # where the colours of the next two stand; beyond, they are clipped
+LIGHT_LIFT = ("#ffe3a8", "#ecd2a0", "#c3c7cd", "#5f97c9", "#0a4a85")
+DARK_LIFT = ("#4a300a", "#5c4a2c", "#6d7580", "#7fb4dd", "#c4e4ff")
+
+
+def lift_place(lift: float) -> float:
+    """Where on the scale a lift stands: 0 at a quarter or less, ½ at one, 1 at four times or more.
+
+    Examples
+    --------
+    >>> [lift_place(lift) for lift in (0.0, 0.25, 0.5, 1.0, 4.0, 10.0)]
+    [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
+    """
+    if lift <= LIFTS[0]:
+        return 0.0
+    return min(1.0, (math.log2(lift) - math.log2(LIFTS[0])) / math.log2(LIFTS[-1] / LIFTS[0]))
+
+
+def lift_colour(lift: float, *, dark: bool = False) -> str:
+    """The colour of "so many times as often as by chance"; even steps are even in log₂."""
+    stops = DARK_LIFT if dark else LIGHT_LIFT
+    place = lift_place(lift) * (len(stops) - 1)
+    first = min(int(place), len(stops) - 2)
+    return mixed(stops[first], stops[first + 1], place - first)
+
+
+def mixed(one: str, other: str, part: float) -> str:
+    """A colour on the way from one to another.
+
+    Examples
+    --------
+    >>> mixed("#000000", "#ffffff", 0.5)
+    '#808080'
+    """
+    ends = zip(channels(one), channels(other), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in ends)
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue from 0 to 255."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return red, green, blue
+
+
+def luminance(colour: str) -> float:
+    """How light it is, from 0 to 1 (WCAG): what is left of it in grey."""
+    linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast_of(one: str, other: str) -> float:
+    """From 1 (the same) to 21 (black on white), by WCAG."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def ink_on(ground: str) -> str:
+    """Which text is read on a ground: dark or light, whichever stands out more."""
+    return max((LIGHT["ink"], LIGHT["ground"]), key=lambda ink: contrast_of(ink, ground))

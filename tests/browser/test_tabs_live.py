@@ -1,0 +1,211 @@
+"""The live tabs: trials, parallel coordinates, the scatter with its box and lasso, and A or B."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from selenium.webdriver import ActionChains
+
+import pedanova as pa
+from helpers.chromium import Page
+from helpers.reports import browser
+from helpers.tabs import FAST, asked, mixed, served, settled, tab, two_goals
+from pedanova.report.page.answers import asked_of
+from pedanova.report.page.question import Question
+
+LEFT, RIGHT, UP, DOWN, ENTER = "\ue012", "\ue014", "\ue013", "\ue015", "\ue007"
+
+
+@pytest.fixture(scope="module")
+def analysis() -> pa.Analysis:
+    return mixed(600)
+
+
+@pytest.fixture
+def live(browser: Page, analysis: pa.Analysis) -> Iterator[Page]:
+    browser.size(1280)
+    browser.dark(on=False)
+    with served(browser, analysis) as page:
+        yield page
+        assert page.complaints() == []
+
+
+def inside(page: Page, a: pa.Analysis) -> Any:
+    return asked_of(a, Question.parse(asked(page), a.space))
+
+
+def select(page: Page, **brushes: Any) -> None:
+    for name, brush in brushes.items():
+        page.run("pedanova.state.select(arguments[0], arguments[1])", name, brush)
+    settled(page)
+
+
+@pytest.mark.slow
+def test_trials_are_the_rows_of_the_selection_best_first(live: Page, analysis: pa.Analysis) -> None:
+    tab(live, "trials")
+    select(live, optimizer={"labels": ["adam"]}, lr={"range": [1e-4, 1e-2]})
+    inner, target, _ = inside(live, analysis)
+    wanted = inner.trials(target, limit=50)
+    shown = live.run(
+        "return [...document.querySelectorAll('.trials-table tbody tr')].map((tr) => Number(tr.dataset.row))"
+    )
+    assert shown == wanted.columns["row"]
+    good = live.run("return document.querySelectorAll('.trials-table tr.good').length")
+    assert good == sum(one == "target" for one in wanted.columns["in"])
+    live.run("[...document.querySelectorAll('.trials-table .sort')].find((b) => b.textContent.trim() === 'lr').click()")
+    settled(live)
+    values = live.run("return pedanova.pane.rowsOf(pedanova.source.known('trials', pedanova.asked(),"
+                      "{ sort: 'lr', descending: false, offset: 0, limit: 50 })).map((row) => row.values.lr)")  # fmt: skip
+    assert values == sorted(values)
+    assert live.run("return document.querySelectorAll('.trials-table th[aria-sort=ascending]').length") == 1
+
+
+@pytest.mark.slow
+def test_all_rows_are_saved_with_every_digit(live: Page, analysis: pa.Analysis) -> None:
+    tab(live, "trials")
+    with live.save("trials", "csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    wanted = analysis.trials(0.1, limit=None).columns
+    assert [float(row["lr"]) for row in rows] == wanted["lr"]
+    assert [float(row["loss"]) for row in rows] == wanted["loss"]
+    assert {row["momentum"] for row in rows} > {""}
+
+
+@pytest.mark.slow
+def test_a_hovered_trial_is_seen_in_every_card_and_a_click_keeps_it(live: Page) -> None:
+    tab(live, "trials")
+    live.run("document.querySelector('.trials-table tbody tr').scrollIntoView({ block: 'center' })")
+    ActionChains(live.driver, duration=0).move_to_element(live.find(".trials-table tbody td:nth-child(3)")).perform()
+    live.settle()
+    ticks = live.run("return document.querySelectorAll('#densities .hover-tick').length")
+    assert ticks >= 6
+    live.press(".trials-table tbody .row-name", ENTER)
+    assert live.run("return document.querySelector('.trials-table tbody tr').classList.contains('pinned')")
+    ActionChains(live.driver, duration=0).move_to_element(live.find("#title")).perform()
+    live.run("document.activeElement.blur()")
+    live.settle()
+    assert live.run("return document.querySelectorAll('#densities .hover-tick').length") == ticks
+
+
+@pytest.mark.slow
+def test_parallel_axes_select_as_everywhere(live: Page, analysis: pa.Analysis) -> None:
+    tab(live, "parallel")
+    names = live.run("return document.querySelectorAll('.parallel-axis').length")
+    assert names == len(analysis.space) + 1
+    live.press("[aria-label='optimizer adam']", ENTER)
+    settled(live)
+    assert asked(live)["selection"] == {"optimizer": {"labels": ["adam"]}}
+    edge = "#panel-parallel [aria-label='lr: lower end of the selection']"
+    live.press(edge, UP, UP, UP)
+    settled(live)
+    low = asked(live)["selection"]["lr"]["range"][0]
+    assert low > 1e-5
+    inner, _, _ = inside(live, analysis)
+    assert f"{inner.rows} rows" in live.text("#panel-parallel .pane-note")
+
+
+def plane(page: Page, first: str, second: str) -> None:
+    tab(page, "pairs")
+    page.run("pedanova.state.change({ pair: [arguments[0], arguments[1]] })", first, second)
+    settled(page)
+    page.run("[...document.querySelectorAll('.plane-picks button')].find((b) => b.textContent === 'Trials').click()")
+    settled(page)
+    page.run("document.querySelector('.scatter-area').scrollIntoView({ block: 'center' })")
+
+
+@pytest.mark.slow
+def test_a_box_on_the_plane_is_two_ranges(live: Page, analysis: pa.Analysis) -> None:
+    plane(live, "lr", "dropout")
+    area = live.find(".scatter-area")
+    drag = ActionChains(live.driver, duration=30).move_to_element_with_offset(area, -60, -50).click_and_hold()
+    drag.move_by_offset(80, 40).move_by_offset(40, 60).release().perform()
+    settled(live)
+    question = asked(live)
+    assert set(question["selection"]) == {"lr", "dropout"}
+    inner, target, region = inside(live, analysis)
+    wanted = inner.importance(target, region, **FAST)
+    assert (
+        dict(live.run("return pedanova.page.answer().importances.map((r) => [r.parameter, r.share])")) == wanted.shares
+    )
+    assert live.run("return document.querySelectorAll('.outline.box').length") == 1
+    live.press("#panel-pairs [aria-label='lr: upper end of the selection']", RIGHT, RIGHT)
+    settled(live)
+    assert asked(live)["selection"]["lr"]["range"][1] > question["selection"]["lr"]["range"][1]
+    live.click("[data-tool=clear]")
+    settled(live)
+    assert asked(live)["selection"] == {}
+
+
+@pytest.mark.slow
+def test_a_lasso_selects_what_lies_inside_by_pointer_and_by_keys(live: Page, analysis: pa.Analysis) -> None:
+    plane(live, "lr", "dropout")
+    live.click("[data-tool=lasso]")
+    settled(live)
+    area = live.find(".scatter-area")
+    draw = ActionChains(live.driver, duration=20).move_to_element_with_offset(area, -90, -60).click_and_hold()
+    for step in ((90, -20), (80, 60), (-10, 70), (-90, 20), (-80, -60)):
+        draw = draw.move_by_offset(*step)
+    draw.release().perform()
+    settled(live)
+    (lasso,) = asked(live)["lasso"]
+    inner = analysis.within(pa.lasso(lasso["x"], lasso["y"], lasso["points"]))
+    assert live.run("return pedanova.page.answer().rows.selected") == inner.rows
+    full = live.run("return document.querySelectorAll('.outline.lasso').length")
+    assert full == 1
+    live.click("[data-tool=clear]")
+    settled(live)
+    back = [ENTER, *[RIGHT] * 9, ENTER, *[DOWN] * 8, ENTER, *[LEFT] * 9, ENTER, *[UP] * 8, ENTER]
+    live.press(".scatter-draw", *back)
+    settled(live)
+    (lasso,) = asked(live)["lasso"]
+    assert len(lasso["points"]) == 4
+    inner = analysis.within(pa.lasso(lasso["x"], lasso["y"], lasso["points"]))
+    assert live.run("return pedanova.page.answer().rows.selected") == inner.rows
+
+
+@pytest.mark.slow
+def test_a_or_b_gives_the_differences_of_python(live: Page, analysis: pa.Analysis) -> None:
+    live.click("#tool-pin")
+    settled(live)
+    select(live, optimizer={"labels": ["adam"]})
+    one = analysis.within({"optimizer": ["adam"]})
+    inner, target, region = inside(live, analysis)
+    assert inner.rows == one.rows
+    wanted = pa.difference(inner.importance(target, region, **FAST), analysis.importance(0.1, 1.0, **FAST))
+    with live.save("difference", "csv").open(encoding="utf-8", newline="") as file:
+        shown = {row["parameter"]: row for row in csv.DictReader(file)}
+    for name, row in wanted.items():
+        assert float(shown[name]["difference"]) == row.difference
+        assert float(shown[name]["low"]) == row.low
+    assert live.text("#compare .compare-said")
+    marked = live.run("return document.querySelectorAll('#matters .difference.clear').length")
+    assert marked == sum(row.clear for row in wanted.values())
+    assert live.run("return document.querySelectorAll('#densities .ghost').length") > 0
+    live.run("[...document.querySelectorAll('#compare button')].find((b) => b.textContent === 'Swap').click()")
+    settled(live)
+    assert asked(live)["selection"] == {}
+    live.click("#tool-pin")
+    assert live.run("return document.getElementById('compare').hidden")
+
+
+@pytest.mark.slow
+def test_several_objectives_have_their_own_tab(browser: Page) -> None:
+    a = two_goals()
+    browser.size(1280)
+    with served(browser, a) as page:
+        tab(page, "objectives")
+        filled = page.run("return document.querySelectorAll('.goal-dot .good').length")
+        assert filled > 0
+        with page.save("goals", "csv").open(encoding="utf-8", newline="") as file:
+            cells = list(csv.DictReader(file))
+        assert sum(int(cell["rows"]) for cell in cells) == a.rows
+        assert sum(int(cell["good"]) for cell in cells) == a.importance(0.1, **FAST).rows[0].n_target
+        wanted = a.by_objective(0.1, 1.0, **FAST)
+        with page.save("goal-importance", "csv").open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                assert float(row["share"]) == wanted[row["objective"]][row["parameter"]].share
+        assert "fronts" in page.text(".pane-goals .pane-note")
+        assert page.complaints() == []

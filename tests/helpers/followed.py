@@ -1,0 +1,59 @@
+"""What tests of growing sources share: records held against those of a reading at once, and workers that write."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pedanova.data.records import Records
+from pedanova.sources.follow.look import Follow, Look
+
+
+def same(one: Records, other: Records) -> None:
+    """Every column, and everything that is told."""
+    assert list(one.columns) == list(other.columns)
+    for name, column in one.columns.items():
+        twin = other.columns[name]
+        here, there = column.absent(), twin.absent()
+        np.testing.assert_array_equal(here, there, err_msg=name)
+        assert (column.labels is None) == (twin.labels is None) or here.all(), name
+        if name == "state" or column.labels is None or twin.labels is None:
+            rows = np.flatnonzero(~here)
+            assert [column.value_at(row) for row in rows] == [twin.value_at(row) for row in rows], name
+        else:
+            assert column.labels == twin.labels, name
+            np.testing.assert_array_equal(column.values[~here], twin.values[~there], err_msg=name)
+    assert one.account == other.account
+
+
+def ended(records: Records, *states: str) -> Records:
+    """The rows whose trials have ended."""
+    from dataclasses import replace
+
+    from pedanova.data.column import take
+
+    words = records.columns["state"]
+    rows = [row for row in range(records.rows) if words.value_at(row) in states]
+    return replace(records, columns=take(records.columns, np.array(rows, dtype=np.int64)))
+
+
+class Tale:
+    """All looks at a source, and what they told together."""
+
+    def __init__(self, follow: Follow) -> None:
+        self.follow = follow
+        self.records: Records | None = None
+        self.new = 0
+        self.events: list[str] = []
+
+    def look(self) -> Look:
+        look = self.follow.look()
+        self.new = look.new if look.event else self.new + look.new
+        self.events += [look.event] if look.event else []
+        self.records = look.records or self.records
+        assert (look.records is None) or look.records.rows == look.finished == self.new
+        return look
+
+    @property
+    def rows(self) -> Records:
+        assert self.records is not None
+        return self.records
