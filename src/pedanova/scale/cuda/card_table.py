@@ -23,9 +23,9 @@ from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, rank_of, sign_of
 from pedanova.errors import DataError, SpaceError, unknown_name
 from pedanova.scale.cuda.device import Reading, blocks_for, here, kernel, launch, library
-from pedanova.scale.cuda.evidence import Extent
+from pedanova.scale.cuda.evidence import Extent, exponents_of
 from pedanova.scale.cuda.order import Ranking, keys_of, single_keys, turn_of
-from pedanova.scale.cuda.tables import CardColumn, Counter, Units, rounded, units_for
+from pedanova.scale.cuda.tables import CardColumn, Units, bands_of, count_in_bands, rounded, units_for
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Moving, Parameter, Space, Switch, parents_first
 
@@ -101,19 +101,19 @@ class CardTable:
         launch(function, blocks, THREADS, (*given, *self.ranking.window(), *tail), shared)
         return codes
 
-    def units(self, levels: Levels) -> Units | None:
-        if not self.with_sums:
-            return None
-        extent = Extent.of(self.goal)
-        if extent.low != extent.low:
-            return None
-        return units_for(levels, (extent.low, extent.high), extent.smallest, single=self.single)
+    def units(self, levels: Levels) -> list[Units]:
+        """In which units the objective is summed; several, each for sizes of its own, where one cannot hold all."""
+        extent = Extent.of(self.goal) if self.with_sums else None
+        if extent is None or extent.low != extent.low:
+            return []
+        ends = extent.low, extent.high
+        units = units_for(levels, ends, extent.smallest, single=self.single)
+        return bands_of(exponents_of(self.goal), levels.count) if units is None else [units]
 
     def count(self, levels: Levels) -> Counts:
         notes, idle = self._conditions()
-        counter = Counter(self.codes(levels), levels.count, self.goal, self.units(levels))
-        counted = counter.count([self._card_column(name) for name in self.space])
-        tables = {name: list(both) for name, both in counted.items()}
+        columns = [self._card_column(name) for name in self.space]
+        tables = count_in_bands(self.codes(levels), levels.count, self.goal, self.units(levels), columns)
         rows = int(next(iter(tables.values()))[0].sum())
         return Counts(len(self.goal), rows, tables, None, [*self.notes, *notes], idle)
 

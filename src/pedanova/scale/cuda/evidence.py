@@ -48,6 +48,17 @@ class Extent:
         return cls(low, high, small if np.isfinite(small) else 0.0, not found[3], int(found[4]))
 
 
+def exponents_of(array: Any) -> NDArray[np.int64]:
+    """(2048,) How many numbers have each exponent, as doubles."""
+    cupy, reading = library(), Reading.of(array)
+    counts = cupy.zeros(2048, dtype=np.uint64)
+    function = kernel("exponents", reading.word, "false", shared=8192)
+    blocks = blocks_for(len(array), THREADS, 4 * here()[0])
+    launch(function, blocks, THREADS, (reading.array, np.int64(reading.stride), np.int64(len(array)), counts), 8192)
+    held: NDArray[np.int64] = cupy.asnumpy(counts).astype(np.int64)
+    return held
+
+
 @dataclass(slots=True, eq=False)
 class CardEvidence:
     """Columns on a card, each as a small one in memory that stands for all rows."""

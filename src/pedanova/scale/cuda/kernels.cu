@@ -270,7 +270,10 @@ __device__ __forceinline__ i64 rest_of(double value, Unit unit, double finer) {
     const double rest = (large - ((large + MAGIC) - MAGIC)) * finer;
     return __double_as_longlong(rest + MAGIC) - __double_as_longlong(MAGIC);
 }
-__device__ __forceinline__ bool is_finite(double value) { return fabs(value) <= 1.7976931348623157e308; }
+// Sizes are summed in bands where they differ too much for one unit; what is not finite is in none.
+__device__ __forceinline__ bool is_between(double value, double from, double to) {
+    return from <= fabs(value) && fabs(value) < to;
+}
 
 // 64 bits in two words of shared memory: two quick additions, and a carry where the lower one wraps.
 __device__ __forceinline__ void add_to(u32* words, int size, int entry, i64 value) {
@@ -294,7 +297,8 @@ __global__ void __launch_bounds__(1024) count_column(
     i64 rows, const typename Ranked<Real>::Rank* all_ends, const typename Ranked<Real>::Rank* accept_low,
     const typename Ranked<Real>::Rank* accept_high, int cells, typename Ranked<Real>::Rank low,
     typename Ranked<Real>::Rank high, Real origin, Real scale, Real doubt, double lattice_low, double lattice_step, const int* lookup, i64 offset,
-    u64 size, int all_levels, int groups, const Unit* all_units, double finer, i64 chunk, u64* counts, i64* sums) {
+    u64 size, int all_levels, int groups, const Unit* all_units, double finer, double size_from,
+    double size_to, i64 chunk, u64* counts, i64* sums) {
     extern __shared__ u64 room[];
     const int each = (all_levels + groups - 1) / groups, group = blockIdx.x % groups;
     const int level_from = group * each, levels = min(each, all_levels - level_from);
@@ -320,7 +324,7 @@ __global__ void __launch_bounds__(1024) count_column(
         if (!Plain && missing && missing[row]) cell = cells;
         const int entry = own * width + cell;
         atomicAdd(&held[entry], 1u);
-        if (Limbs == 0 || !is_finite((double)goal)) return;
+        if (Limbs == 0 || !is_between((double)goal, size_from, size_to)) return;
         add_to(first, entries, entry, whole_of((double)goal, units[own]));
         if (Limbs > 1) add_to(second, entries, entry, rest_of((double)goal, units[own], finer));
     };
@@ -371,7 +375,8 @@ __global__ void __launch_bounds__(512) count_large(
     i64 rows, const typename Ranked<Real>::Rank* ends, const typename Ranked<Real>::Rank* accept_low,
     const typename Ranked<Real>::Rank* accept_high, int cells, typename Ranked<Real>::Rank low,
     typename Ranked<Real>::Rank high, Real origin, Real scale, Real doubt, double lattice_low, double lattice_step, const int* lookup, i64 offset,
-    u64 size, int all_levels, int groups, const Unit* all_units, double finer, i64 chunk, u64* counts, i64* sums) {
+    u64 size, int all_levels, int groups, const Unit* all_units, double finer, double size_from,
+    double size_to, i64 chunk, u64* counts, i64* sums) {
     const Cells<Real, typename Ranked<Real>::Rank> grid{ends, accept_low, accept_high, cells, low, high, origin, scale, doubt, lattice_low,
                            lattice_step, lookup, offset, size};
     for (i64 row = (i64)blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += (i64)gridDim.x * blockDim.x) {
@@ -382,7 +387,7 @@ __global__ void __launch_bounds__(512) count_large(
         atomicAdd(&counts[to], 1ull);
         if (Limbs == 0) continue;
         const double goal = (double)objective[row * objective_stride];
-        if (!is_finite(goal)) continue;
+        if (!is_between(goal, size_from, size_to)) continue;
         const u64 whole = (u64)whole_of(goal, all_units[level]);
         hand_on(sums + 2 * Limbs * to, (u32)whole, (u32)(whole >> 32));
         if (Limbs < 2) continue;
@@ -401,6 +406,19 @@ struct Most<float> {
     static __device__ float finite() { return 3.402823466e38f; }
     static __device__ float infinite() { return __int_as_float(0x7f800000); }
 };
+
+// How many numbers have each of the 2,048 exponents of doubles.
+template <typename T, bool Dense>
+__global__ void __launch_bounds__(512) exponents(const T* values, i64 stride, i64 rows, u64* counts) {
+    extern __shared__ u32 held[];
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x) held[i] = 0;
+    __syncthreads();
+    for (i64 row = (i64)blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += (i64)gridDim.x * blockDim.x)
+        atomicAdd(&held[__double_as_longlong((double)values[row * stride]) >> 52 & 2047], 1u);
+    __syncthreads();
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x)
+        if (held[i]) atomicAdd(&counts[i], (u64)held[i]);
+}
 
 // Order keys of the least and the greatest finite number and of the least size above zero; whether some number is
 // broken, and how many are NaN.

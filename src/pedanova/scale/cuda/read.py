@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,40 +23,48 @@ SMALL = 1 << 18  # values of a table that are sooner copied than counted on the 
 REFUSED = ("where", "feasible", "state")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OnCard:
+    """Columns that lie on a card, to be counted there."""
+
+    columns: Mapping[str, Any]
+
+
+def table_on_card(data: object, names: Sequence[str] | None, *, engine: str | None) -> object:
+    """The table as it is; one on a card as such, unless it is small or asked for on the CPU: then it is copied."""
+    columns = columns_on_card(data, names)
+    if columns is None:
+        return data
+    arrays = {name: as_card_array(name, values) for name, values in columns.items()}
+    small = sum(len(values) for values in arrays.values()) <= SMALL
+    if engine == "cpu" or (engine is None and small):
+        return {name: library().asnumpy(array) for name, array in arrays.items()}
+    return OnCard(arrays)
+
+
 def columns_on_card(data: object, names: Sequence[str] | None) -> dict[str, Any] | None:
     """The columns by name, where they lie on a card; None for anything else."""
     if names is not None and is_on_card(data) and getattr(data, "ndim", 0) == 2:
-        if data.shape[1] != len(names):  # type: ignore[attr-defined]
-            raise DataError(Arg("names"), f" has {len(names)} names for {data.shape[1]} columns")  # type: ignore[attr-defined]
-        return {str(name): data[:, i] for i, name in enumerate(names)}  # type: ignore[index]
+        table: Any = data
+        if table.shape[1] != len(names):
+            raise DataError(Arg("names"), f" has {len(names)} names for {table.shape[1]} columns")
+        return {str(name): table[:, i] for i, name in enumerate(names)}
     if type(data).__module__.split(".")[0] == "cudf":
-        return {str(name): data[name].values for name in data.columns}  # type: ignore[index, attr-defined]
-    if not isinstance(data, Mapping) or not data or not any(is_on_card(values) for values in data.values()):
+        frame: Any = data
+        return {str(name): frame[name].values for name in frame.columns}
+    if not isinstance(data, Mapping) or not any(is_on_card(values) for values in data.values()):
         return None
-    elsewhere = [name for name, values in data.items() if not is_on_card(values)]
+    elsewhere = [str(name) for name, values in data.items() if not is_on_card(values)]
     if elsewhere:
-        raise DataError(
-            f"{listed([str(n) for n in elsewhere])}: not on the card as the other columns are; move it there"
-        )
+        raise DataError(f"{listed(elsewhere)}: not on the card as the other columns are; move it there")
     return {str(name): values for name, values in data.items()}
-
-
-def in_memory(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The same columns as NumPy arrays."""
-    cupy = library()
-    return {name: cupy.asnumpy(as_card_array(name, values)) for name, values in columns.items()}
-
-
-def is_small(columns: Mapping[str, Any]) -> bool:
-    return sum(len(values) for values in columns.values()) <= SMALL
 
 
 def count_card(
     columns: Mapping[str, Any], request: Request, levels: object, *, inside: bool, notes: list[Note]
 ) -> Counted:
     """Count a table on the card it lies on."""
-    cupy = library()
-    arrays = {name: as_card_array(name, values) for name, values in columns.items()}
+    cupy, arrays = library(), columns
     request, name = check_request(request, arrays)
     check_lengths(arrays)
     goal = arrays[name]

@@ -48,10 +48,14 @@ class Units:
 
     powers: NDArray[np.int32]  # (levels,) a sum counts multiples of 2^-power
     limbs: int  # 0: no sums; 1: exact as it is; 2: what is left over goes into a second, finer sum
+    sizes: tuple[float, float] = (0.0, np.inf)  # of the numbers that are summed: from, and below
 
 
-def units_for(levels: Levels, ends: tuple[float, float], smallest: float, *, single: bool) -> Units:
-    """Units that keep every digit of the objective, given its finite extremes and its least size above zero."""
+def units_for(levels: Levels, ends: tuple[float, float], smallest: float, *, single: bool) -> Units | None:
+    """Units that keep every digit of the objective, given its finite extremes and its least size above zero.
+
+    None where a level holds numbers of too different sizes: then they are summed in bands.
+    """
     signed = np.sort(np.array([levels.sign * end for end in ends]))
     inner = levels.sign * levels.thresholds[:-1]
     inner = np.clip(inner, signed[0], signed[1])
@@ -63,8 +67,25 @@ def units_for(levels: Levels, ends: tuple[float, float], smallest: float, *, sin
     least = np.where(crosses, smallest, np.minimum(np.abs(begins), np.abs(stops)))
     spans = tops - np.frexp(np.maximum(least, 5e-324))[1]
     digits = 24 if single else 53
-    exact = bool(np.all((spans + digits <= SUM_BITS) | (sizes == 0)))
-    return Units((SUM_BITS - tops).astype(np.int32), 1 if exact else 2)
+    bits = int(np.max(np.where(sizes > 0, spans, 0))) + digits
+    if bits > 2 * SUM_BITS:
+        return None
+    return Units((SUM_BITS - tops).astype(np.int32), 1 if bits <= SUM_BITS else 2)
+
+
+def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
+    """Units of numbers whose sizes differ without measure, given how many have each exponent of a double."""
+    held = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last is of what is not finite
+    bands: list[Units] = []
+    width = 2 * SUM_BITS - 53
+    while held:
+        top = held[-1] - 1022  # numbers of this exponent are below 2^top
+        low = top - width
+        held = [place for place in held if place - 1022 <= low]
+        least = 0.0 if not held else float(np.ldexp(1.0, low))
+        most = np.inf if not bands else bands[-1].sizes[0]
+        bands.append(Units(np.full(levels, SUM_BITS - top, dtype=np.int32), 2, (least, most)))
+    return bands
 
 
 class Counter:
@@ -76,6 +97,7 @@ class Counter:
         self.limbs = 0 if units is None or objective is None else units.limbs
         self.objective = Reading.of(objective if self.limbs else cupy.zeros(1, dtype=np.float32))
         self.powers = np.zeros(1, dtype=np.int32) if units is None else units.powers
+        self.sizes = (0.0, np.inf) if units is None else units.sizes
         halves = np.stack([self.powers // 2, self.powers - self.powers // 2], axis=1)
         self.units = cupy.asarray(np.ldexp(1.0, halves))
 
@@ -119,7 +141,7 @@ class Counter:
             values.array, np.int64(values.stride), NONE if column.missing is None else column.missing,
             self.codes, self.objective.array, np.int64(self.objective.stride), np.int64(self.rows), *way.arguments(),
             np.int32(self.levels), np.int32(groups), self.units, np.float64(2.0**SUM_BITS),
-            np.int64(-(-chunk // 4) * 4), counts, sums,
+            np.float64(self.sizes[0]), np.float64(self.sizes[1]), np.int64(-(-chunk // 4) * 4), counts, sums,
         )  # fmt: skip
         launch(function, blocks, threads, given, room)
 
@@ -137,6 +159,19 @@ class Counter:
             order = np.concatenate([np.argsort(grid.cell_of), [grid.missing, grid.outside]])
             return counts[:, order], sums[:, order]
         return counts, sums
+
+
+def count_in_bands(
+    codes: Any, levels: int, goal: Any, units: Sequence[Units], columns: Sequence[CardColumn]
+) -> dict[str, list[NDArray[Any]]]:
+    """Counts, and sums over all bands of sizes: the small ones first."""
+    bands: list[Units | None] = [*units] or [None]
+    found = [Counter(codes, levels, goal, one).count(columns) for one in bands]
+    tables: dict[str, list[NDArray[Any]]] = {name: list(both) for name, both in found[-1].items()}
+    for more in found[-2::-1]:
+        for name, (_, sums) in more.items():
+            tables[name][1] = tables[name][1] + sums
+    return tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
