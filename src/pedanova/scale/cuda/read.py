@@ -79,7 +79,7 @@ def count_card(
         table = CardTable(name, direction, nan, choice.space, arrays, goal)  # type: ignore[arg-type]
         cut = levels_for(table, levels)
         table.notes += objective_notes(table)
-        own = [*notes, *choice.notes, *([] if request.direction is not None else more)]
+        own = [*notes, *([] if request.direction is not None else more), *choice.notes]
         return assembled(table, cut, table.count(cut), notes=own, inside=inside)
     except cupy.cuda.memory.OutOfMemoryError as error:
         raise DataError(
