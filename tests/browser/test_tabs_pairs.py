@@ -1,8 +1,7 @@
-"""Pairs, the plane of two, targets and the smaller space in a file: numbers, keys, and what they say when the question moves."""
+"""Pairs, the plane of two, targets and the smaller space in a file: numbers, keys, and a question that moves."""
 
 from __future__ import annotations
 
-import csv
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -13,7 +12,7 @@ import pytest
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.reports import browser, page
-from helpers.tabs import FAST, mixed, opened, settled, tab
+from helpers.tabs import FAST, mixed, opened, save, saved, settled, tab
 
 LADDER = [0.05, 0.1, 0.3, 1.0]
 
@@ -24,11 +23,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Analysis]
     path = tmp_path_factory.mktemp("tabs") / "report.html"
     a.report(path, ladder=LADDER, **FAST)
     return path, a
-
-
-def saved(page: Page, key: str) -> list[dict[str, str]]:
-    with page.save(key, "csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.slow
@@ -182,7 +176,7 @@ def test_the_smaller_space_says_for_which_question_it_speaks(page: Page, report:
 def test_drawings_are_saved_whole(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     opened(page, report[0])
     for key in ("pairs", "plane"):
-        root = ET.parse(page.save(key, "svg")).getroot()
+        root = ET.parse(save(page, key, "svg")).getroot()
         assert len(list(root.iter("{http://www.w3.org/2000/svg}text"))) > 5
         assert not [element for element in root.iter() if "class" in element.attrib or "var(" in str(element.attrib)]
-        assert page.save(key, "png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        assert save(page, key, "png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +17,9 @@ FAST = {"estimator": "counts", "draws": 200}
 WAIT = """
     const done = arguments[arguments.length - 1], from = performance.now();
     const look = () => {
-        const ready = document.body && document.body.dataset.ready && !document.querySelector('[aria-busy=true], body.pending');
-        if (ready || performance.now() - from > 30000) requestAnimationFrame(() => requestAnimationFrame(() => done(Boolean(ready))));
+        const busy = !document.body || document.querySelector('[aria-busy=true], body.pending');
+        const ready = !busy && Boolean(document.body.dataset.ready), late = performance.now() - from > 30000;
+        if (ready || late) requestAnimationFrame(() => requestAnimationFrame(() => done(ready)));
         else setTimeout(look, 30);
     };
     setTimeout(look, 60);"""
@@ -80,6 +82,24 @@ def settled(page: Page) -> None:
 def tab(page: Page, key: str) -> None:
     page.click(f"#tab-{key}")
     settled(page)
+
+
+def save(page: Page, key: str, form: str) -> Path:
+    """The file that an export button gives."""
+    path = page.downloads / f"pedanova-{key}.{form}"
+    path.unlink(missing_ok=True)
+    page.run("document.querySelector(arguments[0]).click()", f"[data-export={form}][data-of={key}]")
+    for _ in range(200):
+        if path.exists():
+            return path
+        page.driver.execute_async_script("setTimeout(arguments[0], 50)")
+    raise AssertionError(f"{path.name} was not saved")
+
+
+def saved(page: Page, key: str) -> list[dict[str, str]]:
+    """Lines of the CSV of a card."""
+    with save(page, key, "csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def asked(page: Page) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -102,6 +103,7 @@ def _value_bins(parameter: Float | Int, values: tuple[Label, ...], *, apart: boo
     return Bins("bars", groups, tuple(short(value) for value in values), values=values, apart=apart)
 
 
+@lru_cache(maxsize=512)  # asked for again by every question, and by hundreds of a page
 def _curve(parameter: Parameter, points: int) -> Bins:
     grid = grid_of(parameter)
     edges, bounds = _cut(grid, points)

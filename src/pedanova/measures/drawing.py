@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,31 @@ from numpy.typing import NDArray
 from pedanova.measures.band import Basis, chance_band
 from pedanova.measures.bins import Bins, Kind
 from pedanova.measures.importance import Baseline
+from pedanova.measures.panels import Good
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import scale_of
-
-if TYPE_CHECKING:
-    from pedanova.measures.densities import Densities
+from pedanova.space.parameters import Parameter, scale_of
 
 Reals: TypeAlias = NDArray[np.float64]
 MOST_WORDS = 4  # ranges of good values that are named
+
+
+class Spread(Protocol):
+    """What is drawn: the densities of one parameter."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameter(self) -> Parameter: ...
+    @property
+    def basis(self) -> Basis: ...
+    @property
+    def target(self) -> Reals: ...
+    @property
+    def region(self) -> Reals: ...
+    @property
+    def uniform(self) -> Reals: ...
+    def good(self, baseline: Baseline = ...) -> list[Good]: ...
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +113,7 @@ class Drawing:
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
-def drawing_of(density: Densities, bins: Bins, baseline: Baseline, domain: str = "") -> Drawing:
+def drawing_of(density: Spread, bins: Bins, baseline: Baseline, domain: str = "") -> Drawing:
     grid, basis = grid_of(density.parameter), density.basis
     alone = bins.apart and not basis.modelled  # rows on single values: nothing is smoothed
     prior = grid.prior / max(float(grid.prior.sum()), 1e-300)
@@ -111,7 +129,7 @@ def drawing_of(density: Densities, bins: Bins, baseline: Baseline, domain: str =
     good = density.good(baseline)
     more = f" and {len(good) - MOST_WORDS} more" if len(good) > MOST_WORDS else ""
     words = ", ".join(one.words for one in good[:MOST_WORDS]) + more
-    spans = _spans(density, bins, baseline)
+    spans = _spans(density, bins, good)
     return Drawing(density.name, domain, bins, baseline, target, region, uniform, low, high, spans, words, basis.rows)
 
 
@@ -120,9 +138,8 @@ def _raw(basis: Basis) -> tuple[Reals, Reals]:
     return target, region
 
 
-def _spans(density: Densities, bins: Bins, baseline: Baseline) -> tuple[tuple[float, float], ...]:
+def _spans(density: Spread, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:
     """Good values on the drawing; a bar of several values is good where all of them are."""
-    good = density.good(baseline)
     edges = grid_of(density.parameter).edges
     if bins.edges is not None and edges is not None:
         ends = np.clip(edges, bins.edges[0], bins.edges[-1])

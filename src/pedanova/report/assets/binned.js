@@ -234,7 +234,7 @@ pedanova.binned = (() => {
     const ofRegion = baseline === "region";
     const band = pedanova.measure.chanceBand(one, ofRegion ? drawnRegion : uniform, ofRegion ? raw[1] : one.prior, widths, ...sums, ofRegion);
     const missing = [1 - sums[0] / row.n_target, 1 - sums[1] / row.n_region];
-    return { target: drawnTarget, region: drawnRegion, uniform, ...band, good: [], words: "", missing };
+    return { target: drawnTarget, region: drawnRegion, uniform, ...band, good: { at: [], words: "" }, missing };
   }
 
   /* The kernel of the measure; where the target has no two rows, that of the region, to be seen at all. */

@@ -65,7 +65,8 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
 
   pedanova.button = function (label, title, press, kind = "quiet") {
     const button = pedanova.make("button", kind, label);
-    pedanova.set(button, { type: "button", "aria-label": title });
+    const named = !/[\p{L}\p{N}]/u.test(label) || title.includes(label) ? title : `${label}: ${title}`; // what is seen is part of the name
+    pedanova.set(button, { type: "button", "aria-label": named });
     pedanova.tip(button, title);
     button.addEventListener("click", press);
     return button;

@@ -55,7 +55,7 @@ pedanova.densities = (function () {
     while (grid.children.length > items.length) grid.lastElementChild.remove();
     const width = items.length ? items[0].clientWidth - 2 : 0;
     if (width > 0) shown.forEach((name) => paint(cards.get(name), rows.get(name), state, answer, ghost && ghost[name], width, few));
-    if (few) ticks(answer); else forget();
+    if (few) ticks(); else forget();
   }
 
   function build(parameter) {
@@ -87,18 +87,21 @@ pedanova.densities = (function () {
     card.share.textContent = row ? (row.varied === false ? "never varied" : `${noise ? "~ " : ""}${percent(row.share)}`) : "";
     const baseline = state.question.baseline;
     card.layer.replaceChildren(
-      pedanova.plot.body({ parameter, density, ghost, baseline, scale, top: TOP, bottom: BOTTOM }),
+      pedanova.plot.body({ parameter, density, ghost, baseline, scale, few, top: TOP, bottom: BOTTOM }),
       pedanova.plot.axis({ parameter, scale, bottom: BOTTOM }));
     card.scale = scale;
     card.density = density;
     card.baseline = baseline;
-    const good = density && density.good && density.good[baseline];
-    const said = few ? "" : noise ? "" : typeof good === "string" ? good : (good || {}).words || density && density.words || "";
+    const said = few || noise || !density || !density.good ? "" : density.good.words;
     card.words.textContent = said ? `more often: ${said}` : "";
-    card.words.title = said;
-    set(root, { role: pedanova.source.canBrush() ? "group" : "img", "aria-label": said ? `${parameter.name}: more often in the target at ${said}` : `${parameter.name}: no values stand out` });
+    pedanova.tip(card.words, said);
+    set(root, { role: brushable(parameter) ? "group" : "img", "aria-label": said ? `${parameter.name}: more often in the target at ${said}` : `${parameter.name}: no values stand out` });
     pick(card, state.question.selection[parameter.name], state.hidden.includes(parameter.name));
   }
+
+  /* Whether a parameter can be brushed here at all. */
+  const brushable = (parameter) => pedanova.source.canBrush() && Boolean(parameter.brush)
+    && (pedanova.source.isLive() || pedanova.binned.canBrush === undefined || pedanova.binned.canBrush(parameter.name));
 
   /* Brush, bars to click, tooltips: laid once for every width. */
   function interact(card, scale) {
@@ -106,7 +109,7 @@ pedanova.densities = (function () {
     front.replaceChildren();
     card.brush = null;
     card.bars = null;
-    if (!pedanova.source.canBrush()) {
+    if (!brushable(parameter)) {
       const ground = draw("rect", { class: "catch", x: 0, y: 0, width: card.width, height: HEIGHT });
       ground.addEventListener("click", () => pedanova.sheet.open(parameter.name));
       front.append(ground);
@@ -129,7 +132,8 @@ pedanova.densities = (function () {
 
   /* Bars that can be switched on and off; the arrow keys go from one to the next. */
   function bars(front, parameter, scale, { top, height }) {
-    const known = parameter.shape.labels.map((label) => (parameter.labels.includes(label) ? label : null));
+    const { labels } = parameter.shape, all = labels.length === parameter.labels.length;
+    const known = labels.map((label, i) => (all ? parameter.labels[i] : parameter.labels.includes(label) ? label : null));
     const found = known.map((label, i) => {
       const bar = draw("rect", { class: "bar-catch", x: scale.start + scale.step * i, y: top, width: scale.step, height, role: "checkbox", tabindex: i ? -1 : 0, "aria-label": `${parameter.name} ${label ?? parameter.shape.labels[i]}`, "aria-checked": "true" });
       bar.addEventListener("click", () => label !== null && toggle(parameter, label));
@@ -172,13 +176,13 @@ pedanova.densities = (function () {
   }
 
   /* Below five good rows: the rows themselves, where somebody can be asked for them. */
-  async function ticks(answer) {
+  async function ticks() {
     if (!pedanova.source.isLive() || pedanova.source.can("trials") !== true) return;
     try {
       const found = await pedanova.source.ask("trials", pedanova.asked(), { limit: 5 }, { slot: "ticks" });
       if (found.refused) return;
-      const many = answer.rows ? Math.min(5, answer.rows.target ?? 5) : 5;
-      for (const card of cards.values()) stand(card, (found.rows || []).slice(0, many), "row-tick");
+      const good = pedanova.pane.rowsOf(found).filter((row) => row.in === "target");
+      for (const card of cards.values()) stand(card, good, "row-tick");
     } catch (error) {
       if (error !== pedanova.STALE) throw error;
     }
@@ -228,5 +232,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, show, small, reveal, bars, key };
+  return { mount, show, small, reveal, bars, key, brushable };
 })();

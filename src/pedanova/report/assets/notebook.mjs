@@ -1,6 +1,7 @@
 /* The page inside a cell of a notebook: a closed frame, and messages between it and the kernel.
    The page asks {pedanova: number, part, question, client, …} and is answered {pedanova: number, answer};
-   {pedanova: "moved", question} says what it asks now, {pedanova: "move", question} makes it ask something else. */
+   {pedanova: "open"} says that it listens, {pedanova: "moved", question} what it asks now; {pedanova: "move", question}
+   makes it ask something else. */
 const asked = new WeakMap(); // of each model, what its page asked last: a cell that is drawn again begins there
 
 function render({ model, el }) {
@@ -40,7 +41,8 @@ function render({ model, el }) {
   function heard(event) {
     const data = event.data;
     if (event.source !== frame.contentWindow || !data || typeof data !== "object") return;
-    if (data.pedanova === "moved") {
+    if (data.pedanova === "open") move(asked.get(model) || model.get("wanted").question);
+    else if (data.pedanova === "moved") {
       asked.set(model, data.question);
       model.send({ pedanova: "moved", question: data.question });
     } else if (typeof data.pedanova === "number") ask(data);
@@ -50,7 +52,6 @@ function render({ model, el }) {
   model.on("msg:custom", answered);
   model.on("change:wanted", wanted);
   model.on("change:height", size);
-  frame.addEventListener("load", () => move(asked.get(model) || model.get("wanted").question));
   size();
   frame.srcdoc = model.get("page");
   el.append(frame);

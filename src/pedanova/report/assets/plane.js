@@ -84,9 +84,9 @@ pedanova.plane = (function () {
 
   function picture(found) {
     const [across, up] = [found.first_cells.length, found.second_cells.length];
-    const room = pane.width(place.body, 260, 720), left = room < 420 ? 64 : 96, foot = 52;
+    const room = pane.width(place.body, 260, 720), left = room < 420 ? 64 : 96;
     const wide = (room - left - 6) / across, high = Math.min(46, Math.max(30, wide * 0.62));
-    const tall = high * up + foot + 20;
+    const turned = wide < 56, foot = turned ? 104 : 52, tall = high * up + foot + 20;
     const whole = total(found.target) / Math.max(1, total(found.region));
     const drawing = svg("svg", { width: room, height: tall, viewBox: `0 0 ${room} ${tall}`, role: "img", "aria-label": inWords(found, whole) });
     drawing.append(hatching());
@@ -96,7 +96,7 @@ pedanova.plane = (function () {
       }
     }
     found.second_cells.forEach((name, j) => drawing.append(wrapped(name, left - 6, 18 + (up - 0.5 - j) * high, "end", left - 8)));
-    found.first_cells.forEach((name, i) => drawing.append(wrapped(name, left + (i + 0.5) * wide, 18 + up * high + 13, "middle", wide - 4)));
+    found.first_cells.forEach((name, i) => drawing.append(turned ? slanted(name, left + (i + 0.5) * wide, 18 + up * high + 12) : wrapped(name, left + (i + 0.5) * wide, 18 + up * high + 13, "middle", wide - 4)));
     drawing.append(pedanova.pairs.fitted(svg("text", { class: "axis-name", x: left + (across * wide) / 2, y: tall - 6, "text-anchor": "middle" }), found.first, room - left),
       pedanova.pairs.fitted(svg("text", { class: "axis-name", x: 2, y: 10 }), found.second, room));
     return drawing;
@@ -120,7 +120,7 @@ pedanova.plane = (function () {
     const [good, all] = [found.target[i][j], found.region[i][j]], expected = all * whole;
     const lift = all ? good / expected : 1, few = expected < EXPECTED;
     const seen = few ? (good + 1) / (expected + 1) : lift;
-    const group = svg("g", { class: `plane-cell${all ? "" : " empty"}${few ? " few" : ""}${liftPlace(seen) > 2.9 ? " deep" : ""}` });
+    const group = svg("g", { class: `plane-cell${all ? "" : " empty"}${few ? " few" : ""}${liftPlace(seen) > 3.35 ? " deep" : ""}${liftPlace(seen) > 2.3 ? " bright" : ""}` });
     const ground = svg("rect", { class: "cell", x: x + 0.75, y: y + 0.75, width: wide - 1.5, height: high - 1.5 });
     if (all) tint(ground, seen); // what is hardly expected is drawn towards "as often"
     group.append(ground);
@@ -141,6 +141,12 @@ pedanova.plane = (function () {
     const most = Math.max(4, Math.floor(room / 6.4)), parts = name.length <= most ? [name] : halves(name, most);
     const text = svg("text", { class: "tick", x, y: y - (parts.length - 1) * 6, "text-anchor": anchor, "dominant-baseline": "middle" });
     parts.forEach((part, i) => text.append(svg("tspan", { x, dy: i ? 12 : 0 }, part)));
+    return pedanova.tip(text, name);
+  }
+
+  /* Where cells are narrow, labels lean. */
+  function slanted(name, x, y) {
+    const text = svg("text", { class: "tick", "text-anchor": "end", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(-50)` }, name.length > 17 ? `${name.slice(0, 16)}…` : name);
     return pedanova.tip(text, name);
   }
 

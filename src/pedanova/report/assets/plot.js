@@ -46,6 +46,10 @@ pedanova.plot = (function () {
     const y = (value) => bottom - (Math.min(value, most) / most) * (bottom - top);
     const stroke = scale.labels ? apart : line, zero = boxes.map(() => 0);
     const add = (kind, d) => d && group.append(draw("path", { class: kind, d }));
+    if (options.few) { // of so few rows nothing is drawn but what they are compared with
+      add("base", stroke(boxes, found.base, y));
+      return group;
+    }
     add("chance", between(boxes, found.low, found.high, y));
     if (scale.labels) add("under", between(boxes, zero, found.target, y));
     add("less", between(boxes, found.target, found.low, y));

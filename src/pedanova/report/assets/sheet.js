@@ -54,10 +54,9 @@ pedanova.sheet = (function () {
     }
     const row = (answer.importances || []).find((one) => one.parameter === name);
     byId("sheet").classList.toggle("noise", Boolean(row) && row.significant === false);
-    parts.layer.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, top: TOP, bottom }), pedanova.plot.axis({ parameter, scale, bottom, large: true }));
+    parts.layer.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, few: pedanova.page.isFew(answer), top: TOP, bottom }), pedanova.plot.axis({ parameter, scale, bottom, large: true }));
     parts.said.textContent = answer.refused ? pedanova.page.refusal(answer) : tell(row);
-    const good = density && density.good && density.good[baseline];
-    const words = typeof good === "string" ? good : (good || {}).words || "";
+    const words = density && density.good ? density.good.words : "";
     parts.good.textContent = words ? `More often in the target: ${words}.` : "No values stand out.";
     tip(parameter, density, baseline, scale);
     selection(state, parameter);
@@ -75,7 +74,7 @@ pedanova.sheet = (function () {
   function interact(parameter, scale, bottom) {
     parts.front.replaceChildren();
     parts.brush = parts.bars = null;
-    if (!pedanova.source.canBrush()) {
+    if (!pedanova.densities.brushable(parameter)) {
       parts.front.append(draw("rect", { class: "catch still", x: 0, y: 0, width: parts.width, height: bottom }));
     } else if (parameter.brush === "labels") {
       parts.bars = pedanova.densities.bars(parts.front, parameter, scale, { top: 0, height: bottom + BELOW });
@@ -103,7 +102,7 @@ pedanova.sheet = (function () {
       const on = !part || part.labels.includes(parts.bars.known[i]);
       set(bar, { "aria-checked": String(on), class: part ? (on ? "bar-catch on" : "bar-catch out") : "bar-catch" });
     });
-    if (!pedanova.source.canBrush()) return;
+    if (!pedanova.densities.brushable(parameter)) return;
     const said = make("span", "", part ? `Selected: ${pedanova.chips.words(part)}` : "All values. Drag over the plot, or its ends, to select some.");
     parts.ends.replaceChildren(said, ...(part ? [button("Select all", `All values of ${parameter.name}`, () => pedanova.state.select(parameter.name, null))] : []));
   }

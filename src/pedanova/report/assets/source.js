@@ -85,6 +85,7 @@ pedanova.source = (function () {
     pedanova.state.subscribe((state, { live }) => {
       if (!live) window.parent.postMessage({ pedanova: "moved", question: state.question }, "*");
     });
+    window.parent.postMessage({ pedanova: "open" }, "*");
     return (part, question, extra, { slot }) => new Promise((resolve, reject) => {
       number += 1;
       waiting.set(number, (answer) => (answer.stale ? reject(pedanova.STALE) : resolve(answer)));

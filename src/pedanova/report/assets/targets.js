@@ -2,6 +2,7 @@
 "use strict";
 pedanova.targets = (function () {
   const { make, svg, set, pane } = pedanova;
+  const MANY = 200000; // rows, beyond which intervals for every target would take too long
   const LINES = 6; // drawn with names; what never beats chance is pale and has none
   const SHAPES = ["circle", "square", "diamond", "triangle", "cross", "ring"];
   let piece = null, steps = null, asked = "", shownFor = "", metric = "share", refused = "";
@@ -32,7 +33,7 @@ pedanova.targets = (function () {
   async function ask(question, parts) {
     const mine = asked;
     try {
-      const found = pedanova.source.isLive() ? await live(question, parts) : await inFile(question, parts);
+      const found = await answers(question, parts);
       if (mine !== asked) return;
       [steps, refused] = [found.steps || [], found.refused || ""];
       piece.element.removeAttribute("aria-busy");
@@ -43,23 +44,12 @@ pedanova.targets = (function () {
     }
   }
 
-  async function live(question, parts) {
-    const found = await pedanova.source.ask("targets", question, { parts });
-    if (found.refused) return found;
-    const columns = found.columns, by = new Map();
-    columns.parameter.forEach((name, i) => {
-      const part = columns.target[i];
-      if (!by.has(part)) by.set(part, { part, rows: columns.n_target[i], of: new Map() });
-      by.get(part).of.set(name, Object.fromEntries(Object.keys(columns).map((key) => [key, columns[key][i]])));
-    });
-    return { steps: [...by.values()] };
-  }
-
-  /* A file has an answer for every two rungs. */
-  async function inFile(question, parts) {
-    const given = await Promise.all(parts.map((part) => pedanova.source.ask("answer", { ...question, target: { part: [question.region.part ? question.region.part[0] : 0, part] } }, { sure: true }, { slot: `targets ${part}` })));
-    const found = given.map((one, i) => (one.refused ? null : { part: parts[i], rows: one.rows.target, of: new Map(one.importances.map((row) => [row.parameter, row])) }));
-    const known = found.filter(Boolean);
+  /* What would be said of each target if it were asked: the very same answers. */
+  async function answers(question, parts) {
+    const from = question.region.part ? question.region.part[0] : 0, sure = !pedanova.source.isLive() || pedanova.facts.rows <= MANY;
+    const asks = parts.map((part) => pedanova.source.ask("answer", { ...question, target: { part: [from, part] } }, { sure }, { slot: `targets ${part}` }));
+    const given = await Promise.all(asks);
+    const known = given.map((one, i) => (one.refused ? null : { part: parts[i], rows: one.rows.target, of: new Map(one.importances.map((row) => [row.parameter, row])) })).filter(Boolean);
     return known.length ? { steps: known } : { refused: (given[0] || {}).refused || "There is no target inside this region." };
   }
 
@@ -174,7 +164,7 @@ pedanova.targets = (function () {
 
   pedanova.register({
     key: "targets", title: "Targets", mount, show,
-    when: (facts) => { if (facts.rungs.length < 3) return false; const can = pedanova.source.can("targets"); return can === true || !facts.live ? true : can; },
+    when: (facts) => facts.rungs.length > 2,
   });
   return {};
 })();

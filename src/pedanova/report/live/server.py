@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from threading import Thread
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias
 
 from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
 from pedanova.report.asks import Shows
-from pedanova.report.live.asked import Asked
+from pedanova.report.live.desk import BusyError, Desk, StaleError, in_thread
 from pedanova.report.live.guard import Guard, new_token
 from pedanova.report.live.session import Session
 from pedanova.report.live.sight import Watches
 from pedanova.report.live.watch import Watcher
 from pedanova.report.page.embedded import check_options
+from pedanova.report.page.html import draw_live
 from pedanova.report.page.question import Question
 
 try:
@@ -32,79 +32,16 @@ try:
 except ImportError:
     raise MissingLibraryError("the explorer needs Starlette and uvicorn; pip install 'pedanova[explore]'") from None
 
+Door: TypeAlias = Callable[[Request], Awaitable[Response]]
 LOOPBACK = "127.0.0.1"
 LARGEST = 1 << 18  # bytes of a question
 DEEPEST = 12  # brackets within brackets
-MOST_WAITING = 128  # questions at once; more are refused in words
-SLOW = frozenset({"objectives", "pairs", "targets", "space", "difference"})  # never in the way of the others
+BACKLOG = 1024
 PATIENCE = 0.8  # seconds until an end is an end
-Value = TypeVar("Value")
 
 
-class BusyError(PedanovaError):
-    """More questions at once than are answered."""
-
-
-class StaleError(PedanovaError):
-    """Nobody waits for this answer any more."""
-
-
-class Desk:
-    """Takes questions to a session: a few at a time, the newest of each lane alone."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.waiting = 0
-        self._newest: dict[tuple[Any, ...], int] = {}
-        self._count = 0
-        self._quick, self._slow = asyncio.Semaphore(2), asyncio.Semaphore(1)
-
-    async def answer(self, asked: Asked, gone: Callable[[], Any]) -> dict[str, Any]:
-        if self.waiting >= MOST_WAITING:
-            raise BusyError("too many questions at once; ask again in a moment")
-        number = self._enter(asked)
-        self.waiting += 1
-        try:
-            slow = asked.part in SLOW or asked.extras.get("sure") is True
-            async with self._slow if slow else self._quick:
-                if self._overtaken(asked, number) or await gone():
-                    raise StaleError("a newer question took the place of this one")
-                return await in_thread(lambda: self.session.answer(asked))
-        finally:
-            self.waiting -= 1
-            if self._newest.get(asked.lane) == number:
-                del self._newest[asked.lane]
-
-    def _enter(self, asked: Asked) -> int:
-        self._count += 1
-        if asked.client:
-            self._newest[asked.lane] = self._count
-        return self._count
-
-    def _overtaken(self, asked: Asked, number: int) -> bool:
-        return bool(asked.client) and self._newest.get(asked.lane, number) > number
-
-
-async def in_thread(work: Callable[[], Value]) -> Value:
-    """The result of work done elsewhere. The thread is nobody's to wait for: an end never waits for a count."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Value] = loop.create_future()
-
-    def settle(value: Any, error: BaseException | None) -> None:
-        if not future.done():
-            future.set_result(value) if error is None else future.set_exception(error)
-
-    def run() -> None:
-        value, failure = None, None
-        try:
-            value = work()
-        except BaseException as error:
-            failure = error
-        with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(settle, value, failure)
-
-    Thread(target=run, daemon=True, name="pedanova-answer").start()
-    return await future
+class TooLargeError(QueryError):
+    """More bytes than a question has."""
 
 
 async def body_of(request: Request) -> Any:
@@ -115,14 +52,18 @@ async def body_of(request: Request) -> Any:
     async for piece in request.stream():
         body += piece
         if len(body) > LARGEST:
-            raise QueryError(f"a question of more than {LARGEST:,} bytes is too large; select less at once")
+            raise TooLargeError(f"a question of more than {LARGEST:,} bytes is too large; select less at once")
     text = body.decode("utf-8", errors="replace")
     if depth_of(text) > DEEPEST:
         raise QueryError(f"a question with more than {DEEPEST} brackets within brackets is not understood")
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=no_number)
     except ValueError:
         raise QueryError("a question must be JSON") from None
+
+
+def no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def depth_of(text: str) -> int:
@@ -146,29 +87,49 @@ def application(session: Session) -> Starlette:
     desk = Desk(session)
 
     async def page(request: Request) -> Response:
-        from pedanova.report.page import html
-
         facts = await in_thread(session.facts)
-        if not hasattr(html, "draw_live"):
-            return JSONResponse(facts)
-        return HTMLResponse(html.draw_live(facts, request.state.nonce))
+        return HTMLResponse(draw_live(facts, request.state.nonce))
 
     async def facts(_: Request) -> Response:
         return JSONResponse(await in_thread(session.facts))
 
     async def ask(request: Request) -> Response:
+        asked = session.asked(await body_of(request))
+        return JSONResponse(await desk.answer(asked, request.is_disconnected))
+
+    async def report(request: Request) -> Response:
+        asked = session.asked(await body_of(request) | {"part": "space"})
+        page = await desk.slowly(lambda: session.report(asked.question))
+        return HTMLResponse(page, headers={"content-disposition": 'attachment; filename="report.html"'})
+
+    routes = [
+        Route("/", page),
+        Route("/facts", facts),
+        Route("/ask", in_words(ask), methods=["POST"]),
+        Route("/report", in_words(report), methods=["POST"]),
+    ]
+    return Starlette(routes=routes)
+
+
+def in_words(door: Door) -> Door:
+    """A refusal is a status and a sentence; what nobody foresaw is told to whoever started the server."""
+
+    async def answered(request: Request) -> Response:
         try:
-            asked = session.asked(await body_of(request))
-            return JSONResponse(await desk.answer(asked, request.is_disconnected))
+            return await door(request)
         except BusyError as error:
             return refused(503, str(error))
         except (StaleError, ClientDisconnect) as error:
             return refused(409, str(error), stale=True)
+        except TooLargeError as error:
+            return refused(413, str(error))
         except PedanovaError as error:
             return refused(400, str(error))
+        except Exception as error:  # the server lives on, and the page says so
+            print(f"pedanova: {type(error).__name__}: {error}", file=sys.stderr)
+            return refused(500, "something went wrong here; the terminal that pedanova runs in says what")
 
-    routes = [Route("/", page), Route("/facts", facts), Route("/ask", ask, methods=["POST"])]
-    return Starlette(routes=routes)
+    return answered
 
 
 class Explorer:
@@ -182,7 +143,8 @@ class Explorer:
         guard = Guard(application(session), self.token, self.port)
         config = uvicorn.Config(
             guard, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
-            proxy_headers=False, ws="none", timeout_keep_alive=30, h11_max_incomplete_event_size=1 << 16,
+            proxy_headers=False, ws="none", timeout_keep_alive=30, backlog=BACKLOG,
+            h11_max_incomplete_event_size=1 << 16,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, args=([self._socket],), daemon=True, name="pedanova-explore")
@@ -228,6 +190,7 @@ def listening(port: int) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((LOOPBACK, port))
+        made.listen(BACKLOG)  # whoever reads the address may come at once
     except (OSError, OverflowError) as error:
         made.close()
         raise QueryError(f"port {port} cannot be had ({error}); choose another, or 0 for a free one") from None

@@ -6,16 +6,19 @@ The server and the notebook both speak to it in plain JSON; it knows nothing of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 from pedanova.base.recent import Recent
 from pedanova.report.asks import Shows
-from pedanova.report.live.asked import Asked
+from pedanova.report.live.asked import PARTS, Asked
 from pedanova.report.page import answers, rows
+from pedanova.report.page.answers import inside
 from pedanova.report.page.compared import compared
+from pedanova.report.page.embedded import payload_of
 from pedanova.report.page.facts import page_facts
+from pedanova.report.page.html import draw_page
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
 
@@ -98,7 +101,8 @@ class Session:
         """All that does not change with the question, as JSON."""
         now = self._standing
         facts = page_facts(now.analysis, self.title, self.start, **self.options)
-        return facts | {"live": live, "watch": self.watch, "source": self.source, "version": now.version}
+        about = {"live": live, "watch": self.watch, "source": self.source, "version": now.version}
+        return facts | about | {"ask": can_be_asked(now.analysis)}
 
     def asked(self, data: Any) -> Asked:
         """What is asked, understood; `QueryError` where it is not."""
@@ -125,13 +129,21 @@ class Session:
         source = {} if self.watcher is None else self.watcher()
         return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes, **source}
 
-    def about(self, question: Question) -> Session:
-        """The same session, opened at another question."""
-        twin = Session(self.analysis, title=self.title, start=question, options=self.options, source=self.source)
-        twin._standing = replace(self._standing)
-        return twin
+    def report(self, question: Question) -> str:
+        """The page as a file, about the selected rows alone, opened at this question."""
+        here = inside(self.analysis, question)
+        how = self.options | {"baseline": question.baseline, "of": question.of}
+        title = self.title if not question.selects else f"{self.title}: {here.analysis.rows:,} selected rows"
+        return draw_page(payload_of(here.analysis, title, [(here.target, here.region)], **how))
 
 
+def can_be_asked(a: Shows) -> dict[str, bool | str]:
+    """Every part: True, or why not."""
+    gone = "" if a.observations is not None else "the rows are no longer at hand; explore the data itself"
+    return {part: gone if gone and part in OF_ROWS else True for part in (*PARTS, "brush")}
+
+
+OF_ROWS = frozenset({"brush", "pairs", "plane", "space", "trials", "parallel", "points"})
 ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "answer": answers.answer,
     "pairs": answers.pairs,

@@ -123,9 +123,9 @@ class Watcher:
                 continue
             now = self.standings
             self.standings = Standings.begin(found, rows) if now is None else now.then(found, rows)
-        if before is None or self.standings is None:
-            return []  # what was there when the page was opened is no news
-        return said_of_passes([one for one in self.standings.passes if one.rows > before.rows])
+        known = self.session.analysis.rows if before is None else before.rows  # what a page has seen is no news
+        passes = () if self.standings is None else self.standings.passes
+        return said_of_passes([one for one in passes if one.rows > known])
 
     def _ranking(self, analysis: Shows) -> Importances:
         """The answer to the question that the page was opened with."""

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
+from weakref import WeakKeyDictionary
 
 from pedanova.data.regions import Region
 from pedanova.errors import LevelsError, PedanovaError, QueryError
+from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
-from pedanova.report.page.facts import rounded
 from pedanova.report.page.lines import lines_of
+from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question
-from pedanova.report.page.shapes import Shape, shape_of, spread_of
+from pedanova.report.page.shapes import bins_for, density_to_json
 from pedanova.report.sentences import summarize
 from pedanova.space.words import in_words
 
+_SPREAD: WeakKeyDictionary[Shows, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
 PLANE = 7  # coarse cells of each parameter on the plane of two
 COLUMNS = (
     "ratio", "share", "low", "high", "p_value", "p_adjusted", "significant", "varied", "divergence", "activity",
@@ -99,17 +100,20 @@ def answer(a: Shows, question: Question, *, sure: bool = True, source: str = "",
         return asked | {"refused": str(error), "lines": None, "ends": None}
     asked |= {"sample": found.sample, "ends": ends_of(a, question, found)}
     asked["lines"] = lines_of(question, found.target, found.region, source, options)
+    shapes = bins_for(a)
     try:
-        return asked | numbers(found, question, sure=sure, options=options)
+        return asked | numbers(found, question, shapes, sure=sure, options=options)
     except QueryError as error:
-        return asked | {"refused": str(error)} | what_can_be_drawn(found, question, options)
+        return asked | {"refused": str(error)} | what_can_be_drawn(found, question, shapes, options)
 
 
-def numbers(found: Inside, question: Question, *, sure: bool, options: dict[str, Any]) -> dict[str, Any]:
+def numbers(
+    found: Inside, question: Question, shapes: Mapping[str, Bins], *, sure: bool, options: dict[str, Any]
+) -> dict[str, Any]:
     inner, target, region = found.analysis, found.target, found.region
     if sure:
         table = inner.importance(target, region, question.baseline, **options, of=question.of)
-        densities = inner.all_densities(target, region, **some(options, "estimator", "seed"), of=question.of)
+        densities = spread_over(inner, target, region, **some(options, "estimator", "seed"), of=question.of)
     else:
         how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
         table, densities = inner.at_once(target, region, question.baseline, **how)
@@ -121,12 +125,22 @@ def numbers(found: Inside, question: Question, *, sure: bool, options: dict[str,
         "rows": {"selected": inner.rows, "region": first.n_region, "target": first.n_target},
         "importances": [importance_row(row) for row in table.rows],
         "trials": [importance_row(row) for row in table.trials] or None,
-        "densities": {name: density_to_json(density) for name, density in densities.items()},
+        "densities": drawn(densities, question, shapes),
         "notes": [str(note) for note in table.notes],
     }
 
 
-def what_can_be_drawn(found: Inside, question: Question, options: dict[str, Any]) -> dict[str, Any]:
+def spread_over(inner: Shows, target: Region, region: Region, **how: Any) -> dict[str, Densities]:
+    """The densities of the last question of each analysis are kept: another baseline asks for the same."""
+    key = (target, region, *sorted(how.items()))
+    if inner not in _SPREAD or _SPREAD[inner][0] != key:
+        _SPREAD[inner] = key, inner.all_densities(target, region, **how)
+    return _SPREAD[inner][1]
+
+
+def what_can_be_drawn(
+    found: Inside, question: Question, shapes: Mapping[str, Bins], options: dict[str, Any]
+) -> dict[str, Any]:
     """Densities of what is too little to be ranked, and how many rows there are."""
     inner, rows = found.analysis, {"selected": found.analysis.rows, "region": None, "target": None}
     try:
@@ -136,7 +150,11 @@ def what_can_be_drawn(found: Inside, question: Question, options: dict[str, Any]
         densities = inner.all_densities(found.target, found.region, **how)
     except QueryError:
         return {"rows": rows}
-    return {"rows": rows, "densities": {name: density_to_json(density) for name, density in densities.items()}}
+    return {"rows": rows, "densities": drawn(densities, question, shapes)}
+
+
+def drawn(densities: Mapping[str, Densities], question: Question, shapes: Mapping[str, Bins]) -> dict[str, Any]:
+    return {name: density_to_json(one, shapes[name], question.baseline) for name, one in densities.items()}
 
 
 def ends_of(a: Shows, question: Question, found: Inside) -> dict[str, list[float | None]] | None:
@@ -153,13 +171,6 @@ def ends_of(a: Shows, question: Question, found: Inside) -> dict[str, list[float
 
 def importance_row(row: Importance) -> dict[str, Any]:
     return {"parameter": row.name} | {name: exact(getattr(row, name)) for name in COLUMNS}
-
-
-def density_to_json(density: Densities, shape: Shape | None = None) -> dict[str, Any]:
-    spread = spread_of(density, shape or shape_of(density))
-    drawn = {name: digits(getattr(spread, name)) for name in ("target", "region", "uniform")}
-    good = {base: {"at": digits(np.array(shade.at), 6), "words": shade.words} for base, shade in spread.good.items()}
-    return {**drawn, "good": good, "missing": [rounded(spread.missing_target), rounded(spread.missing_region)]}
 
 
 def pairs(a: Shows, question: Question, names: Sequence[str] | None, **options: Any) -> dict[str, Any]:
@@ -251,15 +262,3 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
 
 def some(options: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: options[name] for name in names if name in options}
-
-
-def digits(values: Any, many: int = 4) -> list[Any]:
-    """Numbers that are only drawn."""
-    return [rounded(float(value), many) for value in values]
-
-
-def exact(value: Any) -> Any:
-    """As JSON can say it, with every digit."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value.item() if isinstance(value, np.generic) else value

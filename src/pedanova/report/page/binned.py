@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from pedanova.counting.binned_rows import BinnedRows
 from pedanova.errors import Arg, QueryError
+from pedanova.measures.bins import Bins
 from pedanova.report.asks import Shows
 from pedanova.report.page.question import is_number, labels_by_text
-from pedanova.report.page.shapes import Shape
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Float, Int, Parameter, Space, children_of
 
@@ -32,12 +32,12 @@ def check_rows(rows: object) -> None:
         raise QueryError(Arg("rows", rows), " must be None, for no row in the file, or 'binned'")
 
 
-def binned_rows(a: Shows, shapes: Mapping[str, Shape], rows: str | None) -> dict[str, Any] | None:
+def binned_rows(a: Shows, shapes: Mapping[str, Bins], rows: str | None) -> dict[str, Any] | None:
     """What the page counts from, where it was let in."""
     return None if rows is None or not shapes else binned_to_json(a.binned(), a.space, shapes)
 
 
-def binned_to_json(rows: BinnedRows, space: Space, shapes: Mapping[str, Shape]) -> dict[str, Any]:
+def binned_to_json(rows: BinnedRows, space: Space, shapes: Mapping[str, Bins]) -> dict[str, Any]:
     """JSON: typed arrays as compressed bytes."""
     if len(rows) > MOST_ROWS:
         raise QueryError(
@@ -55,7 +55,8 @@ def binned_to_json(rows: BinnedRows, space: Space, shapes: Mapping[str, Shape]) 
                 "bytes": rows.cells[name].itemsize,
                 "at": packed(planes(rows.cells[name])),
                 "groups": packed(shapes[name].groups.astype(np.uint8)),
-                "points": shapes[name].points,
+                "points": len(shapes[name]),
+                "apart": shapes[name].apart,
             }
             for name in space
         ],

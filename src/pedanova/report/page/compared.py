@@ -8,8 +8,9 @@ from pedanova.errors import PedanovaError
 from pedanova.measures.difference import Difference, difference
 from pedanova.measures.importance import Importances
 from pedanova.report.asks import Shows
-from pedanova.report.page.answers import exact, inside
+from pedanova.report.page.answers import inside
 from pedanova.report.page.lines import condition_of, python_line
+from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question
 
 

@@ -20,10 +20,12 @@ from pedanova.measures.surrogate.estimate import as_options
 from pedanova.report.asks import Shows
 from pedanova.report.page import answers
 from pedanova.report.page.binned import binned_rows, check_rows
-from pedanova.report.page.facts import facts_of, rounded, shapes_of
+from pedanova.report.page.facts import facts_of
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
+from pedanova.report.page.numbers import rounded
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Picks, Question, Span, labels_by_text, parse_part
+from pedanova.report.page.shapes import bins_for
 from pedanova.space.parameters import Space
 
 TITLE = "Hyperparameter importance"
@@ -65,7 +67,7 @@ def payload_of(
     if a.levels.several:
         given.append(entry("objectives", own[0], objectives(a, own[0], **plain)))
     notes = gathered([*a.notes, *steps.notes])
-    shapes = shapes_of(a, steps)
+    shapes = bins_for(a)
     facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
     return {"facts": facts | {"binned": binned_rows(a, shapes, rows)}, "answers": given}
 

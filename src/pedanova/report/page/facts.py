@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from pedanova.base.notes import Note, gathered
 from pedanova.data.regions import sign_of
-from pedanova.errors import QueryError
+from pedanova.measures.bins import Bins
 from pedanova.report.asks import Shows
+from pedanova.report.names import short_names
 from pedanova.report.page.ladder import Ladder, Rung, ladder_of, part_of
+from pedanova.report.page.numbers import rounded
 from pedanova.report.page.question import Question, labels_by_text
-from pedanova.report.page.shapes import Shape, shape_of
-from pedanova.space.parameters import Int, Ordinal, Parameter
+from pedanova.report.page.shapes import bins_for, shape_to_json
+from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch
 from pedanova.space.words import in_words
 
-DIGITS = 4
 LEAST_APART = 5  # rows between two points of the objective's distribution
 
 
@@ -29,28 +28,20 @@ def page_facts(a: Shows, title: str, start: Question, **options: Any) -> dict[st
     plain = options.get("estimator") == "counts" or options.get("smoothing", "auto") != "auto"
     how = {"of": "rows" if plain else start.of, "seed": options.get("seed", 0)}
     ladder = ladder_of(a, asked, None, force=True, **how)
-    return facts_of(a, title, ladder, shapes_of(a, ladder), start, gathered([*a.notes, *ladder.notes]))
-
-
-def shapes_of(a: Shows, ladder: Ladder) -> dict[str, Shape]:
-    """How each parameter is drawn, which hangs on no question that can be asked at all."""
-    for rung in ladder.rungs:
-        with suppress(QueryError):
-            densities = a.all_densities(rung.part, 1, estimator="counts", of="rows")
-            return {name: shape_of(density) for name, density in densities.items()}
-    return {}
+    return facts_of(a, title, ladder, bins_for(a), start, gathered([*a.notes, *ladder.notes]))
 
 
 def facts_of(
-    a: Shows, title: str, ladder: Ladder, shapes: Mapping[str, Shape], start: Question, notes: Sequence[Note]
+    a: Shows, title: str, ladder: Ladder, shapes: Mapping[str, Bins], start: Question, notes: Sequence[Note]
 ) -> dict[str, Any]:
     """JSON: all that does not change with the question."""
+    short = short_names(tuple(a.space))
     return {
         "title": title,
         "rows": a.rows,
         "dropped": a.dropped,
         "objective": objective_of(a),
-        "parameters": [parameter_of(name, a.space[name], shapes.get(name)) for name in a.space],
+        "parameters": [parameter_of(name, a.space[name], shapes.get(name), short[name]) for name in a.space],
         "rungs": [rung_of(rung, a) for rung in ladder.rungs],
         "start": start.to_json(),
         "notes": [note_of(note) for note in notes],
@@ -85,24 +76,18 @@ def spaced(a: Shows) -> list[tuple[float, float]]:
     return points
 
 
-def parameter_of(name: str, parameter: Parameter, shape: Shape | None) -> dict[str, Any]:
+def parameter_of(name: str, parameter: Parameter, shape: Bins | None, short: str) -> dict[str, Any]:
     labels = labels_by_text(parameter)
     return {
         "name": name,
+        "short": short,
         "words": in_words(parameter),
-        "brush": "labels" if labels else "range",
+        "brush": None if isinstance(parameter, Moving | Switch) else "labels" if labels else "range",
         "labels": list(labels),
         "whole": isinstance(parameter, Int) or (isinstance(parameter, Ordinal) and _whole(parameter)),
         "parents": [parent for parent, _ in parameter.when],
-        "shape": None if shape is None else shape_to_json(shape),
+        "shape": None if shape is None else shape_to_json(parameter, shape),
     }
-
-
-def shape_to_json(shape: Shape) -> dict[str, Any]:
-    """Steps between edges, or bars with labels."""
-    if shape.edges is None:
-        return {"kind": "bars", "labels": list(shape.labels)}
-    return {"kind": "steps", "edges": [rounded(edge, 6) for edge in shape.edges], "log": shape.log}
 
 
 def _whole(parameter: Ordinal) -> bool:
@@ -118,11 +103,3 @@ def rung_of(rung: Rung, a: Shows) -> dict[str, Any]:
 
 def note_of(note: Note) -> dict[str, Any]:
     return {"kind": note.kind, "severity": note.severity, "text": str(note)}
-
-
-def rounded(value: float, digits: int = DIGITS) -> float | int | None:
-    """So many significant digits; None for what is no number."""
-    if not math.isfinite(value):
-        return None
-    short = float(f"{value:.{digits}g}")
-    return int(short) if short.is_integer() and abs(short) < 1e15 else short

@@ -75,7 +75,7 @@ def asset(name: str) -> str:
 def packed(payload: Payload) -> str:
     """JSON, gzip, base64: short, and no letter in it can end the element."""
     text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
-    return b64encode(gzip.compress(text.encode("utf-8"), 9, mtime=0)).decode("ascii")
+    return b64encode(gzip.compress(text.encode("utf-8"), 7, mtime=0)).decode("ascii")
 
 
 def policy(facts: dict[str, Any], style: str, scripts: list[str]) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 from pedanova.counting.goal_plane import GoalPlane
 from pedanova.errors import PedanovaError
 from pedanova.report.asks import Shows
-from pedanova.report.page.answers import asked_of, digits, importance_row
+from pedanova.report.page.answers import asked_of, importance_row
+from pedanova.report.page.numbers import digits
 from pedanova.report.page.question import Question
 
 BEST = (

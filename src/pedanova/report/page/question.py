@@ -17,7 +17,7 @@ from pedanova.data.regions import Region, as_part, as_region, between
 from pedanova.errors import QueryError, unknown_name
 from pedanova.measures.importance import Baseline
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
-from pedanova.space.values import Label
+from pedanova.space.values import Label, as_real
 
 KEYS = frozenset({"selection", "lasso", "target", "region", "good", "baseline", "of"})
 MOST_LASSOS = 8
@@ -35,10 +35,10 @@ class Span:
     @classmethod
     def parse(cls, name: str, value: Any) -> Span:
         if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-            raise QueryError(f"selection of {name}: {value!r} must be [low, high], null for no bound")
+            raise QueryError(f"selection of {name}: {_brief(value)} must be [low, high], null for no bound")
         ends = [None if end is None else _number(end, f"selection of {name}") for end in value]
         if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
-            raise QueryError(f"selection of {name}: {value!r} must have low not above high; swap them")
+            raise QueryError(f"selection of {name}: {_brief(value)} must have low not above high; swap them")
         return cls(*ends)
 
     def bounds(self) -> tuple[float | None, float | None]:
@@ -79,7 +79,7 @@ class Question:
         if not isinstance(data, dict):
             raise QueryError("a question must be an object")
         if unknown := sorted(set(data) - KEYS):
-            raise QueryError(f"{unknown[0]!r} is no part of a question; there are {', '.join(sorted(KEYS))}")
+            raise QueryError(f"{_brief(unknown[0])} is no part of a question; there are {', '.join(sorted(KEYS))}")
         return cls(
             target=parse_band(data.get("target", {"part": [0, 0.1]}), "target"),
             region=parse_band(data.get("region", {"part": [0, 1]}), "region"),
@@ -119,13 +119,15 @@ def parse_band(value: Any, name: str) -> Region:
     """``{"part": [0, 0.1]}`` is the best tenth, ``{"value": [null, 0.3]}`` values of the objective."""
     ends = value.get("part", value.get("value")) if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(ends, list) or len(ends) != 2:
-        raise QueryError(f'{name}: {value!r} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
+        raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
     if "part" in value:
         start, stop = (as_part(_number(end, name), name, zero=True) for end in ends)
         return as_region(stop, name) if not start else between(start, stop)  # type: ignore[arg-type]
     low, high = (None if end is None else _number(end, name) for end in ends)
+    if low is None and high is None:
+        return as_region(1, name)
     if low is not None and high is not None and low > high:
-        raise QueryError(f"{name}: {value!r} must have low not above high; swap them")
+        raise QueryError(f"{name}: {_brief(value)} must have low not above high; swap them")
     return Region("value", low, high)
 
 
@@ -138,7 +140,7 @@ def band_to_json(region: Region) -> dict[str, Any]:
 
 def parse_selection(value: Any, space: Space) -> dict[str, Span | Picks]:
     if not isinstance(value, dict):
-        raise QueryError(f"selection: {value!r} must be an object of parameters")
+        raise QueryError(f"selection: {_brief(value)} must be an object of parameters")
     return {name: parse_part(name, part, space) for name, part in value.items()}
 
 
@@ -169,7 +171,7 @@ def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
     if isinstance(part, dict) and set(part) == {"range"}:
         return Span.parse(name, part["range"])
     if not (isinstance(part, dict) and set(part) == {"labels"} and isinstance(part["labels"], list) and part["labels"]):
-        raise QueryError(f'selection of {name}: {part!r} must be {{"range": [low, high]}} or {{"labels": [...]}}')
+        raise QueryError(f'selection of {name}: {_brief(part)} must be {{"range": [low, high]}} or {{"labels": [...]}}')
     known = labels_by_text(space[name])
     for label in part["labels"]:
         if not isinstance(label, str) or label not in known:
@@ -194,12 +196,18 @@ def is_number(value: object) -> bool:
 
 
 def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise QueryError(f"{name}: {value!r} must be a number")
-    return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(as_real(value)):
+        raise QueryError(f"{name}: {_brief(value)} must be a number")
+    return as_real(value)
+
+
+def _brief(value: Any) -> str:
+    """What was sent, as far as a message needs it."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _one_of(value: Any, name: str, known: Sequence[str]) -> str:
     if value not in known:
-        raise QueryError(f"{name}: {value!r} must be one of {', '.join(known)}")
+        raise QueryError(f"{name}: {_brief(value)} must be one of {', '.join(known)}")
     return str(value)

@@ -10,7 +10,8 @@ from pedanova.base.table import Cell
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.report.asks import Shows
-from pedanova.report.page.answers import asked_of, exact
+from pedanova.report.page.answers import asked_of
+from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question, labels_by_text
 from pedanova.space.parameters import Space
 

@@ -1,0 +1,191 @@
+"""How long the explorer takes from the release of the mouse to drawn bars, in a real browser.
+
+    python benchmarks/explore.py [--rows 1000 1000000] [--lattice FOLDER] [--brushes 50]
+
+Needs Chromium and its driver (Debian: chromium, chromium-driver), Selenium and the extra `explore`. The explorer
+runs in a process of its own. Each brush is drawn with the mouse over another part of another parameter; the clock
+begins with `pointerup` in the page and ends in the frame in which the bars of that selection are drawn. Tasks of
+the page above 50 ms are counted as the browser reports them. FOLDER holds jahs_thesis_cifar10_lattice.{parquet,json}:
+there the time to the exact answer is given too, beside a plain count of the table in the same process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pedanova as pa
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from helpers.chromium import Page
+
+LIMITS = {1_000: 60.0, 1_000_000: 150.0}  # ms to the first answer
+LATTICE = "jahs_thesis_cifar10_lattice"
+LATTICE_LIMIT = 200.0
+PREPARE = """
+    window.bench = { released: null, times: [], tasks: [] };
+    new PerformanceObserver((list) => list.getEntries().forEach((one) => bench.tasks.push(one.duration)))
+        .observe({ type: 'longtask' });
+    document.addEventListener('pointerup', () => {
+        bench.released = performance.now();
+        bench.first = bench.sure = null;
+    }, true);
+    pedanova.on('shown', (given) => {
+        if (bench.released === null) return;
+        const asked = pedanova.source.keyOf('answer', pedanova.asked());
+        if (given.asked !== asked) return;
+        const now = performance.now() - bench.released;
+        if (bench.first === null) bench.first = now;
+        if (given.sure && bench.sure === null) bench.sure = now;
+        bench.sample = given.sure ? bench.sample : given.sample;
+    });"""
+
+
+@dataclass
+class Found:
+    """Milliseconds of every brush."""
+
+    first: list[float] = field(default_factory=list)
+    exact: list[float] = field(default_factory=list)
+    tasks: list[float] = field(default_factory=list)
+    sampled: int = 0
+
+
+def table(rows: int) -> pa.Analysis:
+    """Ten parameters of four kinds."""
+    rng = np.random.default_rng(0)
+    data: dict[str, Any] = {f"x{i}": rng.uniform(0, 1, rows) for i in range(7)}
+    data |= {"lr": 10 ** rng.uniform(-5, -1, rows), "layers": rng.integers(1, 9, rows)}
+    data["optimizer"] = np.array(["adam", "sgd", "rmsprop"])[rng.integers(0, 3, rows)]
+    loss = (np.log10(data["lr"]) + 3) ** 2 + data["x0"] ** 2 + 0.3 * data["x1"] * (data["optimizer"] == "adam")
+    return pa.analyze(data | {"loss": loss + rng.normal(0, 0.3, rows)}, "loss")
+
+
+def lattice(folder: Path) -> pa.Analysis:
+    """All 41 million settings, as numbers of their places."""
+    import pyarrow.parquet as pq
+
+    facts = json.loads((folder / f"{LATTICE}.json").read_text())
+    sizes = {name: len(one.get("grid") or one["choices"]) for name, one in facts["space"].items()}
+    goal = facts["objectives"][facts["main_objective"]]
+    objective = pq.read_table(folder / f"{LATTICE}.parquet")[0].to_numpy().astype(np.float32)
+    columns, inner = {}, len(objective)
+    for name, size in sizes.items():
+        inner //= size
+        columns[name] = np.tile(np.repeat(np.arange(size, dtype=np.uint8), inner), len(objective) // inner // size)
+    space = {name: pa.Ordinal(list(range(size))) for name, size in sizes.items()}
+    begin = time.perf_counter()
+    a = pa.analyze(columns, objective, direction=goal["direction"], space=space)
+    print(f"counted in {1e3 * (time.perf_counter() - begin):.0f} ms", flush=True)
+    again = time.perf_counter()
+    a.within({next(iter(sizes)): (0, None)}, at=[pa.at_least(-1e30)])  # all rows again, by another cut
+    print(f"plain count {1e3 * (time.perf_counter() - again):.0f}", flush=True)
+    return a
+
+
+def serve(name: str, folder: Path | None) -> None:
+    a = lattice(folder) if folder else table(int(name))
+    a.explore(open=False)
+
+
+def brush(page: Page, parameter: str, start: float, stop: float) -> None:
+    """With the mouse, without waiting for anything in between."""
+    from selenium.webdriver import ActionChains
+
+    css = f".density[data-parameter='{parameter}'] svg"
+    page.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", css)
+    box = page.run("return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()", css)
+    y = round(box["y"] + box["height"] * 0.5)
+    at = [round(box["x"] + box["width"] * part) for part in (start, (start + stop) / 2, stop)]
+    moves = ActionChains(page.driver, duration=5)
+    pointer = moves.w3c_actions.pointer_action
+    pointer.move_to_location(at[0], y)
+    pointer.pointer_down()
+    pointer.move_to_location(at[1], y)
+    pointer.move_to_location(at[2], y)
+    pointer.pointer_up()
+    moves.perform()
+
+
+def measure(page: Page, url: str, brushes: int) -> Found:
+    page.size(1440, 900)
+    page.open(url)
+    page.settle()
+    page.run(PREPARE)
+    ranges = page.run("return pedanova.facts.parameters.filter((one) => one.brush === 'range').map((one) => one.name)")
+    draw, found = random.Random(0), Found()
+    for i in range(brushes):
+        page.run("pedanova.state.ask({ selection: {} }); bench.released = null;")
+        page.settle()
+        start = draw.uniform(0.1, 0.5)
+        brush(page, ranges[i % len(ranges)], start, start + draw.uniform(0.2, 0.4))
+        page.until("return bench.sure !== null && bench.sure !== undefined && pedanova.page.isSettled()")
+        first, exact, sample = page.run("return [bench.first, bench.sure, bench.sample]")
+        found.first.append(first)
+        found.exact.append(exact)
+        found.sampled += sample is not None
+    found.tasks = page.run("return bench.tasks")
+    return found
+
+
+def report(name: str, found: Found, limit: float | None) -> None:
+    held = "" if limit is None else f", limit {limit:.0f}"
+    print(f"{name}: {len(found.first)} brushes")
+    print(f"  to the bars: median {statistics.median(found.first):.0f} ms, worst {max(found.first):.0f} ms{held}")
+    print(f"  to intervals and marks: median {statistics.median(found.exact):.0f} ms, worst {max(found.exact):.0f} ms")
+    print(f"  first answers from a sample: {found.sampled}")
+    over = [one for one in found.tasks if one > 100]
+    longest = max(found.tasks, default=0)
+    print(f"  tasks of the page above 50 ms: {len(found.tasks)}, above 100 ms: {len(over)}, longest {longest:.0f} ms")
+
+
+def run(name: str, limit: float | None, brushes: int, folder: Path | None) -> None:
+    words = [sys.executable, __file__, "--serve", name] + (["--lattice", str(folder)] if folder else [])
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process, tempfile.TemporaryDirectory() as place:
+        assert process.stdout is not None
+        lines = iter(process.stdout.readline, "")
+        url = next(line.strip() for line in lines if print_unless_url(line))
+        page = Page(Path(place))
+        try:
+            report(name, measure(page, url, brushes), limit)
+        finally:
+            page.driver.quit()
+            process.terminate()
+
+
+def print_unless_url(line: str) -> bool:
+    if line.startswith("http://"):
+        return True
+    print(f"  {line.strip()}")
+    return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="*", default=list(LIMITS))
+    parser.add_argument("--lattice", type=Path)
+    parser.add_argument("--brushes", type=int, default=50)
+    parser.add_argument("--serve")
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.serve, options.lattice)
+        return
+    for rows in options.rows:
+        run(str(rows), LIMITS.get(rows), options.brushes, None)
+    if options.lattice:
+        run(LATTICE, LATTICE_LIMIT, options.brushes, options.lattice)
+
+
+if __name__ == "__main__":
+    main()

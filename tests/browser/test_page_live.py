@@ -1,0 +1,212 @@
+"""The page with somebody who answers: brushes are selections, and every number is the one that Python gives."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.chromium import Page
+from helpers.reports import analysis, browser, explorer, page
+from pedanova.base.digits import percent
+from pedanova.report.page import answers
+from pedanova.report.page.question import Question
+
+COUNTS = {"estimator": "counts", "draws": 100}
+TAB, LEFT, RIGHT, ENTER, ESCAPE, SPACE = "\ue004", "\ue012", "\ue014", "\ue007", "\ue00c", "\ue00d"
+LR = ".density[data-parameter=lr]"
+KINDS = ".density[data-parameter=optimizer]"
+
+
+def chosen(page: Page) -> dict[str, Any]:
+    found: dict[str, Any] = page.state()["question"]["selection"]
+    return found
+
+
+def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
+    """Everything that the page shows, held against the analysis itself."""
+    shown = page.answer()
+    question = Question.parse(page.state()["question"], a.space)
+    wanted = json.loads(json.dumps(answers.answer(a, question, **COUNTS)))
+    del wanted["lines"]  # in the order of the brushes, which the driver does not keep
+    assert {name: shown.get(name) for name in wanted} == wanted
+    if not wanted["refused"]:
+        rows = {row["parameter"]: row for row in wanted["importances"]}
+        assert page.bars() == {name: rows[name]["share"] for name in page.bars()}
+        assert page.bars("ratio") == {name: row["ratio"] for name, row in rows.items()}
+    return wanted
+
+
+@pytest.mark.slow
+def test_a_brush_is_a_selection(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    same_as_python(page, analysis)
+    page.drag(f"{LR} svg", (0.3, 0.5), (0.7, 0.5))
+    low, high = chosen(page)["lr"]["range"]
+    assert 1e-5 < low < high < 1
+    wanted = same_as_python(page, analysis)
+    rows = analysis.within({"lr": (low, high)}).rows
+    assert wanted["rows"]["selected"] == rows
+    assert f"{rows} of 400 rows" in page.text(".counts")
+    page.drag(f"{LR} .edge.on:last-of-type .edge-catch", (0.5, 0.5), (-2, 0.5))  # pulls the upper end down
+    assert chosen(page)["lr"]["range"][0] == low
+    assert chosen(page)["lr"]["range"][1] < high
+    same_as_python(page, analysis)
+    for _ in range(2):
+        page.run("document.getElementById('tool-undo').click()")
+    page.settle()
+    assert chosen(page) == {}
+
+
+@pytest.mark.slow
+def test_the_keyboard_brushes_and_clears(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    page.press(f"{LR} .edge", RIGHT, RIGHT, RIGHT)
+    low, high = chosen(page)["lr"]["range"]
+    assert 1e-5 < low < high
+    focused = page.run("return document.activeElement.getAttribute('aria-label')")
+    assert focused == "lr: lower end of the selection"
+    page.press(f"{LR} .edge:last-child", LEFT)
+    assert chosen(page)["lr"]["range"][1] < high
+    same_as_python(page, analysis)
+    page.press(f"{LR} .edge", ESCAPE)
+    assert chosen(page) == {}
+
+
+@pytest.mark.slow
+def test_a_click_toggles_a_category(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    page.click(f"{KINDS} .bar-catch:nth-of-type(1)")
+    assert chosen(page) == {"optimizer": {"labels": ["adam"]}}
+    same_as_python(page, analysis)
+    page.press(f"{KINDS} .bar-catch:nth-of-type(1)", RIGHT, RIGHT)
+    page.press(f"{KINDS} .bar-catch:nth-of-type(3)", SPACE)
+    assert chosen(page) == {"optimizer": {"labels": ["adam", "sgd"]}}
+    checked = page.run(
+        "return [...document.querySelectorAll(arguments[0])].map((bar) => bar.getAttribute('aria-checked'))",
+        f"{KINDS} .bar-catch",
+    )
+    assert checked == ["true", "false", "true"]
+    page.press(f"{KINDS} .bar-catch:nth-of-type(3)", ESCAPE)
+    assert chosen(page) == {}
+
+
+@pytest.mark.slow
+def test_chips_are_hidden_typed_into_and_removed(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    page.run("pedanova.state.select('lr', {range: [0.0001, 0.1]}); pedanova.state.select('layers', {range: [2, 4]})")
+    page.settle()
+    page.click("[data-focus='text lr']")
+    page.press(".chip-field", "\ue009a\ue000", "1e-4 to 0.02", ENTER)
+    assert chosen(page)["lr"] == {"range": [1e-4, 0.02]}
+    same_as_python(page, analysis)
+    page.click("[data-focus='eye layers']")
+    assert page.answer()["rows"]["selected"] == analysis.within({"lr": (1e-4, 0.02)}).rows
+    assert set(chosen(page)) == {"lr", "layers"}  # hidden, not forgotten
+    page.click("[data-focus='cross lr']")
+    page.click("[data-focus='eye layers']")
+    assert page.answer()["rows"]["selected"] == analysis.within({"layers": (2, 4)}).rows
+    page.click("[data-focus='text layers']")
+    page.press(".chip-field", "\ue009a\ue000", "many", ENTER)
+    assert page.run("return document.querySelector('.chip-field').validationMessage")
+    page.press(".chip-field", "\ue009a\ue000", "", "\ue003", ENTER)
+    assert chosen(page) == {}
+
+
+@pytest.mark.slow
+def test_the_edges_of_the_objective_are_free(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    at = page.run(
+        "return Number(document.querySelector('[data-edge=target]').dataset.x) / arguments[0].clientWidth",
+        page.find("#strip"),
+    )
+    page.drag(".strip", (at, 0.5), (at + 0.11, 0.5))
+    part = page.state()["question"]["target"]["part"][1]
+    assert 0.1 < part < 0.6
+    same_as_python(page, analysis)
+    page.click("[data-focus=target]")
+    page.press(".chip-field", "\ue009a\ue000", "<= 0.75", ENTER)
+    assert page.state()["question"]["target"] == {"value": [None, 0.75]}
+    same_as_python(page, analysis)
+
+
+@pytest.mark.slow
+def test_few_good_rows_are_hatched_and_shown_one_by_one(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    good = np.sort(analysis.trials(limit=40).columns["lr"])  # the best tenth
+    page.run("pedanova.state.select('lr', {range: [arguments[0], arguments[1]]})", float(good[0]), float(good[2]))
+    assert page.answer()["rows"]["target"] == 3
+    assert "at least 5 are needed" in page.text("#headline")
+    assert "force" not in page.text("#headline")
+    assert page.text(".counts").endswith("3 good")
+    assert page.run("return document.getElementById('densities').classList.contains('few')")
+    page.until("return document.querySelectorAll('.density[data-parameter=lr] .row-tick').length === 3")
+    assert page.run("return document.querySelectorAll('#matters .ranked, .density .plot .target').length") == 0
+
+
+def random_question(random: np.random.Generator) -> dict[str, Any]:
+    """A selection as the mouse makes it: ranges of three digits, some labels, another target now and then."""
+    selection: dict[str, Any] = {}
+    if random.random() < 0.7:
+        low, high = np.sort(10 ** random.uniform(-5, 0, 2))
+        selection["lr"] = {"range": [float(f"{low:.3g}"), float(f"{high:.3g}")]}
+    if random.random() < 0.5:
+        low, high = np.sort(random.uniform(0, 1, 2))
+        selection["momentum"] = {
+            "range": [None if random.random() < 0.3 else float(f"{low:.3g}"), float(f"{high:.3g}")]
+        }
+    if random.random() < 0.4:
+        low, high = np.sort(random.integers(1, 6, 2))
+        selection["layers"] = {"range": [int(low), int(high)]}
+    if random.random() < 0.5:
+        labels = [name for name in ("adam", "rmsprop", "sgd") if random.random() < 0.6]
+        selection |= {"optimizer": {"labels": labels}} if labels else {}
+    target = {"part": [0, float(random.choice([0.05, 0.1, 0.2, 0.33]))]}
+    region = {"part": [0, float(random.choice([0.5, 1, 1, 1]))]}
+    baseline, good = str(random.choice(["region", "uniform"])), str(random.choice(["all", "selection"]))
+    return {
+        "target": target,
+        "region": region,
+        "selection": selection,
+        "baseline": baseline,
+        "good": good,
+        "of": "space",
+    }
+
+
+@pytest.mark.slow
+def test_two_hundred_selections_say_what_python_says(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    """What the page shows is what the shown line of Python gives, to the last digit."""
+    page.open(explorer)
+    random = np.random.default_rng(11)
+    answered = 0
+    for _ in range(200):
+        question = random_question(random)
+        page.run("pedanova.state.change({question: arguments[0], hidden: []})", question)
+        shown = page.answer()
+        if shown["refused"]:
+            continue
+        answered += 1
+        found = by_line(shown["lines"]["python"], analysis)
+        assert [row["parameter"] for row in shown["importances"]] == list(found)
+        for row in shown["importances"]:
+            assert (row["share"], row["ratio"], row["low"], row["high"]) == tuple(
+                getattr(found[row["parameter"]], name) for name in ("share", "ratio", "low", "high")
+            )
+        bars = page.bars()
+        assert bars == {row["parameter"]: row["share"] for row in shown["importances"]}
+        texts = page.run(
+            "return [...document.querySelectorAll('#matters .ranked')].map((row) =>"
+            " [row.dataset.parameter, row.querySelector('.share').textContent])"
+        )
+        for name, text in texts:
+            assert text == (percent(found[name].share) if found[name].varied else "–")
+    assert answered > 60
+
+
+def by_line(line: str, a: pa.Analysis) -> Any:
+    """What the line gives when it is typed."""
+    return eval(line, {"a": a, "pa": pa})

@@ -1,0 +1,67 @@
+"""A study that grows while its page is open: rows arrive, what changed is said, the selection stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers.chromium import Page
+from helpers.reports import browser, page
+from pedanova.analysis.watched import Watched
+from pedanova.report.live.server import Explorer, explore
+
+COUNTS = {"estimator": "counts", "draws": 100}
+
+
+def append(path: Path, rows: int, seed: int, *, swap: bool = False) -> None:
+    random = np.random.default_rng(seed)
+    x, y = random.random((2, rows))
+    main, other = (y, x) if swap else (x, y)
+    loss = np.abs(main - 0.3) + 0.05 * np.abs(other - 0.5)
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f"{a!r},{b!r},{c!r}\n" for a, b, c in zip(x.tolist(), y.tolist(), loss.tolist(), strict=True))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "trials.csv"
+    path.write_text("x,y,loss\n0,0,2\n1,1,2\n", encoding="utf-8")
+    append(path, 98, 0)
+    return path
+
+
+@pytest.fixture
+def explorer(path: Path) -> Iterator[Explorer]:
+    watched = Watched(path, "loss")
+    first = watched.begin(pytest.fail).analysis
+    assert first is not None
+    made = explore(first, title="grows", start=(0.1, 1.0), show=False, wait=False, watched=watched, **COUNTS)
+    with made:
+        yield made
+
+
+@pytest.mark.slow
+def test_rows_arrive_and_the_selection_stays(page: Page, explorer: Explorer, path: Path, tmp_path: Path) -> None:
+    page.open(explorer.url)
+    page.run("pedanova.state.select('x', {range: [0.2, 0.9]})")
+    page.settle()
+    before = page.answer()["rows"]["selected"]
+    page.until("return document.querySelector('.news').textContent.includes('stable for 50 trials')")
+    append(path, 900, 1, swap=True)
+    page.until("return pedanova.facts.rows === 1000")
+    page.until("return pedanova.page.answer().rows.selected > arguments[0]", before)
+    assert page.state()["question"]["selection"] == {"x": {"range": [0.2, 0.9]}}
+    page.until("return document.querySelector('.news').textContent.includes('y passed x after 1,000 trials')")
+    away = tmp_path / "away"
+    path.rename(away)
+    page.until("return document.querySelector('.news').textContent.includes('waiting for it to come back')")
+    away.rename(path)
+    append(path, 5, 2)
+    page.until("return pedanova.facts.rows === 1005")
+    page.until("return !document.querySelector('.news').textContent.includes('waiting for it')")
+    assert page.state()["question"]["selection"] == {"x": {"range": [0.2, 0.9]}}
+    assert not [line for line in page.complaints() if "favicon" not in line]
+    page.driver.get("about:blank")  # it asks for news no more

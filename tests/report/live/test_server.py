@@ -1,0 +1,339 @@
+"""The explorer as a process: who gets an answer, who does not, and how it ends. Real requests to a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from helpers.explorers import Served, demo, served
+
+SELECTED = {"selection": {"learning_rate": {"range": [0.001, 0.3]}}}
+HOSTS = (
+    "evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "[::1]:{port}",
+    "0.0.0.0:{port}",
+)  # fmt: skip
+ORIGINS = (
+    "", "null", "https://evil.example", "http://127.0.0.1:1", "http://127.0.0.1", "https://127.0.0.1:{port}",
+    "http://127.0.0.1:{port}.evil.example",
+)  # fmt: skip
+LONG = b'{"part": "answer", "question": {"target": {"value": [null, 1' + b"0" * 400 + b"]}}}"
+ANSWER = {"part": "answer", "question": SELECTED, "sure": False}
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[Served]:
+    with served(*demo()) as running:
+        yield running
+
+
+def ask(explorer: Served, body: Any = ANSWER, **headers: str) -> httpx.Response:
+    given = explorer.headers | headers
+    return httpx.post(f"{explorer.origin}/ask", json=body, headers={k: v for k, v in given.items() if v}, timeout=120)
+
+
+def reachable(address: str, port: int) -> bool:
+    with socket.socket() as line:
+        line.settimeout(5)
+        return line.connect_ex((address, port)) == 0
+
+
+# --- the way in --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_address_gives_the_page_and_a_cookie_that_scripts_cannot_read(explorer: Served) -> None:
+    with httpx.Client() as browser:
+        page = browser.get(explorer.url)
+        assert page.status_code == 200
+        assert page.text.startswith("<!doctype html>")
+        kept = page.headers["set-cookie"]
+        assert all(word in kept for word in ("HttpOnly", "SameSite=Strict", "Path=/"))
+        facts = browser.get(f"{explorer.origin}/facts").json()  # by the cookie alone
+    assert (facts["live"], facts["rows"]) == ("http", 1000)
+
+
+@pytest.mark.slow
+def test_a_question_is_answered(explorer: Served) -> None:
+    found = ask(explorer)
+    assert found.status_code == 200
+    body = found.json()
+    assert body["refused"] is None
+    assert 0 < body["rows"]["selected"] < 1000
+    assert body["lines"]["python"].startswith("a.within({'learning_rate': (0.001, 0.3)})")
+    assert "--objective error" in body["lines"]["shell"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["/", "/facts", "/?token=wrong", "/?token=", "/nothing"])
+def test_without_the_token_there_is_nothing(explorer: Served, path: str) -> None:
+    found = httpx.get(f"{explorer.origin}{path}")
+    assert found.status_code == 403
+    assert "token" in found.json()["refused"]
+    assert "set-cookie" not in found.headers
+    assert "learning_rate" not in found.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cookie", ["", "pedanova-{port}=wrong", "pedanova-1={token}", "other={token}", "=;;=,{token}"])
+def test_a_wrong_cookie_asks_nothing(explorer: Served, cookie: str) -> None:
+    given = cookie.format(port=explorer.port, token=explorer.token)
+    assert ask(explorer, cookie=given).status_code == 403
+
+
+@pytest.mark.slow
+def test_the_token_in_the_address_opens_the_page_alone(explorer: Served) -> None:
+    found = httpx.post(
+        f"{explorer.origin}/ask?token={explorer.token}", json=ANSWER, headers={"origin": explorer.origin}
+    )
+    assert found.status_code == 403
+
+
+# --- hostile pages -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_name_that_was_rebound_to_this_machine_gets_nothing(explorer: Served, host: str) -> None:
+    given = host.format(port=explorer.port)
+    for path in ("/", "/facts", f"/?token={explorer.token}"):
+        found = httpx.get(f"{explorer.origin}{path}", headers={**explorer.headers, "host": given})
+        assert found.status_code == 421
+        assert "learning_rate" not in found.text
+    assert ask(explorer, host=given).status_code == 421
+
+
+@pytest.mark.slow
+def test_two_hosts_are_none(explorer: Served) -> None:
+    with socket.create_connection(("127.0.0.1", explorer.port)) as line:
+        cookie = explorer.headers["cookie"]
+        line.sendall(
+            f"GET /facts HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nHost: evil\r\nCookie: {cookie}\r\n\r\n".encode()
+        )
+        assert line.recv(65536).split(b"\r\n")[0].split()[1] in (b"400", b"421")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_other_pages_ask_nothing_even_with_the_cookie(explorer: Served, origin: str) -> None:
+    """Ports of one machine are one site: the browser sends the cookie along, and says whose page it is."""
+    found = ask(explorer, origin=origin.format(port=explorer.port))
+    assert found.status_code == 403
+    assert "importances" not in found.text
+
+
+@pytest.mark.slow
+def test_what_a_browser_says_of_a_request_is_believed(explorer: Served) -> None:
+    headers = {"sec-fetch-site": "same-site"}
+    assert ask(explorer, **headers).status_code == 403
+    assert ask(explorer, **{"sec-fetch-site": "same-origin"}).status_code == 200
+
+
+@pytest.mark.slow
+def test_nothing_is_shared_with_other_origins(explorer: Served) -> None:
+    preflight = httpx.request(
+        "OPTIONS", f"{explorer.origin}/ask",
+        headers={**explorer.headers, "origin": "https://evil.example", "access-control-request-method": "POST"},
+    )  # fmt: skip
+    assert preflight.status_code == 403
+    for found in (preflight, ask(explorer), httpx.get(explorer.url)):
+        assert not [name for name in found.headers if name.startswith("access-control")]
+        assert found.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.slow
+def test_every_answer_is_shielded(explorer: Served) -> None:
+    first, second = httpx.get(explorer.url), httpx.get(explorer.url)
+    for found in (first, second, ask(explorer), httpx.get(f"{explorer.origin}/facts")):
+        policy = found.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert found.headers["x-content-type-options"] == "nosniff"
+        assert found.headers["referrer-policy"] == "no-referrer"
+        assert found.headers["cache-control"] == "no-store"
+        assert "server" not in found.headers
+    assert first.headers["content-security-policy"] != second.headers["content-security-policy"]
+
+
+@pytest.mark.slow
+def test_only_what_has_the_nonce_runs(explorer: Served) -> None:
+    import re
+
+    page = httpx.get(explorer.url)
+    nonce = re.search(r"script-src 'nonce-([^']+)'", page.headers["content-security-policy"])
+    assert nonce is not None
+    tags = re.findall(r"<(?:script|style)\b([^>]*)>", page.text)
+    assert tags
+    assert all(nonce[1] in tag or "type='application/" in tag for tag in tags)  # what is data never runs
+    assert not re.search(r"<[^>]+\son[a-z]+\s*=", page.text.split("<script")[0])
+
+
+@pytest.mark.slow
+def test_only_this_machine_can_reach_it(explorer: Served) -> None:
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
+    for address in others or {"127.0.0.2"}:
+        assert not reachable(str(address), explorer.port)
+
+
+# --- nonsense ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        (b"", 400, "must be JSON"),
+        (b"{", 400, "must be JSON"),
+        (b"\xff\xfe", 400, "must be JSON"),
+        (b"[]", 400, "must be an object"),
+        (b"NaN", 400, "must be JSON"),
+        (b'{"part": "answer", "question": {"target": {"value": [null, NaN]}}}', 400, "must be JSON"),
+        (b'{"part": "answer", "question": {"target": {"value": [null, 1e999]}}}', 400, "must be a number"),
+        (
+            b'{"part": "answer", "question": {"target": {"value": [null, 1' + b"0" * 400 + b"]}}}",
+            400,
+            "must be a number",
+        ),
+        (b"1" * 5000, 400, "must be JSON"),
+        (b"[" * 100_000, 400, "brackets"),
+        (b" " * (1 << 18) + b"{}", 413, "too large"),
+        (b'{"part": "shutdown"}', 400, "is not known"),
+        (b'{"part": "answer", "question": {}, "file": "/etc/passwd"}', 400, "is no part of a request"),
+        (b'{"part": "answer", "question": {"where": "1"}}', 400, "is no part of a question"),
+        (b'{"part": "answer", "question": {"selection": {"/etc/passwd": {"range": [0, 1]}}}}', 400, "no parameter"),
+        (b'{"part": "trials", "question": {}, "limit": 1000000}', 400, "whole number"),
+        (b'{"part": "trials", "question": {}, "sort": "__class__"}', 200, "no column is called"),
+        (b'{"part": "plane", "question": {}, "first": "__import__(1)", "second": "alpha"}', 400, "no parameter"),
+    ],
+)
+def test_nonsense_is_refused_in_words(explorer: Served, body: bytes, status: int, words: str) -> None:
+    headers = {**explorer.headers, "content-type": "application/json"}
+    found = httpx.post(f"{explorer.origin}/ask", content=body, headers=headers, timeout=60)
+    assert found.status_code == status
+    assert words in found.json()["refused"]
+    assert ask(explorer).status_code == 200  # and it lives
+
+
+@pytest.mark.slow
+def test_forms_and_other_types_are_refused(explorer: Served) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
+        headers = {**explorer.headers, "content-type": kind}
+        found = httpx.post(f"{explorer.origin}/ask", content=json.dumps(ANSWER), headers=headers)
+        assert found.status_code == 400
+        assert "application/json" in found.json()["refused"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/assets/page.js", "/ask", "/docs"])
+def test_there_are_no_files(explorer: Served, path: str) -> None:
+    with socket.create_connection(("127.0.0.1", explorer.port)) as line:
+        cookie = explorer.headers["cookie"]
+        line.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nCookie: {cookie}\r\n\r\n".encode())
+        assert line.recv(65536).split()[1] in (b"404", b"405")
+
+
+@pytest.mark.slow
+def test_the_present_selection_can_be_saved_as_a_file(explorer: Served) -> None:
+    url = f"{explorer.origin}/report"
+    found = httpx.post(url, json={"question": SELECTED}, headers=explorer.headers, timeout=300)
+    assert found.status_code == 200
+    assert found.headers["content-disposition"] == 'attachment; filename="report.html"'
+    assert "selected rows" in found.text
+    assert httpx.post(url, json={"question": SELECTED}, headers={"origin": explorer.origin}).status_code == 403
+    none = {"selection": {"learning_rate": {"range": [5, 6]}}}
+    assert httpx.post(url, json={"question": none}, headers=explorer.headers).status_code == 400
+
+
+# --- many at once ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_thousand_questions_at_once_are_answered_or_refused(explorer: Served) -> None:
+    async def one(client: httpx.AsyncClient, i: int) -> tuple[int, Any]:
+        selection = {"learning_rate": {"range": [0.0001 + i * 1e-6, 0.3]}}
+        body = {"part": "answer", "question": {"selection": selection}, "sure": False}
+        found = await client.post(f"{explorer.origin}/ask", json=body, headers=explorer.headers)
+        return found.status_code, found.json()
+
+    async def all_at_once() -> list[tuple[int, Any]]:
+        limits = httpx.Limits(max_connections=None)
+        async with httpx.AsyncClient(timeout=300, limits=limits) as client:
+            return await asyncio.gather(*(one(client, i) for i in range(1_000)))
+
+    found = asyncio.run(all_at_once())
+    by_status = {status: [body for code, body in found if code == status] for status in {code for code, _ in found}}
+    assert set(by_status) <= {200, 503}
+    assert by_status[200]
+    assert all(body["importances"] for body in by_status[200])
+    assert all("too many questions" in body["refused"] for body in by_status.get(503, []))
+    assert ask(explorer).status_code == 200
+
+
+@pytest.mark.slow
+def test_only_the_newest_question_of_a_client_is_answered(explorer: Served) -> None:
+    async def one(client: httpx.AsyncClient, i: int) -> tuple[int, Any]:
+        selection = {"alpha": {"range": [1e-6 * (i + 1), 5]}}
+        body = {"part": "answer", "question": {"selection": selection}, "sure": False, "client": "mouse"}
+        found = await client.post(f"{explorer.origin}/ask", json=body, headers=explorer.headers)
+        return found.status_code, found.json()
+
+    async def dragging() -> list[tuple[int, Any]]:
+        async with httpx.AsyncClient(timeout=300) as client:
+            return await asyncio.gather(*(one(client, i) for i in range(40)))
+
+    found = asyncio.run(dragging())
+    assert {status for status, _ in found} <= {200, 409}
+    assert sum(status == 409 for status, _ in found) > 0
+    assert all(body["stale"] for status, body in found if status == 409)
+    assert any(status == 200 for status, _ in found)
+
+
+# --- the end -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_it_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with served(*demo(), environment=environment) as explorer:
+        assert ask(explorer).status_code == 200
+        assert explorer.interrupt() == 0
+        assert explorer.process.stderr is not None
+        assert explorer.process.stderr.read() == ""
+        assert not reachable("127.0.0.1", explorer.port)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_ctrl_c_does_not_wait_for_answers() -> None:
+    """A question of seconds is under way, and a line is held open."""
+    with served(*demo()) as explorer:
+        body = {"part": "space", "question": SELECTED}
+        request = json.dumps(body).encode()
+        head = (
+            f"POST /ask HTTP/1.1\r\nHost: 127.0.0.1:{explorer.port}\r\nOrigin: {explorer.origin}\r\n"
+            f"Cookie: {explorer.headers['cookie']}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(request)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", explorer.port)) as line:
+            line.sendall(head.encode() + request)
+            assert ask(explorer).status_code == 200
+            assert explorer.interrupt() == 0
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_is_said_to_be(explorer: Served) -> None:
+    import subprocess
+    import sys
+
+    words = [sys.executable, "-m", "pedanova", "explore", *demo(), "--no-open", "--port", str(explorer.port)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert f"port {explorer.port} cannot be had" in done.stderr
