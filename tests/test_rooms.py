@@ -31,6 +31,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "threadpoolctl": {"base.threads"},
     "yaml": {"sources.yaml_text"},
     "matplotlib": {"report.figures.draw"},
+    "cupy": {"scale.cuda.device"},
     "optuna": {"integrations.optuna", "space.exports"},
     "ConfigSpace": {"space.exports"},
     "ray": {"space.exports"},

@@ -16,7 +16,7 @@ from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
 from pedanova.data.choose import HeldColumns, choose_space
 from pedanova.data.objectives import Goal, read_goals
-from pedanova.data.outcomes import Policies
+from pedanova.data.outcomes import NanPolicy, Policies
 from pedanova.data.prepare import prepare
 from pedanova.data.records import Records
 from pedanova.data.request import Request, complete
@@ -52,6 +52,7 @@ def analyze(
     on_error: str = "raise",
     checkpoint: str | os.PathLike[str] | None = None,
     pushdown: bool | None = None,
+    engine: str | None = None,
     threads: int | None = None,
 ) -> Analysis:
     """Count a table of trials once; every question is then answered from the counts.
@@ -62,7 +63,7 @@ def analyze(
         A file (CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its
         database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
         lists them), a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, a
-        structured NumPy array, or a 2-D NumPy array with `names`.
+        structured NumPy array, or a 2-D NumPy array with `names`. Arrays on a CUDA card stay there.
     {options}
 
     Examples
@@ -82,19 +83,30 @@ def count(given: Mapping[str, Any]) -> Counted:
     """Read, prepare, cut into levels, count; `given` are the arguments of `analyze`."""
     # These bring narwhals along: only when needed.
     from pedanova.scale.count_scan import ScanOptions, count_table
+    from pedanova.scale.cuda.read import OnCard, count_card
     from pedanova.sources import read_records
     from pedanova.sources.scans.scan import Scan
 
     request, notes = request_of(given)
-    opened = open_source(given)
     inside = given["outside"] == "error" and request.space is not None
+    given = {**given, "data": data_of(given)}
+    if isinstance(given["data"], OnCard):
+        return count_card(given["data"].columns, request, given["levels"], inside=inside, notes=notes)
+    opened = open_source(given)
     if isinstance(opened, Scan):
         own = {name: given[name] for name in ("levels", "executor", "checkpoint", "pushdown")}
         skip = given["on_error"] == "skip"
         return count_table(opened, request, ScanOptions(**own, skip=skip, inside=inside, notes=tuple(notes)))
     records = read_records(opened, names=given["names"], study=given["study"], delimiter=delimiter_for(opened, given))
     records = replace(records, notes=(*records.notes, *notes))
-    return count_records(records, request, given["levels"], inside=inside)
+    return count_records(records, request, given["levels"], inside=inside, engine=given["engine"])
+
+
+def data_of(given: Mapping[str, Any]) -> object:
+    """The data as it is; a table on a card as such, unless it is small or to be counted on the CPU."""
+    from pedanova.scale.cuda.read import table_on_card
+
+    return table_on_card(given["data"], given["names"], engine=given["engine"])
 
 
 def delimiter_for(opened: object, given: Mapping[str, Any]) -> str | None:
@@ -134,10 +146,17 @@ def open_source(given: Mapping[str, Any]) -> object:
     return open_table(given["data"], in_parts, skip=given["on_error"] == "skip", delimiter=given["delimiter"])
 
 
-def count_records(records: Records, request: Request, levels: object, *, inside: bool) -> Counted:
+def count_records(
+    records: Records, request: Request, levels: object, *, inside: bool, engine: str | None = None
+) -> Counted:
     """Count a table in memory: a scan of one part, which may be asked everything."""
     observed, notes = prepare(records, request)
-    held = InMemory(observed, "worst" if request.policies.may_be_worst else "drop", request.threads)
+    nan: NanPolicy = "worst" if request.policies.may_be_worst else "drop"
+    held = InMemory(observed, nan, request.threads)
+    if engine == "cuda":
+        from pedanova.scale.cuda.from_memory import FromMemory
+
+        held = FromMemory(observed, nan, request.threads)
     cut = levels_for(held, levels)
     return assembled(held, cut, held.count(cut), notes=notes, inside=inside)
 

@@ -176,6 +176,12 @@ TABLE = (
         "objective travels; None for ibis tables only.",
     ),
     Option(
+        "engine", None,
+        'Who counts: ``"cpu"``, or ``"cuda"`` for a card (`pedanova[cuda]`). None for whoever has the rows: arrays '
+        "on a card (CuPy, PyTorch, JAX, cuDF, DLPack) are counted there, where they lie.",
+        "count on the CPU, or on a CUDA card (default: the CPU)", "large tables", choices=("cpu", "cuda"),
+    ),
+    Option(
         "threads", None, "Threads to count with; None for all cores.",
         "threads to count with (default: all cores)", "output", metavar="N", type=int,
     ),

@@ -128,6 +128,9 @@ class AnalysisRows:
         return self._moments or self._sum_moments(self.levels)
 
     def _sum_moments(self, levels: Levels) -> Moments:
+        if (of_source := getattr(self._source, "sum_moments", None)) is not None:
+            moments: Moments = of_source(levels)
+            return moments
         if self.observations is None:
             raise LevelsError("the objective's spread was not kept (a file of version 1); analyze the data again")
         return sum_moments(self.observations, levels, threads=self.threads)

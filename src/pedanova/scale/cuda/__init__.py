@@ -1,0 +1,1 @@
+"""The same counts on a graphics card, from arrays that lie there."""

@@ -1,0 +1,130 @@
+"""The card: finding it, taking arrays where they lie on it, and its kernels, compiled when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from pedanova.errors import DataError, MissingLibraryError
+
+WORDS = {  # NumPy's names of types → C++
+    "float32": "float", "float64": "double", "int8": "signed char", "uint8": "u8", "int16": "short", "uint16": "u16",
+    "int32": "int", "uint32": "u32", "int64": "i64", "uint64": "u64",
+}  # fmt: skip
+CUDA_IN_DLPACK = (2, 13)  # device types: CUDA, CUDA's managed memory
+KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the compiler and the driver
+
+
+def library() -> Any:
+    """CuPy, with a card that answers."""
+    try:
+        import cupy
+    except ImportError:
+        raise MissingLibraryError("counting on a card needs CuPy; pip install 'pedanova[cuda]'") from None
+    try:
+        cards = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DataError(f"no card can be used ({error}); leave engine='cuda' out to count on the CPU") from None
+    if not cards:
+        raise DataError("this machine has no CUDA card; leave engine='cuda' out to count on the CPU")
+    return cupy
+
+
+def is_on_card(values: object) -> bool:
+    """Whether an array lies in the memory of a CUDA card."""
+    if isinstance(values, np.ndarray | list | tuple | str | bytes):
+        return False
+    if getattr(type(values), "__cuda_array_interface__", None) is not None:
+        try:
+            return getattr(values, "__cuda_array_interface__", None) is not None
+        except (AttributeError, TypeError, RuntimeError):  # tensors of PyTorch raise where they lie elsewhere
+            return False
+    where = getattr(values, "__dlpack_device__", None)
+    try:
+        return where is not None and int(where()[0]) in CUDA_IN_DLPACK
+    except (AttributeError, TypeError, ValueError, RuntimeError):
+        return False
+
+
+def as_card_array(name: str, values: object) -> Any:
+    """A CuPy array over the same memory; types that no kernel reads are widened on the card."""
+    cupy = library()
+    try:
+        if getattr(values, "requires_grad", False):
+            values = values.detach()  # type: ignore[attr-defined]
+        shared = hasattr(values, "__cuda_array_interface__")
+        array = cupy.asarray(values) if shared else cupy.from_dlpack(values)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        raise DataError(f"{name}: the array cannot be taken from the card: {error}") from None
+    if array.ndim != 1:
+        raise DataError(f"{name}: an array of shape {array.shape} is no column; give one number a row")
+    if array.dtype == np.bool_:
+        return array.view(np.uint8)
+    if array.dtype == np.float16:
+        return array.astype(np.float32)
+    if array.dtype.name not in WORDS:
+        raise DataError(f"{name}: {array.dtype} cannot be counted on a card; turn it into numbers")
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a kernel reads an array: where it begins, and its stride in values."""
+
+    array: Any
+    stride: int
+    dense: bool  # four values can be read at once
+
+    @classmethod
+    def of(cls, array: Any) -> Reading:
+        size = array.dtype.itemsize
+        step = array.strides[0] if len(array) > 1 else size
+        if step % size:
+            array = array.copy()
+            step = size
+        return cls(array, step // size, bool(step == size and array.data.ptr % (4 * size) == 0))
+
+    @property
+    def word(self) -> str:
+        return WORDS[self.array.dtype.name]
+
+
+@lru_cache(maxsize=256)
+def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
+    """One instance of a kernel's template, ready for so many bytes of shared memory."""
+    cupy = library()
+    instance = f"{name}<{', '.join(arguments)}>"
+    text = (resources.files("pedanova.scale.cuda") / "kernels.cu").read_text(encoding="utf-8")
+    module = cupy.RawModule(code=text, options=("-std=c++17",), name_expressions=[instance])
+    function = module.get_function(instance)
+    if shared > 48 * 1024:  # the same function may be asked for with less before and more behind
+        function.max_dynamic_shared_size_bytes = here()[1]
+    return function
+
+
+@lru_cache(maxsize=8)
+def room(device: int) -> tuple[int, int]:
+    """Multiprocessors of a card, and the bytes of shared memory that one block may have."""
+    cupy = library()
+    facts = cupy.cuda.runtime.getDeviceProperties(device)
+    optin = int(facts.get("sharedMemPerBlockOptin", 48 * 1024))
+    return int(facts["multiProcessorCount"]), optin - 1024
+
+
+def launch(function: Any, blocks: int, threads: int, arguments: Sequence[Any], shared: int = 0) -> None:
+    function((blocks,), (threads,), tuple(arguments), shared_mem=shared)
+
+
+def blocks_for(rows: int, each: int, most: int) -> int:
+    """No more blocks than have rows."""
+    return max(1, min(most, -(-rows // each)))
+
+
+def here() -> tuple[int, int]:
+    """`room` of the card in use."""
+    return room(library().cuda.runtime.getDevice())

@@ -1,0 +1,149 @@
+"""What is decided before a card is asked: guesses, boundaries for singles, units of sums, slots. No card is needed."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from pedanova.counting import reference as judge
+from pedanova.counting.levels import cut_levels
+from pedanova.errors import DataError, MissingLibraryError
+from pedanova.scale.cuda.device import is_on_card
+from pedanova.scale.cuda.order import MIXED, SLOTS, Ranking, as_values, keys_of, single_keys, values_of, window_of
+from pedanova.scale.cuda.tables import EVEN, HALVING, LOG, SUM_BITS, bands_of, first_guess, rounded, units_for
+from pedanova.space.grid import grid_of
+
+PARAMETERS = [
+    pa.Float(0.0, 1.0),
+    pa.Float(-3.0, 7.5),
+    pa.Float(1e-5, 10.0, log=True),
+    pa.Float(1e-300, 1e-290, log=True),
+    pa.Float(1e6, 1e6 + 1),
+    pa.Int(1, 100),
+    pa.Int(1, 100_000, log=True),
+    pa.Int(0, 6000, step=3),
+    pa.Ordinal((4, 8, 16, 32)),
+    pa.Categorical((3.5, -1.0, 2.0)),
+]
+
+
+def numbers_around(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([values, np.nextafter(values, -np.inf), np.nextafter(values, np.inf)])
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
+def test_a_guess_errs_by_one_cell_and_beside_a_boundary_alone(parameter, real) -> None:
+    grid = grid_of(parameter)
+    guess, origin, scale, doubt = first_guess(grid.inner, real)
+    if guess == HALVING:
+        return
+    draws = np.random.default_rng(0).uniform(grid.edges[0], grid.edges[-1], 20_000)
+    values = numbers_around(np.concatenate([grid.inner, draws])).astype(real)
+    values = values[(values > 0) | (guess == EVEN)]
+    line = values if guess == EVEN else np.log2(values)
+    place = np.clip(line * real(scale) + real(-origin * scale), 0, real(grid.cells) - real(doubt))
+    cell = place.astype(int)
+    true = np.searchsorted(grid.inner, values.astype(np.float64), side="right")
+    assert np.abs(cell - true).max() <= 1
+    sure = (place - cell > doubt) & (place - cell < 1 - doubt)
+    assert np.array_equal(cell[sure], true[sure])
+    assert sure.mean() > 0.3
+
+
+def test_usual_grids_are_guessed() -> None:
+    assert first_guess(grid_of(pa.Float(0.0, 1.0)).inner, np.float32)[0] == EVEN
+    assert first_guess(grid_of(pa.Float(1e-5, 1.0, log=True)).inner, np.float32)[0] == LOG
+    assert (
+        first_guess(grid_of(pa.Float(1e-300, 1e-290, log=True)).inner, np.float32)[0] == HALVING
+    )  # no single is that small
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_rounded_boundaries_ask_the_same_of_every_single(up) -> None:
+    rng = np.random.default_rng(1)
+    bounds = np.concatenate([rng.standard_normal(500), rng.standard_normal(500) * 1e-40, [5e-324, 1e300, -1e300, 0.0]])
+    with np.errstate(over="ignore"):
+        singles = numbers_around(bounds.astype(np.float32))
+    for bound, short in zip(bounds, rounded(bounds, np.float32, up=up), strict=True):
+        exact = singles.astype(np.float64) >= bound if up else singles.astype(np.float64) <= bound
+        assert np.array_equal(singles >= short if up else singles <= short, exact)
+
+
+def test_keys_rise_with_numbers_and_come_back() -> None:
+    rng = np.random.default_rng(2)
+    doubles = np.sort(np.concatenate([rng.standard_cauchy(1000), [np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324]]))
+    assert np.all(np.diff(keys_of(doubles).astype(object)) >= 0)
+    assert np.array_equal(values_of(keys_of(doubles)), doubles)
+    singles = np.sort(doubles.astype(np.float32))
+    assert np.all(np.diff(single_keys(singles).astype(np.int64)) >= 0)
+    assert np.array_equal(as_values(single_keys(singles), single=True), singles.astype(np.float64))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_slots_without_a_boundary_have_one_level(dtype, direction) -> None:
+    rng = np.random.default_rng(3)
+    y = np.concatenate([rng.standard_normal(5000), rng.integers(0, 5, 2000), [np.inf, -np.inf]]).astype(dtype)
+    levels = cut_levels(y, direction=direction)
+    signed = (dtype(levels.sign) * y).astype(dtype)
+    first, shift = window_of(signed)
+    ends = rounded(levels.boundaries, dtype, up=True)
+    key_of = single_keys if dtype is np.float32 else keys_of
+    ranking = Ranking(SimpleNamespace(), levels.sign, first, shift, np.zeros(SLOTS + 1, dtype=np.int64))
+    table = ranking.levels_of_slots(key_of(ends))
+    slots = np.minimum((np.maximum(key_of(signed).astype(object), first) - first) // 2**shift, SLOTS - 1).astype(int)
+    levels_told, exact = table[slots], judge.assign_levels(y, levels)
+    told = levels_told != MIXED
+    assert np.array_equal(levels_told[told], exact[told])
+    assert told.mean() > 0.2
+
+
+def test_units_lose_no_digit_of_the_objective() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.uniform(0.5, 1.0, 3000).astype(np.float32)
+    levels = cut_levels(y, direction="minimize")
+    units = units_for(levels, (float(y.min()), float(y.max())), float(np.abs(y).min()), single=True)
+    codes = judge.assign_levels(y, levels)
+    whole = np.ldexp(y.astype(np.float64), units.powers[codes])
+    assert units.limbs == 1
+    assert np.array_equal(whole, np.rint(whole))
+    assert np.abs(whole).max() < 2.0**SUM_BITS
+
+
+def test_a_wide_objective_gets_a_second_unit_and_a_wider_one_bands() -> None:
+    y = np.array([1e-6, 1.0, 3.0, 5.0])
+    levels = cut_levels(y, direction="minimize", quantiles=(Fraction(1),))
+    assert units_for(levels, (1e-6, 5.0), 1e-6, single=False).limbs == 2
+    assert units_for(levels, (1e-300, 1e300), 1e-300, single=False) is None
+    wide = np.array([5e-324, 1e-300, 2e-300, 1.0, 1e300, 1.7e308])
+    bands = bands_of(np.bincount(wide.view(np.int64) >> 52 & 2047, minlength=2048), 1)
+    for value in wide:  # in one band, where no digit of it is lost
+        (own,) = [band for band in bands if band.sizes[0] <= value < band.sizes[1]]
+        whole = math.ldexp(value, int(own.powers[0]))
+        assert whole < 2.0**SUM_BITS
+        assert math.ldexp(whole, SUM_BITS) == math.floor(math.ldexp(whole, SUM_BITS))
+
+
+def test_arrays_in_memory_are_not_on_a_card() -> None:
+    for values in (np.arange(3), [1, 2], "lr", range(4), None):
+        assert not is_on_card(values)
+
+
+def test_without_a_card_one_line_says_so() -> None:
+    try:
+        import cupy
+
+        if cupy.cuda.runtime.getDeviceCount():
+            pytest.skip("there is a card")
+    except Exception:  # no library, or no driver
+        pass
+    x = np.linspace(0, 1, 200)
+    with pytest.raises((MissingLibraryError, DataError), match="card"):
+        pa.analyze({"x": x, "y": x**2}, "y", engine="cuda")
+    assert pa.analyze({"x": x, "y": x**2}, "y", engine="cpu").rows == 200
