@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
+from threading import enumerate as enumerate_threads
 from typing import Any, TypeVar
 
 from pedanova.errors import PedanovaError
@@ -14,7 +15,13 @@ from pedanova.report.live.session import Session
 
 MOST_WAITING = 128  # questions at once; more are refused in words
 SLOW = frozenset({"objectives", "pairs", "targets", "space", "difference"})
+ANSWERING = "pedanova-answer"  # threads that count for somebody
 Value = TypeVar("Value")
+
+
+def still_counting() -> bool:
+    """Whether somebody's question is being answered in this process."""
+    return any(thread.name == ANSWERING for thread in enumerate_threads())
 
 
 class BusyError(PedanovaError):
@@ -92,5 +99,5 @@ async def in_thread(work: Callable[[], Value]) -> Value:
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, value, failure)
 
-    Thread(target=run, daemon=True, name="pedanova-answer").start()
+    Thread(target=run, daemon=True, name=ANSWERING).start()
     return await future

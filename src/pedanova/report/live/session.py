@@ -100,6 +100,7 @@ class Session:
     def facts(self, live: str = "http") -> dict[str, Any]:
         """All that does not change with the question, as JSON."""
         now = self._standing
+        _ = now.analysis.excerpt  # of a large table: drawn before anybody waits for it
         facts = page_facts(now.analysis, self.title, self.start, **self.options)
         about = {"live": live, "watch": self.watch, "source": self.source, "version": now.version}
         return facts | about | {"ask": can_be_asked(now.analysis)}
