@@ -193,6 +193,30 @@ def test_a_or_b_gives_the_differences_of_python(live: Page, analysis: pa.Analysi
 
 
 @pytest.mark.slow
+def test_the_smaller_space_follows_the_question(live: Page, analysis: pa.Analysis) -> None:
+    tab(live, "space")
+    select(live, optimizer={"labels": ["adam", "rmsprop"]})
+    assert "only rows with optimizer = adam or rmsprop" in live.text(".pane-space .pane-note")
+    inner, target, _ = inside(live, analysis)
+    assert inner.reduce(target, estimator="counts").summary() == live.text(".space-summary")
+    assert not live.run("return document.querySelector('.pane-space').classList.contains('moved')")
+
+
+@pytest.mark.slow
+def test_new_rows_reach_an_open_tab(browser: Page) -> None:
+    before, after = mixed(300), mixed(400)
+    browser.size(1280)
+    with served(browser, before) as page:
+        tab(page, "trials")
+        assert "300 rows" in page.text("#panel-trials .pane-note")
+        explorer = page.explorer  # type: ignore[attr-defined]
+        explorer.session.renew(after)
+        page.run("pedanova.page.renew({ ...pedanova.facts, rows: 400 })")
+        settled(page)
+        assert "400 rows" in page.text("#panel-trials .pane-note")
+
+
+@pytest.mark.slow
 def test_several_objectives_have_their_own_tab(browser: Page) -> None:
     a = two_goals()
     browser.size(1280)

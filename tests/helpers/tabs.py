@@ -114,6 +114,7 @@ def served(page: Page, a: pa.Analysis, **options: Any) -> Iterator[Page]:
     online = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     page.command("Network.emulateNetworkConditions", **online)
     try:
+        page.explorer = explorer  # type: ignore[attr-defined]
         yield opened(page, explorer.url)
         strange = [url for url in page.requests() if not url.startswith((explorer.url.split("?")[0], "blob:", "data:"))]
         assert not [url for url in strange if not url.startswith(("about:", "file:"))], strange

@@ -29,7 +29,7 @@ pedanova.compare = (function () {
       return;
     }
     place().hidden = false;
-    const key = JSON.stringify([pedanova.source.keyOf("answer", state.pinned), pedanova.source.keyOf("answer", pedanova.asked(state))]);
+    const key = JSON.stringify([pane.age(), pedanova.source.keyOf("answer", state.pinned), pedanova.source.keyOf("answer", pedanova.asked(state))]);
     if (key === asked) return;
     bar.setAttribute("aria-busy", "true");
     if (!differs(state)) { asked = key; [found, by] = [null, new Map()]; draw(state); return; }

@@ -16,7 +16,7 @@ pedanova.scatter = (function () {
   function show(piece, state, answer, chosen) {
     place = piece;
     pair = chosen;
-    const question = around(pedanova.asked(state), pair), key = pedanova.source.keyOf("points", question, { pair });
+    const question = around(pedanova.asked(state), pair), key = `${pane.age()} ${pedanova.source.keyOf("points", question, { pair })}`;
     if (key !== wanted && !(answer.pending && found && key === wanted)) {
       wanted = key;
       ask(question, key);

@@ -3,6 +3,9 @@
 pedanova.pane = (function () {
   const { make, set } = pedanova;
 
+  let age = 0; // how often rows were added: what was asked before is asked anew
+  pedanova.on("news", () => { age += 1; });
+
   /* A titled piece of a tab: {element, body, note, tools}. */
   function piece(key, title, saved = null) {
     const head = make("h3", "", title), tools = make("div", "pane-tools"), note = make("p", "pane-note"), body = make("div", "pane-body");
@@ -71,7 +74,7 @@ pedanova.pane = (function () {
     }
     return {
       follow(state, answer, extra = {}) {
-        const question = pedanova.asked(state), key = pedanova.source.keyOf(part, question, extra);
+        const question = pedanova.asked(state), key = `${age} ${pedanova.source.keyOf(part, question, extra)}`;
         if (key === shown && key === wanted) return false;
         element.setAttribute("aria-busy", "true");
         if (key === wanted || (answer && answer.pending && last)) return false;
@@ -162,5 +165,5 @@ pedanova.pane = (function () {
 
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { asker, axisOf, bandWords, brushWords, clear, partWords, piece, questionWords, roving, rowsOf, cellWords, said, selectionWords, table, width };
+  return { age: () => age, asker, axisOf, bandWords, brushWords, clear, partWords, piece, questionWords, roving, rowsOf, cellWords, said, selectionWords, table, width };
 })();

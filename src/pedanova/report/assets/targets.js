@@ -14,7 +14,7 @@ pedanova.targets = (function () {
 
   function show(state, answer) {
     const question = pedanova.asked(state), parts = partsOf(question);
-    const key = pedanova.source.keyOf("targets", { ...question, target: null }, { parts });
+    const key = `${pane.age()} ${pedanova.source.keyOf("targets", { ...question, target: null }, { parts })}`;
     if (key !== asked) {
       piece.element.setAttribute("aria-busy", "true");
       if (!(answer.pending && steps)) { asked = key; ask(question, parts); }
