@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -15,8 +14,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import pedanova as pa
-from pedanova.report.page.payload import payload_of
-from pedanova.report.page.view import view_of
+from pedanova.report.page.embedded import payload_of
 from pedanova.report.terminal.curves import draw_densities
 
 
@@ -49,21 +47,24 @@ def a() -> pa.Analysis:
 def on_the_terminal(a: pa.Analysis, name: str) -> list[str]:
     """The ranges that are named, as they are worded."""
     shown = " ".join(draw_densities(a.densities(name, 0.1), width=100).split())
-    return re.findall(r"(?:values:|;) (.+?) \(\d+% of", shown)
+    return re.findall(r"(?:values:|;) (.+?) \([\d.]+ % of", shown)
 
 
-def on_the_page(a: pa.Analysis, name: str) -> tuple[list[float], str]:
-    """The ends of the shaded ranges (or the shaded bars), and the ranges as they are worded."""
-    view = view_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
-    page = json.loads(json.dumps(payload_of(view)))
-    spread = page["questions"][0]["spreads"][page["names"].index(name)]
-    return page["vectors"][spread[3]], page["texts"][spread[5]]
+def on_the_page(a: pa.Analysis, name: str) -> tuple[list[list[float]], str]:
+    """Both ends of every good range (or the numbers of its bars), and the ranges as they are worded."""
+    made = payload_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
+    good = made["answers"][0]["answer"]["densities"][name]["good"]
+    return good["at"], good["words"]
 
 
 def in_the_figure(a: pa.Analysis, name: str) -> list[float]:
-    """The ends of the shaded pieces."""
-    (shaded,) = a.plot.densities(name, 0.1).collections
-    return [end for path in shaded.get_paths() for end in (path.vertices[:, 0].min(), path.vertices[:, 0].max())]
+    """The ends of the lines under good values; of bars, the outer edges of the values that they stand for."""
+    lines = [line.get_xdata() for line in a.plot.densities(name, 0.1).lines if line.get_gid() == "good"]
+    if a.densities(name, 0.1).drawn().edges is not None:
+        return [float(end) for line in lines for end in line]
+    edges = a.densities(name, 0.1).edges
+    assert edges is not None
+    return [float(edges[round(end + shift)]) for line in lines for end, shift in zip(line, (0.4, 0.6), strict=True)]
 
 
 @pytest.mark.parametrize("name", ["x", "units", "step"])
@@ -74,7 +75,7 @@ def test_good_values_are_the_same_everywhere(a: pa.Analysis, name: str) -> None:
     assert density.edges is not None
     ends = [float(density.edges[at]) for one in good for at in (one.start, one.stop)]
     shown, words = on_the_page(a, name)
-    assert shown == pytest.approx(ends, rel=1e-5)
+    np.testing.assert_allclose(shown, density.drawn().good, rtol=1e-5)
     assert on_the_terminal(a, name) == words.split(", ") == [one.words for one in good]
     cell = 0.02 if name == "x" else 3.0  # of which the figure shades half at each end
     drawn = in_the_figure(a, name)
@@ -100,8 +101,8 @@ def test_a_narrow_log_range_is_drawn_on_a_log_scale_everywhere() -> None:
     x = np.exp(random.uniform(0, np.log(3.9), 500))
     a = pa.analyze({"x": x}, (x - 2) ** 2, space={"x": pa.Float(1, 3.9, log=True)})
     assert "log scale" in draw_densities(a.densities("x"))
-    view = view_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
-    assert payload_of(view)["shapes"][0]["log"] is True
+    made = payload_of(a, "", [(0.1, 1.0)], ladder=[0.1, 1.0], reduce=False, draws=0)
+    assert made["facts"]["parameters"][0]["shape"]["log"] is True
     assert a.plot.densities("x").get_xscale() == "log"
     assert a.plot.effects("x").get_xscale() == "log"
 

@@ -19,14 +19,13 @@ from pedanova.base.places import write_whole
 from pedanova.report import palette
 from pedanova.report.page.embedded import Payload
 
-ORDER = (
+SCRIPTS = (
     "core.js", "digits.js", "scales.js", "state.js", "source.js", "theme.js", "brush.js", "plot.js", "objective.js",
     "chips.js", "ranking.js", "densities.js", "sheet.js", "code.js", "measure.js", "binned.js", "tabs.js", "trials.js",
     "parallel.js", "pairs.js", "plane.js", "scatter.js", "targets.js", "front.js", "space.js", "notes.js", "compare.js",
     "exports.js", "watch.js", "page.js",
 )  # fmt: skip
 ASSETS = resources.files("pedanova.report") / "assets"
-SCRIPTS = tuple(name for name in ORDER if (ASSETS / name).is_file())
 FALLBACK = "<noscript><p class='refused'>This page needs JavaScript; nothing is loaded from anywhere.</p></noscript>"
 
 

@@ -33,9 +33,9 @@ def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | No
     return [int(value) if value.is_integer() else value for value in np.where(given == 0, 0.0, short).tolist()]
 
 
-def parts(values: NDArray[np.float64]) -> list[float]:
-    """Parts of one that are only drawn, to a hundredth of a thousandth."""
-    drawn: list[float] = np.round(values, 5).tolist()
+def parts(values: NDArray[np.float64], places: int = 5) -> list[float]:
+    """Parts of one that are only drawn."""
+    drawn: list[float] = np.round(values, places).tolist()
     return drawn
 
 
