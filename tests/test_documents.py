@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import pedanova as pa
+from helpers.explorers import served
 from pedanova.cli.main import main
 
 ROOT = Path(__file__).parent.parent
@@ -96,8 +97,25 @@ def test_commands_of_the_readme() -> None:
     commands = [shlex.split(line, comments=True) for line in lines if line.startswith("pedanova")]
     assert len(commands) >= 3
     for command in commands:
-        assert main(command[1:]) == 0
+        if command[1] == "explore":  # until Ctrl-C
+            with served(*command[2:]) as explorer:
+                assert explorer.interrupt() == 0
+        else:
+            assert main(command[1:]) == 0
     assert Path("importance.json").exists()
+
+
+@pytest.mark.slow
+def test_lines_of_the_explorer(trials: pd.DataFrame) -> None:
+    trials.assign(lr=trials["learning_rate"], momentum=trials["memory_over"] % 1).to_csv("trials.csv", index=False)
+    a = pa.analyze("trials.csv", objective="error", params=["lr", "momentum", "optimizer"])
+    serving, asking = blocks("docs/explore.md", "python")
+    assert "a.explore()" in serving
+    for line in asking.replace("0.0285", "0.3").splitlines():
+        exec(compile(line.strip(), "explore.md", "exec"), {"a": a, "pa": pa})
+    lines = [line.strip()[2:] for block in blocks("docs/explore.md", "console") for line in block.splitlines()]
+    (command,) = [shlex.split(line.replace("0.0285", "0.3")) for line in lines if line.startswith("pedanova analyze")]
+    assert main(command[1:]) == 0
 
 
 @pytest.mark.slow
