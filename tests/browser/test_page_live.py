@@ -147,6 +147,24 @@ def test_few_good_rows_are_hatched_and_shown_one_by_one(page: Page, explorer: st
     assert page.run("return document.querySelectorAll('#matters .ranked, .density .plot .target').length") == 0
 
 
+@pytest.mark.slow
+def test_a_selection_is_saved_as_a_report(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    page.run("pedanova.state.select('optimizer', {labels: ['adam']})")
+    shown = page.bars()
+    saved = page.downloads / "report.html"
+    saved.unlink(missing_ok=True)
+    page.click("#tool-save")
+    page.until("return document.getElementById('said').textContent.includes('saved')")
+    for _ in range(100):
+        if saved.exists():
+            break
+        page.driver.execute_async_script("setTimeout(arguments[0], 50)")
+    page.open(saved)
+    assert page.bars() == shown
+    assert f"{analysis.within({'optimizer': ['adam']}).rows} rows" in page.text("#facts")
+
+
 def random_question(random: np.random.Generator) -> dict[str, Any]:
     """A selection as the mouse makes it: ranges of three digits, some labels, another target now and then."""
     selection: dict[str, Any] = {}

@@ -124,6 +124,7 @@ class Page:
 
     def bars(self, metric: str = "share") -> dict[str, float]:
         """The numbers behind the bars, as they are ranked on the page, with those that are folded away."""
+        self.settle()
         self.run("document.querySelectorAll('.fold[aria-expanded=false]').forEach((fold) => fold.click())")
         self.settle()
         script = """

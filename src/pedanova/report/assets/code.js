@@ -31,12 +31,12 @@ pedanova.code = (function () {
   }
 
   /* A word that goes away by itself. */
-  function said(words) {
+  function said(words, long = 2500) {
     const place = byId("said");
     place.textContent = words;
     place.classList.remove("unseen");
     clearTimeout(said.timer);
-    said.timer = setTimeout(() => { place.classList.add("unseen"); place.textContent = ""; }, 2500);
+    said.timer = setTimeout(() => { place.classList.add("unseen"); place.textContent = ""; }, long);
   }
 
   function toggle() {
@@ -44,8 +44,22 @@ pedanova.code = (function () {
     pedanova.page.show();
   }
 
+  /* The static page of the present selection, made by whoever answers. */
+  async function report() {
+    said("The report is being written …", 60000);
+    try {
+      const page = await fetch("report", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question: pedanova.asked() }) });
+      if (!page.ok) return said((await page.json()).refused || "The report could not be written.");
+      pedanova.exports.save("report.html", await page.blob());
+      return said("report.html is saved");
+    } catch {
+      return said("Nobody answers. Is pedanova still running?");
+    }
+  }
+
   pedanova.tool({ key: "code", label: "</>", title: "The lines of Python and shell that give these numbers", press: toggle, pressed: () => shown });
   pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view", press: () => copy(window.location.href, "Link") });
+  pedanova.tool({ key: "save", label: "Save report…", title: "A file with this selection, to mail and to keep", press: report, when: (facts) => facts.live === "http" });
 
   return { mount, show, copy, said };
 })();

@@ -21,7 +21,7 @@
    A tab:    pedanova.register({key, title, mount(element), show(state, answer), when(facts) → true | "why not" | false})
              `mount` once, when the tab is opened first; `show` whenever it is visible and something changed;
              false leaves the tab out, words are shown in its place.
-   A tool:   pedanova.tool({key, label, title, press(), pressed()?, enabled()?}) is a button in the head.
+   A tool:   pedanova.tool({key, label, title, press(), pressed()?, enabled()?, when(facts)?}) is a button in the head.
    Asking:   pedanova.source.ask("pairs", pedanova.asked(), {names}) → Promise of an answer; an older question of the same
              slot (by default the part) is dropped: its promise is rejected with pedanova.STALE.
    Events:   pedanova.on("news", fn) / pedanova.emit("news", data); hover.set(row | null), hover.subscribe(fn). */

@@ -59,7 +59,7 @@ pedanova.page = (function () {
     const own = [
       { key: "undo", label: "↶", title: "Undo (Ctrl+Z)", press: pedanova.state.undo, enabled: pedanova.state.canUndo },
       { key: "redo", label: "↷", title: "Redo (Ctrl+Shift+Z)", press: pedanova.state.redo, enabled: pedanova.state.canRedo },
-      ...pedanova.tools,
+      ...pedanova.tools.filter((tool) => !tool.when || tool.when(facts)),
       { key: "theme", label: "◐", title: "Light or dark", press: pedanova.theme.toggle },
     ];
     for (const tool of own) {
