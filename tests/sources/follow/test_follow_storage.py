@@ -11,6 +11,7 @@ import pytest
 
 from helpers.common import refuse
 from helpers.followed import Tale, ended, same
+from helpers.proxy import proxy_to
 from helpers.servers import mariadb_url, postgresql_url  # noqa: F401
 from helpers.studies import fill_conditional, make, with_changed_range, with_moving_bounds
 from pedanova.errors import DataError
@@ -210,6 +211,31 @@ def test_a_file_that_is_gone_and_comes_back(path: Path, tmp_path: Path) -> None:
     other.replace(path)
     assert tale.look().event == "replaced"
     same(tale.rows, read_records(path))
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_away_in_the_midst_of_looks(postgresql_url: str) -> None:  # noqa: F811
+    """Wherever a look breaks off, nothing of it is taken, and the next one finds all of it."""
+    held = optuna.storages.RDBStorage(for_optuna(postgresql_url))
+    study = make(held, "cut off")
+    broken = 0
+    with proxy_to(postgresql_url) as proxy:
+        tale = Tale(follow(proxy.url, study="cut off"))
+        for most in (0, 300, 1_500, 3_000, 6_000, 12_000, 24_000, 48_000):
+            proxy.sent, proxy.most = 0, most
+            try:
+                tale.look()
+            except DataError:
+                broken += 1
+            proxy.most = None
+            if most in (300, 6_000):
+                tale.look()
+            fill_conditional(study, 2)
+        tale.look()
+    assert broken >= 3
+    assert tale.new == len(study.trials)
+    same(tale.rows, read_records(postgresql_url, study="cut off"))
+    held.engine.dispose()
 
 
 def test_which_study(path: Path) -> None:
