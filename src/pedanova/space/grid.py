@@ -84,8 +84,8 @@ class Grid:
             return list(self.labels)
         edges = self.edges if self.edges is not None else np.empty(0)
         if scale_of(self.parameter) == "log":
-            return [float(x) for x in np.sqrt(edges[:-1]) * np.sqrt(edges[1:])]
-        return [float(x) for x in edges[:-1] / 2 + edges[1:] / 2]  # the sum of both might be too large
+            return (np.sqrt(edges[:-1]) * np.sqrt(edges[1:])).tolist()  # type: ignore[no-any-return]
+        return (edges[:-1] / 2 + edges[1:] / 2).tolist()  # type: ignore[no-any-return]  # the sum might be too large
 
     def locate(self, values: NDArray[Any]) -> Cells:
         """Cells of plain numbers; NaN is missing."""
