@@ -1,9 +1,9 @@
-"""How long the report's page takes for one step of a slider, inside the browser, and how large the file is.
+"""The report's page: seconds to write it, its size, how soon it is open, and how long a step of the target takes.
 
-    python benchmarks/page.py [--parameters 60] [--levels 100]
+    python benchmarks/page.py [--rows 1000] [--parameters 10]
 
-Needs Chromium and its driver (Debian: chromium, chromium-driver) and Selenium. A step is everything between
-the slider's event and the drawn charts, layout included; the limit is 100 ms.
+Needs Chromium and its driver (Debian: chromium, chromium-driver) and Selenium. A step is everything between the
+change of the state and the drawn cards, layout included. The explorer's steps are in benchmarks/explore.py.
 """
 
 from __future__ import annotations
@@ -19,66 +19,48 @@ import numpy as np
 
 import pedanova as pa
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "browser"))
-from chromium import Page
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from helpers.chromium import Page
 
-LIMIT = 100.0  # ms
 STEP = """
-    const [slider, value, done] = arguments;
-    const element = document.getElementById(slider);
-    const before = pedanova.drawn;
+    const [part, done] = arguments;
     const begin = performance.now();
-    element.value = value;
-    element.dispatchEvent(new Event('input'));
-    const wait = () => {
-        if (pedanova.drawn === before) return requestAnimationFrame(wait);
+    const told = pedanova.on('shown', (answer) => {
+        if (answer.pending) return;
+        told();
         document.body.getBoundingClientRect();
-        done([pedanova.took, performance.now() - begin]);
-    };
-    requestAnimationFrame(wait);"""
+        done(performance.now() - begin);
+    });
+    pedanova.state.ask({target: {part: [0, part]}});"""
+OPEN = "return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
 
 
-def analysis(parameters: int, levels: int, rows: int = 20_000) -> pa.Analysis:
-    """Every parameter has so many values; the first ones matter, each half as much as the one before."""
+def study(rows: int, parameters: int) -> pa.Analysis:
     random = np.random.default_rng(0)
-    columns = {f"parameter_{i}": random.integers(0, levels, rows) / levels for i in range(parameters)}
+    columns = {f"parameter_{i}": random.random(rows) for i in range(parameters)}
     loss = sum(0.5**i * (column - 0.3) ** 2 for i, column in enumerate(columns.values()))
-    return pa.analyze({**columns, "loss": loss + random.normal(0, 0.02, rows)}, "loss")
-
-
-def measure(path: Path, folder: Path) -> dict[str, list[float]]:
-    """Drawing, and from event to the next frame, for every step of both sliders there and back."""
-    page = Page(folder)
-    page.size(1280)
-    page.open(path)
-    steps: dict[str, list[float]] = {"drawing": [], "to the frame": []}
-    for slider in ("region", "target"):
-        low, high = page.run("const s = document.getElementById(arguments[0]); return [+s.min, +s.max]", slider)
-        for value in [*range(high, low - 1, -1), *range(low, high + 1)]:
-            drawing, whole = page.driver.execute_async_script(STEP, slider, value)
-            steps["drawing"].append(drawing)
-            steps["to the frame"].append(whole)
-    page.driver.quit()
-    return steps
+    return pa.analyze({**columns, "loss": loss + 0.01 * random.random(rows)}, "loss")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--parameters", type=int, default=60)
-    parser.add_argument("--levels", type=int, default=100)
-    options = parser.parse_args()
-    a = analysis(options.parameters, options.levels)
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", type=int, default=1_000)
+    options.add_argument("--parameters", type=int, default=10)
+    given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        begin = time.perf_counter()
-        a.report(path, estimator="counts", draws=100, reduce=False)
-        print(
-            f"{options.parameters} parameters × {options.levels} values, written in {time.perf_counter() - begin:.0f} s"
-        )
-        print(f"size {path.stat().st_size / 1e6:.2f} MB")
-        for name, times in measure(path, Path(folder)).items():
-            worst, middle = max(times), statistics.median(times)
-            print(f"{name:<13} median {middle:5.0f} ms, worst {worst:5.0f} ms = {worst / LIMIT:.2f} of the limit")
+        a, begin = study(given.rows, given.parameters), time.process_time()
+        a.report(path)
+        print(f"written in {time.process_time() - begin:.2f} s of CPU, {path.stat().st_size / 1024:,.0f} KB")
+        page = Page(Path(folder))
+        try:
+            page.open(path)
+            print(f"open after {page.run(OPEN):.0f} ms")
+            parts = page.run("return pedanova.facts.rungs.slice(0, -1).map((rung) => rung.part)")
+            steps = [page.driver.execute_async_script(STEP, part) for _ in range(8) for part in parts]
+            print(f"a step: median {statistics.median(steps):.1f} ms, worst {max(steps):.1f} ms of {len(steps)}")
+        finally:
+            page.driver.quit()
 
 
 if __name__ == "__main__":

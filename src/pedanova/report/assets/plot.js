@@ -8,6 +8,7 @@ pedanova.plot = (function () {
   /* Heights with 1 where rows are spread evenly: parts over the width of each bar or step. */
   function heightsOf(parts, scale, shape) {
     if (scale.labels) return parts.map((part) => part * parts.length);
+    if (shape.widths) return parts.map((part, i) => part / shape.widths[i]); // the first and the last may be cut at the bounds
     const span = Math.abs(scale.stop - scale.start);
     return parts.map((part, i) => (part * span) / Math.max(1e-9, Math.abs(scale.x(shape.edges[i + 1]) - scale.x(shape.edges[i]))));
   }
