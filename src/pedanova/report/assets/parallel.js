@@ -76,7 +76,8 @@ pedanova.parallel = (function () {
 
   function frame(axis, i, step, state) {
     const group = svg("g", { class: "parallel-axis" });
-    const title = svg("text", { class: "axis-name", x: axis.x, y: i % 2 && step < 110 ? 28 : 14, "text-anchor": "middle" });
+    const ends = i === 0 ? { x: 2, "text-anchor": "start" } : i === axes.length - 1 ? { x: axis.x + SIDE - 2, "text-anchor": "end" } : { x: axis.x, "text-anchor": "middle" };
+    const title = svg("text", { class: "axis-name", y: i % 2 && step < 110 ? 28 : 14, ...ends });
     group.append(pedanova.pairs.fitted(title, axis.name, step < 110 ? step * 1.8 : step - 8),
       svg("line", { class: "axis-line", x1: axis.x, x2: axis.x, y1: TOP, y2: TOP + HIGH - 22 }),
       svg("circle", { class: "axis-foot", cx: axis.x, cy: foot, r: 2.5 }));

@@ -103,7 +103,7 @@ pedanova.targets = (function () {
     order.filter((one) => !named.includes(one)).forEach((one) => drawing.append(curve(found, one, x, y, -1, state)));
     named.slice().reverse().forEach((one) => drawing.append(curve(found, one, x, y, named.indexOf(one), state)));
     drawing.append(...labels(found, named, x, y, top, high, room - right, right, state));
-    drawing.append(svg("text", { class: "axis-name", x: (left + room - right) / 2, y: top + high + foot - 6, "text-anchor": "middle" }, "target: the best … of all rows"));
+    drawing.append(svg("text", { class: "axis-name", x: (left + room - right) / 2, y: top + high + foot - 6, "text-anchor": "middle" }, pedanova.selects(question) && question.good === "selection" ? "target: the best … of the selected rows" : "target: the best … of all rows"));
     pane.roving(columns, (at) => choose(found[at].part));
     return drawing;
   }

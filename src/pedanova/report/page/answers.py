@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -241,6 +242,18 @@ def smaller_space(a: Shows, question: Question, **options: Any) -> dict[str, Any
         return {"refused": str(error)}
 
 
+FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", "W&B": "wandb", "JSON": "json"}
+
+
+def codes_of(reduced: ReducedSpace) -> dict[str, str]:
+    """The space in the words of other tools, of those that can say it."""
+    found = {}
+    for tool, form in FORMS.items():
+        with suppress(PedanovaError):
+            found[tool] = reduced.export(form)
+    return found
+
+
 def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
     rows = [
         {
@@ -263,6 +276,7 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
         "rows": rows,
         "notes": list(dict.fromkeys(str(note) for note in reduced.notes)),
         "code": code,
+        "codes": codes_of(reduced),
     }
 
 
