@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
+from pedanova.base.digits import percent, short, times
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, Table, show, show_percent
+from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.band import Basis
 from pedanova.measures.bins import bins_of
@@ -120,8 +121,8 @@ class Densities(Table):
     def look(self) -> HtmlTable:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
         labels, targets, regions = zip(*shown_parts(self.panels()), strict=True)
-        lifts = [f"{t / r:.2f}×" if r > 0 else "" for t, r in zip(targets, regions, strict=True)]
-        percents = ([show_percent(part) for part in parts] for parts in (targets, regions))
+        lifts = [times(t / r) if r > 0 else "" for t, r in zip(targets, regions, strict=True)]
+        percents = ([percent(part) for part in parts] for parts in (targets, regions))
         top = max(*targets, *regions) or 1.0
         return HtmlTable(
             f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}",
@@ -137,7 +138,7 @@ class Densities(Table):
         if not self.missing_region and not self.missing_target:
             return []
         target, region = 1 - self.missing_target, 1 - self.missing_region
-        return [f"active in {target:.0%} of {self.words[0]} and {region:.0%} of {self.words[1]}"]
+        return [f"active in {percent(target)} of {self.words[0]} and {percent(region)} of {self.words[1]}"]
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {
@@ -157,7 +158,7 @@ class Densities(Table):
             return self.to_text()
         columns = self.target, self.region, self.uniform
         rows = [
-            [show(self.cells[i]), *(f"{column[i : i + step].sum():.4f}" for column in columns)]
+            [short(self.cells[i]), *(percent(float(column[i : i + step].sum())) for column in columns)]
             for i in range(0, len(self), step)
         ]
         return text_table([self.name, "target", "region", "uniform"], rows)

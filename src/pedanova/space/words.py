@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pedanova.base.digits import short
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch
 
 
@@ -9,11 +10,11 @@ def in_words(parameter: Parameter) -> str:
     """A domain, short enough for a table."""
     match parameter:
         case Float(low, high, log):
-            return f"{low:g} … {high:g}{' log' if log else ''}"
+            return f"{short(low)} … {short(high)}{' log' if log else ''}"
         case Int(low, high, step, log):
-            return f"{low} … {high}{f' by {step}' if step > 1 else ''}{' log' if log else ''}"
+            return f"{short(low)} … {short(high)}{f' by {step}' if step > 1 else ''}{' log' if log else ''}"
         case Categorical(values) | Ordinal(values):
-            shown = [str(value) for value in values]
+            shown = [short(value) for value in values]
             return ", ".join(shown) if len(shown) <= 6 else f"{', '.join(shown[:5])} … {shown[-1]}"
         case Moving(low, high):
             return f"{low} … {high}"

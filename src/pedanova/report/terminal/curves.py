@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pedanova.base.columns import CYAN, FAINT, PLAIN, TextColumn, draw_columns
-from pedanova.base.table import show_percent
+from pedanova.base.digits import percent, times
 from pedanova.base.terminal_text import HEIGHTS, printable, shorten, width_of
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import NEVER, Importance, is_faint, marked_share
+from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share
 from pedanova.measures.panels import Panel, resampled, ticks
 from pedanova.report.terminal.tables import fill
 
@@ -44,7 +44,8 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
     if not row.varied:
         return fill(f"{density.name}: {NEVER} in these rows; nothing can be said about other values", width)
     noise = "; not distinguishable from noise" if row.significant is False else ""
-    return fill(f"{density.name}: ratio {show_percent(row.ratio)}, share {marked_share(row)}{noise}", width)
+    interval = f" ({interval_in_words(row)})" if row.low is not None else ""
+    return fill(f"{density.name}: share {marked_share(row)}{interval}, ratio {percent(row.ratio)}{noise}", width)
 
 
 def draw_key(words: tuple[str, str], *, colour: bool = False, width: int = 100) -> str:
@@ -62,8 +63,8 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
     """Where the target is denser than the region, with what each holds there."""
     if not panel.is_curve:
         return []
-    held = "({:.0%} of {}, {:.0%} of {})"
-    ranges = [f"{g.words} {held.format(g.target, words[0], g.base, words[1])}" for g in panel.good()]
+    held = "({} of {}, {} of {})"
+    ranges = [f"{g.words} {held.format(percent(g.target), words[0], percent(g.base), words[1])}" for g in panel.good()]
     return [fill("Good values: " + "; ".join(ranges), width, "  ")] if ranges else []
 
 
@@ -126,14 +127,14 @@ def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str
         order = sorted(order, key=lambda i: -panel.target[i])[:MOST_NAMES]
     target, region = panel.target[order], panel.region[order]
     top = max(float(panel.target.max()), float(panel.region.max())) or 1.0
-    lift = [f"{t / r:.2f}×" if r > 0 else "" for t, r in zip(target, region, strict=True)]
+    lift = [times(t / r) if r > 0 else "" for t, r in zip(target, region, strict=True)]
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
     table = draw_columns(
         [
             TextColumn("value", [labels[i] for i in order], "name"),
             TextColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),
-            TextColumn(titles[0], [show_percent(part) for part in target]),
-            TextColumn(titles[1], [show_percent(part) for part in region]),
+            TextColumn(titles[0], [percent(part) for part in target]),
+            TextColumn(titles[1], [percent(part) for part in region]),
             TextColumn("lift", lift, leave=1),
         ],
         width=min(width, WIDEST),
