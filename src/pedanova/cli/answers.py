@@ -250,7 +250,9 @@ def importances_in_words(a: Analysis, found: Importances, options: argparse.Name
 def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
     """The shares for each objective alone, beside those for all."""
     answers = a.by_objective(*questions_of(options), **estimation(options))
-    return f"Shares by objective:\n\n{draw_table(answers.header(), answers.lines(), **look(options))}"
+    table = draw_table(answers.header(), answers.lines(), **look(options))
+    best = "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
+    return f"Shares by objective:\n\n{table}\n\n{fill(best, line_width(options.output))}"
 
 
 def notes_of(notes: Sequence[Note], options: argparse.Namespace) -> str:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.columns import CYAN, FAINT, PLAIN, TextColumn, draw_columns
 from pedanova.base.digits import percent, times
 from pedanova.base.terminal_text import HEIGHTS, printable, shorten, width_of
 from pedanova.measures.densities import Densities
+from pedanova.measures.drawing import Drawing
 from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share
-from pedanova.measures.panels import Panel, resampled, ticks
+from pedanova.measures.panels import Panel, ticks
 from pedanova.report.terminal.tables import fill
 
 HEIGHT = 7  # lines of a plot
 WIDEST = 72  # columns of a plot
 GUTTER = 6  # columns left of it, for its scale
+LEAST_TOP = 2.0  # of the axis, so that what chance does is not stretched to a finding
 MOST_NAMES = 20
 LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across the target's area
 
@@ -29,8 +32,12 @@ def draw_densities(density: Densities, row: Importance | None = None, *, colour:
     if density.missing_region or density.missing_target:
         words_of = (f"{density.words[0]} where active", f"{density.words[1]} where active")
     noise = row is not None and is_faint(row)
-    for panel in density.panels():
-        drawn = _curve(panel, colour, width) if panel.is_curve else _bars(panel, density.words, colour, width)
+    room = max(10, min(WIDEST, width - GUTTER - 1))
+    for panel, drawing in zip(density.panels(), density.drawings(room), strict=True):
+        if panel.is_curve:
+            drawn = _curve(panel, drawing, colour, room, noise=noise)
+        else:
+            drawn = _bars(panel, drawing, density.words, colour, width)
         words = [] if noise else _good(panel, words_of, width)
         scale = "log scale" if panel.scale == "log" and panel.is_curve else ""
         kind = ", ".join(part for part in (panel.domain, scale) if part)
@@ -55,7 +62,11 @@ def draw_key(words: tuple[str, str], *, colour: bool = False, width: int = 100) 
     key = f"{area} {target}   {line} {region}"
     if len(words[0]) + len(words[1]) + 7 > width:
         key = f"{area} {target}\n{line} {region}"
-    height = fill("Height 1: as if spread evenly over the range. In bars, ┃ is where the region ends.", width)
+    meaning = (
+        "Height 1: as if spread evenly over the range; ━ under it: more than chance alone would bring (95 %). "
+        "In bars, ┃ is where the region ends; ~ marks what chance alone may do."
+    )
+    height = fill(meaning, width)
     return f"{key}\n{height}"
 
 
@@ -68,18 +79,21 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
     return [fill("Good values: " + "; ".join(ranges), width, "  ")] if ranges else []
 
 
-def _curve(panel: Panel, colour: bool, width: int) -> str:
-    columns = max(10, min(WIDEST, width - GUTTER - 1))
-    whole = [max(1e-12, float(parts.sum())) for parts in (panel.target, panel.region)]
-    target = resampled(panel.target / whole[0], columns)
-    region = resampled(panel.region / whole[1], columns)
-    top = max(1.0, float(target.max()), float(region.max()))
+def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bool) -> str:
+    """The target as an area over the region's line; what stands for one value is as wide as any other."""
+    count = len(drawing)
+    columns = room if drawing.edges is not None else count * max(1, room // count)
+    widths = np.full(count, 1.0 / count) if drawing.bins.widths is None else drawing.bins.widths
+    bins = np.searchsorted(np.cumsum(widths)[:-1], (np.arange(columns) + 0.5) / columns, side="right")
+    target, region = ((parts / widths)[bins] for parts in (drawing.target, drawing.region))
+    top = max(LEAST_TOP, float(target.max()), float(region.max()))
     lines = []
     for level in range(HEIGHT, 0, -1):
         letters = [_letter(t / top, r / top, level) for t, r in zip(target, region, strict=True)]
         mark = f"{top:.1f}" if level == HEIGHT else "1" if level == _level(1.0 / top) else ""
         lines.append(f"{mark:>{GUTTER - 1}} │{_inked(letters, colour)}".rstrip())
-    return "\n".join([*lines, *_axis(panel, columns)])
+    more = np.zeros(columns, dtype=bool) if noise else drawing.more[bins]
+    return "\n".join([*lines, *_axis(panel, more)])
 
 
 def _level(part: float) -> int:
@@ -106,12 +120,13 @@ def _inked(letters: Sequence[str], colour: bool) -> str:
     return "".join(shown)
 
 
-def _axis(panel: Panel, columns: int) -> list[str]:
-    """A ruler with its marks, and their labels under it."""
-    marks = ticks(panel, columns)
+def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:
+    """A ruler with its marks, thick where there is more than chance would bring, and labels under it."""
+    marks = ticks(panel, len(more))
     places = {at for at, _ in marks}
-    ruler = "".join("┴" if i in places else "─" for i in range(columns))
-    labels = [" "] * (columns + GUTTER + 8)
+    signs = {(False, False): "─", (True, False): "┴", (False, True): "━", (True, True): "┷"}
+    ruler = "".join(signs[i in places, bool(here)] for i, here in enumerate(more))
+    labels = [" "] * (len(more) + GUTTER + 8)
     for at, label in marks:
         text = shorten(label, 12)
         start = max(0, at + GUTTER + 1 - width_of(text) // 2)
@@ -119,7 +134,7 @@ def _axis(panel: Panel, columns: int) -> list[str]:
     return [f"{'0':>{GUTTER - 1}} └{ruler}", "".join(labels).rstrip()]
 
 
-def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str:
+def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, width: int) -> str:
     """A bar for every value, the most frequent first where there are many, the region's part as a mark."""
     labels = panel.labels
     order = list(range(len(labels)))
@@ -127,7 +142,9 @@ def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str
         order = sorted(order, key=lambda i: -panel.target[i])[:MOST_NAMES]
     target, region = panel.target[order], panel.region[order]
     top = max(float(panel.target.max()), float(panel.region.max())) or 1.0
-    lift = [times(t / r) if r > 0 else "" for t, r in zip(target, region, strict=True)]
+    clear = (drawing.more | drawing.less)[drawing.bins.groups] if len(drawing) < len(labels) else None
+    clear = drawing.more | drawing.less if clear is None else clear
+    lift = [_lift(t, r, bool(clear[i])) for t, r, i in zip(target, region, order, strict=True)]
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
     table = draw_columns(
         [
@@ -142,3 +159,7 @@ def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str
     )
     left = len(labels) - len(order)
     return table + (f"\n… and {left} more values" if left else "")
+
+
+def _lift(target: float, region: float, clear: bool) -> str:
+    return f"{'' if clear else '~ '}{times(target / region)}" if region > 0 else ""

@@ -77,6 +77,7 @@ def draw_importances(
     meanings = [text for name, text in meanings_of(importances).items() if name in shown or not name]
     if "active in" in shown:
         meanings.append("active in: part of all rows that have a value.")
+    meanings += in_full([row.name for row in rows], columns[0])
     return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
 
 
@@ -113,6 +114,12 @@ def name_column(names: Sequence[str], width: int, nesting: Nesting = NO_NESTING)
     deepest = max((len(nesting.indented(name, "")) for name in names), default=0)
     shown = short_names(names, max(LEAST_NAMES, width // 3) - deepest)
     return TextColumn("parameter", [nesting.indented(name, shown[name]) for name in names], "name")
+
+
+def in_full(names: Sequence[str], column: TextColumn) -> list[str]:
+    """What the first name that was shortened stands for."""
+    pairs = zip(names, column.cells, strict=True)
+    return next(([f"{cell.strip()} is short for {name}."] for name, cell in pairs if cell.strip() != name), [])
 
 
 def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
