@@ -102,7 +102,18 @@ def test_completion_offers_what_a_user_may_call(results: dict[str, object], name
 @pytest.mark.slow
 def test_completion_of_other_results(a: pa.Analysis) -> None:
     assert set(dir(a.profile(estimator="counts"))) == FORMS | {"estimator", "notes", "of", "region", "steps"}
-    density = {"bandwidth", "cells", "drawings", "drawn", "edges", "good", "missing_region", "missing_target", "name", "parameter"}
+    density = {
+        "bandwidth",
+        "cells",
+        "drawings",
+        "drawn",
+        "edges",
+        "good",
+        "missing_region",
+        "missing_target",
+        "name",
+        "parameter",
+    }
     assert set(dir(a.densities("x"))) == FORMS | density | {"region", "target", "uniform", "words"}
     marginal = {"bandwidth", "cells", "counts", "edges", "mean", "missing_mean", "missing_rows", "name", "parameter"}
     assert set(dir(a.effects().marginal("x"))) == FORMS | marginal

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
+from pedanova.base.digits import SPACE
 from pedanova.cli.main import main
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
@@ -371,6 +372,10 @@ def test_a_widened_domain_lies_around(domain: Any, low: bool, high: bool) -> Non
     assert wide.low <= domain.low < domain.high <= wide.high  # type: ignore[union-attr]
     assert low or wide.low == domain.low  # type: ignore[union-attr]
     assert high or wide.high == domain.high  # type: ignore[union-attr]
+    for before, after in ((domain.low, wide.low), (domain.high, wide.high)):  # type: ignore[union-attr]
+        assert np.sign(before) == np.sign(after)  # no advice ends at zero or beyond it
+    if isinstance(domain, pa.Int) and domain.low >= 1:
+        assert wide.low >= 1  # type: ignore[union-attr]
 
 
 @settings(max_examples=40)
@@ -422,6 +427,7 @@ def test_what_is_suggested_in_words() -> None:
 
 
 def test_small_parts_are_not_told_as_none() -> None:
-    assert [small(part) for part in (-0.1, 0.0004, 0.0006, 0.003, 0.0096, 0.12)] == [
-        "less than 0.1%", "less than 0.1%", "0.1%", "0.3%", "1%", "12%",
+    shown = [small(part).replace(SPACE, " ") for part in (-0.1, 0.0004, 0.0006, 0.003, 0.0096, 0.12)]
+    assert shown == [
+        "less than 0.1 %", "less than 0.1 %", "0.1 %", "0.3 %", "1.0 %", "12 %",
     ]  # fmt: skip

@@ -85,7 +85,7 @@ def headline(importances: Importances) -> str:
     """What there is to say in at most 90 characters: who leads, by how much and how surely, and who follows."""
     sure = sorted((row for row in importances.rows if beats_chance(row)), key=lambda row: -row.share)
     if not sure:
-        words = f"Nothing separates {importances.target} from {_others(importances)} better than chance would."
+        words = f"Nothing separates {importances.target} from {_others(importances)} clearly better than chance would."
         return words if len(words) <= LONGEST_HEADLINE else "Nothing is clearly better than chance would be."
     names = short_names(list(importances))
     first, *others = sure
@@ -107,10 +107,11 @@ def _lead(row: Importance, name: str) -> str:
 
 
 def summarize(importances: Importances) -> str:
-    """Two or three sentences about one question, the first of at most 90 characters."""
+    """A few sentences about one question, the first of at most 90 characters."""
     if not any(beats_chance(row) for row in importances.rows):
         return f"{headline(importances)} The ranking may be nothing but luck."
-    parts = headline(importances), _noise(importances), _never(importances)
+    question = f"That is what separates {importances.target} from {_others(importances)}."
+    parts = headline(importances), question, _noise(importances), _never(importances)
     return " ".join(part for part in parts if part)
 
 
