@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.base.digits import SPACE
 from pedanova.cli.main import main
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
@@ -427,7 +426,7 @@ def test_what_is_suggested_in_words() -> None:
 
 
 def test_small_parts_are_not_told_as_none() -> None:
-    shown = [small(part).replace(SPACE, " ") for part in (-0.1, 0.0004, 0.0006, 0.003, 0.0096, 0.12)]
+    shown = [small(part).replace("\u00a0", " ") for part in (-0.1, 0.0004, 0.0006, 0.003, 0.0096, 0.12)]
     assert shown == [
         "less than 0.1 %", "less than 0.1 %", "0.1 %", "0.3 %", "1.0 %", "12 %",
     ]  # fmt: skip

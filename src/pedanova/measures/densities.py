@@ -63,7 +63,7 @@ class Densities(Table):
         --------
         >>> import pedanova as pa
         >>> table = {"units": list(range(1, 101)), "loss": list(range(100))}
-        >>> units = pa.analyze(table, "loss").densities("units").drawn(20)
+        >>> units = pa.analyze(table, "loss", params=["units"]).densities("units").drawn(20)
         >>> units.kind, len(units), units.labels[0]
         ('steps', 20, '1 to 5')
         """

@@ -190,6 +190,7 @@ def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, sh
     elif len(bins) == len(marginal.cells):
         ax.plot(range(len(bins)), marginal.mean, marker="o", linestyle="none", color=ink["target"])
         _name_places(ax, bins.labels)
+        ax.set_xlim(-0.6, len(bins) - 0.4)
     else:
         held = np.maximum(bins.gather(marginal.counts), 1e-300)
         means = bins.gather(marginal.counts * np.nan_to_num(marginal.mean)) / held
