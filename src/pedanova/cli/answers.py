@@ -193,7 +193,10 @@ def compared_in_words(found: Measures, notes: Sequence[Note], options: argparse.
     if options.quiet:
         return paragraphs(table)
     words = draw_notes(worded(notes, options), width=width)
-    return paragraphs("Ratios by measure:", table, "\n".join(meanings), words)
+    noise = (
+        "~ marks what is not distinguishable from noise, where a measure can tell." if any(found.noise.values()) else ""
+    )
+    return paragraphs("Ratios by measure:", table, fill(noise, width), "\n".join(meanings), words)
 
 
 def look(options: argparse.Namespace) -> dict[str, Any]:

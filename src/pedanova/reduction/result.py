@@ -15,6 +15,7 @@ from pedanova.space import exports
 from pedanova.space.parameters import Domain, Parameter, Space, parameter_to_dict
 from pedanova.space.words import in_words, values_of
 
+FULL = 6  # digits of a bound in what is computed with
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
 
 
@@ -69,7 +70,7 @@ class Proportion:
     rows: int
 
     def __str__(self) -> str:
-        return f"{percent(self.part)} ({percent(self.low)} to {percent(self.high)})"
+        return f"{percent(self.part)} ({percent(self.low).removesuffix('%').rstrip()} to {percent(self.high)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +128,16 @@ class ReducedSpace(NamedTable[Verdict]):
         return {
             "parameter": [row.name for row in self.rows],
             "verdict": [row.advice for row in self.rows],
-            "before": [in_words(row.before) for row in self.rows],
-            "after": ["" if row.after is None else in_words(row.after) for row in self.rows],
+            "before": [in_words(row.before, FULL) for row in self.rows],
+            "after": ["" if row.after is None else in_words(row.after, FULL) for row in self.rows],
             "part": [row.part for row in self.rows],
             "reason": [row.reason for row in self.rows],
         }
 
     def printed(self) -> Printed:
         columns = self.to_dict()
-        kept = [(key, [str(cell) for cell in columns[key]]) for key in ("parameter", "verdict", "before")]
+        kept = [(key, [str(cell) for cell in columns[key]]) for key in ("parameter", "verdict")]
+        kept.append(("before", [in_words(row.before) for row in self.rows]))
         after, part = [row.suggested() for row in self.rows], [percent(row.part) for row in self.rows]
         return [*kept, ("after", after), ("part", part)]
 
