@@ -38,3 +38,13 @@ def test_expected_rows_and_what_chance_explains() -> None:
     assert found.significant[-1, -1]
     noise = pa.analyze({"x": x, "y": y}, random.random(4000)).pair("x", "y")
     assert noise.significant.mean() < 0.12
+
+
+def test_cells_of_a_lattice_are_its_values() -> None:
+    random = np.random.default_rng(0)
+    table = {"lr": 10.0 ** random.integers(-6, 1, 700), "order": random.integers(0, 90, 700)}
+    space = {"lr": pa.Float(1e-6, 1, log=True), "order": pa.Ordinal(list(range(90)))}
+    plane = pa.analyze(table, random.random(700), space=space).pair("lr", "order", cells=8)
+    assert plane.first_cells == ("1e-6", "1e-5", "1e-4", "0.001", "0.01", "0.1", "1")
+    assert plane.second_cells[0].startswith("0 to ")
+    assert plane.second_cells[-1].endswith(" to 89")

@@ -50,18 +50,22 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 
 
 def chance_band(
-    bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...], basis: Basis, *, of_region: bool
+    bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
     """(bins,) each: between these lies the target in 95 of 100 cases, bin by bin, if chance alone decides.
 
-    `mean` is what the target is held against by bin, `parts` the same by cell before any kernel; a uniform draw
-    (not `of_region`) is of rows without end. A single row is never beyond chance.
+    `mean` is what the target is held against by bin, `parts` the same by cell before any kernel (by bin, where
+    there are no `blocks` to smooth in); a uniform draw (not `of_region`) is of rows without end. A single row is
+    never beyond chance.
     """
     inside, rows = basis.rows
     if inside < 1:
         return np.zeros(len(bins)), np.ones(len(bins))
     left = max(0.0, (rows - inside) / max(1.0, rows - 1.0)) if of_region else 1.0
-    variance, most = of_one_row(bins, parts, blocks, basis.widths)
+    if blocks is None:
+        variance, most = parts * (1.0 - parts), (parts > 0).astype(np.float64)
+    else:
+        variance, most = of_one_row(bins, parts, blocks, basis.widths)
     low, high = likely(mean, variance / inside * left)
     return low, np.maximum(high, most / inside)
 
@@ -83,7 +87,7 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
     for block, width in zip(blocks, widths, strict=True):
         cells = slice(block.start, block.stop)
         groups, held = bins.groups[cells], parts[cells]
-        if width == 0.0 or bins.apart:
+        if width == 0.0:
             here = np.bincount(groups, weights=held, minlength=len(bins))
             squares, means, most = squares + here, means + here, np.maximum(most, here > 0)
             continue

@@ -15,7 +15,7 @@ from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.band import Basis
 from pedanova.measures.bins import bins_of
-from pedanova.measures.drawing import Drawing, drawing_of
+from pedanova.measures.drawing import Drawing, drawing_of, lattice_parts
 from pedanova.measures.importance import Baseline
 from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth
@@ -105,12 +105,12 @@ class Densities(Table):
         bins = bins_of(domain, self.basis.region[cells])
         if bins.values is None or len(bins) == len(panel.cells):
             return panel
-        if not bins.apart or self.basis.modelled:
+        if not bins.apart:
             return panel.gathered(bins, bins.gather(panel.target), bins.gather(panel.region))
-        wanted, known = self.basis.target, self.basis.region
-        target, region = (bins.gather(c[cells]) / max(1, c.sum()) for c in (wanted, known))
-        even = np.full(len(bins), float(panel.region.sum()) / len(bins))
-        return panel.gathered(bins, target, region if baseline == "region" else even)
+        basis = self.basis.within(cells, 0)
+        target, region = lattice_parts(basis, bins, panel.target, self.region[cells])
+        base = region if baseline == "region" else np.full(len(bins), 1.0 / len(bins))
+        return panel.gathered(bins, target * panel.target.sum(), base * panel.region.sum())
 
     def good(self, baseline: Baseline = "region") -> list[Good]:
         """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw."""
