@@ -49,7 +49,7 @@ def a() -> pa.Analysis:
 def on_the_terminal(a: pa.Analysis, name: str) -> list[str]:
     """The ranges that are named, as they are worded."""
     shown = " ".join(draw_densities(a.densities(name, 0.1), width=100).split())
-    return re.findall(r"(?:values:|;) (.+?) \(\d+% of", shown)
+    return re.findall(r"(?:values:|;) (.+?) \([\d.]+ % of", shown)
 
 
 def on_the_page(a: pa.Analysis, name: str) -> tuple[list[float], str]:
@@ -61,9 +61,13 @@ def on_the_page(a: pa.Analysis, name: str) -> tuple[list[float], str]:
 
 
 def in_the_figure(a: pa.Analysis, name: str) -> list[float]:
-    """The ends of the shaded pieces."""
-    (shaded,) = a.plot.densities(name, 0.1).collections
-    return [end for path in shaded.get_paths() for end in (path.vertices[:, 0].min(), path.vertices[:, 0].max())]
+    """The ends of the lines under good values; of bars, the outer edges of the values that they stand for."""
+    lines = [line.get_xdata() for line in a.plot.densities(name, 0.1).lines if line.get_gid() == "good"]
+    if a.densities(name, 0.1).drawn().edges is not None:
+        return [float(end) for line in lines for end in line]
+    edges = a.densities(name, 0.1).edges
+    assert edges is not None
+    return [float(edges[round(end + shift)]) for line in lines for end, shift in zip(line, (0.4, 0.6), strict=True)]
 
 
 @pytest.mark.parametrize("name", ["x", "units", "step"])
