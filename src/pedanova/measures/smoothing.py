@@ -141,7 +141,7 @@ def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
     reach = min(math.ceil(REACH * width) + 1, cells)
     # A full period has one end only: the distances -cells and +cells are the same.
     distances = np.arange(-reach if reach < cells else 1 - cells, reach + 1)
-    padded = np.pad(masses, (reach, -int(distances[0])), mode="symmetric")
+    padded = np.concatenate([masses[:reach][::-1], masses, masses[cells + int(distances[0]) :][::-1]])
     return np.convolve(padded, kernel[distances], mode="valid")
 
 
