@@ -208,7 +208,7 @@ def test_figures() -> None:
     plt.close("all")
     for block in blocks("docs/figures.md", "python"):
         exec(compile(block, "figures.md", "exec"), {})
-    assert len(plt.get_fignums()) == 9
+    assert len(plt.get_fignums()) == 10
     plt.close("all")
 
 
@@ -235,7 +235,7 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
         exec(compile(block, "effects-and-pairs.md", "exec"), names)
     shown = capsys.readouterr().out
     assert shown.splitlines()[3].startswith("depth × width")
-    assert shown.count("*") == 1
+    assert shown.count("~") == len(names["pairs"].rows) - 1
     pairs = names["pairs"]
     assert isinstance(pairs, pa.Interactions)
     text = (ROOT / "docs/effects-and-pairs.md").read_text(encoding="utf-8")

@@ -85,7 +85,7 @@ OFFERED = {
     "forest": {"n_rows", "notes", "objective", "pairs", "ratios", "rows", "shares", "trees", "variance"},
     "pairs": {"computed", "rows"},
     "axis": {"best", "incumbent", "notes", "objective", "ratios", "rows", "trees"},
-    "compare": {"meanings", "notes", "ratios"},
+    "compare": {"meanings", "noise", "notes", "ratios"},
     "by_objective": {"answers"},
     "reduce": {
         "as_code", "evidence", "export", "fixed", "keep", "notes", "rows", "space", "summary", "target",
@@ -102,9 +102,20 @@ def test_completion_offers_what_a_user_may_call(results: dict[str, object], name
 @pytest.mark.slow
 def test_completion_of_other_results(a: pa.Analysis) -> None:
     assert set(dir(a.profile(estimator="counts"))) == FORMS | {"estimator", "notes", "of", "region", "steps"}
-    density = {"bandwidth", "cells", "edges", "good", "missing_region", "missing_target", "name", "parameter"}
+    density = {
+        "bandwidth",
+        "cells",
+        "drawings",
+        "drawn",
+        "edges",
+        "good",
+        "missing_region",
+        "missing_target",
+        "name",
+        "parameter",
+    }
     assert set(dir(a.densities("x"))) == FORMS | density | {"region", "target", "uniform", "words"}
     marginal = {"bandwidth", "cells", "counts", "edges", "mean", "missing_mean", "missing_rows", "name", "parameter"}
     assert set(dir(a.effects().marginal("x"))) == FORMS | marginal
-    plane = {"first", "first_cells", "lift", "region", "second", "second_cells", "target"}
+    plane = {"expected", "first", "first_cells", "lift", "region", "second", "second_cells", "significant", "target"}
     assert set(dir(a.pair("x", "y"))) == FORMS | plane

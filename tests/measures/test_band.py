@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.measures.band import gathered_kernel, likely
+from pedanova.measures.band import gathered_kernel, likely, of_one_row
+from pedanova.measures.bins import bins_of
 from pedanova.measures.smoothing import smoothing_matrix
+from pedanova.space.grid import grid_of
 
 MAKERS = {
     "float": (pa.Float(0, 1), lambda random, rows: random.random(rows)),
@@ -23,7 +25,18 @@ MAKERS = {
 def test_the_gathered_kernel_is_that_of_the_cells(width: float) -> None:
     bounds = np.array([0, 1, 5, 20, 60])
     rows = np.add.reduceat(smoothing_matrix(60, width), bounds[:-1], axis=0)
-    np.testing.assert_allclose(gathered_kernel(60, width, bounds), rows, atol=1e-12)
+    np.testing.assert_allclose(gathered_kernel(60, width, bounds, np.arange(60)), rows, atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [0.5, 3.0, 12.0, 60.0, 5000.0])
+def test_the_variance_is_that_of_the_whole_kernel(width: float) -> None:
+    """Though neighbouring cells are taken together."""
+    parameter = pa.Float(0, 1)
+    blocks, bins = grid_of(parameter).blocks, bins_of(parameter)
+    parts = np.random.default_rng(0).dirichlet(np.ones(1001))
+    kernel = np.add.reduceat(smoothing_matrix(1001, width), bins.bounds[:-1], axis=0)
+    exact = kernel**2 @ parts - (kernel @ parts) ** 2
+    np.testing.assert_allclose(of_one_row(bins, parts, blocks, (width,))[0], exact, rtol=0.03, atol=1e-9)
 
 
 def test_the_band_holds_its_middle_and_nothing_below_zero() -> None:

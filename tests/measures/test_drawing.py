@@ -80,6 +80,14 @@ def test_spans_of_good_values_are_where_the_words_say(a: pa.Analysis, name: str)
     assert bool(drawing.good) == bool(good)
 
 
+def test_a_model_tells_the_lift_and_the_rows_how_often_a_value_is_tried(a: pa.Analysis) -> None:
+    counted, told = (a.densities("grid", estimator=by).drawn() for by in ("counts", "surrogate"))
+    assert told.labels == counted.labels
+    np.testing.assert_allclose(told.region, counted.region)
+    np.testing.assert_allclose(told.target, counted.target, atol=0.12)
+    assert told.target.sum() == pytest.approx(1)
+
+
 def test_another_question_is_drawn_like_the_first(a: pa.Analysis) -> None:
     """A lattice is seen in many rows; in few it might not be."""
     whole, few = (a.densities("grid", *ends, estimator="counts") for ends in ((0.1, 1.0), (0.002, 0.005)))

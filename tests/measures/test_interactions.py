@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from helpers.common import COUNTS, four_dimensional, refuse
 from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import PairTally, coarse_groups
 from pedanova.errors import LevelsError, MergeError, QueryError, UnknownParameterError
-from pedanova.measures.additive import design_of, explained
+from pedanova.measures.additive import binomial_at, design_of, explained, rest_explained
 from pedanova.measures.interactions import measure_pairs, shares_of
 from pedanova.measures.significance import holm
 from pedanova.space.grid import grid_of
@@ -371,6 +372,35 @@ def test_type_one_error() -> None:
         row = measure_pairs(PairTally(("a", "b"), groups, target, region))[0]
         low += row.p_value <= 0.05
     assert 0.025 < low / 400 < 0.08
+
+
+def test_many_tables_of_one_pair_are_measured_alike() -> None:
+    rng = np.random.default_rng(5)
+    region = rng.integers(0, 30, (6, 6))
+    region[2], region[:, 4] = 0, 0  # cells that nobody is in
+    targets = rng.binomial(region, 0.2, (200, 6, 6)).astype(np.float64)
+    targets[0], targets[1] = 0.0, region  # none, all
+    design = design_of(region)
+    assert rest_explained(design, targets) == pytest.approx(
+        explained(design, targets).of_the_rest, rel=1e-10, abs=1e-12
+    )
+
+
+def test_counts_are_where_the_distribution_function_is_passed() -> None:
+    rng = np.random.default_rng(6)
+    tries, chances = rng.integers(1, 60, 300).astype(np.float64), rng.random(300) * rng.choice([0.02, 0.3, 1.0], 300)
+    evens = rng.random((40, 300))
+    values = np.arange(61)
+    for j in rng.choice(300, 30, replace=False):
+        n, p = int(tries[j]), float(chances[j])
+        if n * p * (1 - p) >= 10:
+            continue
+        masses = np.array([math.comb(n, int(k)) * p**k * (1 - p) ** (n - k) if k <= n else 0.0 for k in values])
+        ends = np.cumsum(masses)
+        found = binomial_at(evens[:, j : j + 1], tries[j : j + 1], chances[j : j + 1])[:, 0]
+        u = evens[:, j] if p <= 0.5 else 1.0 - evens[:, j]
+        assert np.all(np.abs(found - np.searchsorted(ends, u)) <= (p > 0.5))  # turned round, ends fall the other way
+        assert np.array_equal(found, binomial_at(evens, tries, chances)[:, j])  # whatever its neighbours
 
 
 def test_explained_parts_are_ordered() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.measures.panels import Panel, good_ranges, panels_of, resampled, ticks
+from pedanova.measures.panels import Panel, good_ranges, panels_of, rough, round_values, ticks
 
 
 def test_good_ranges() -> None:
@@ -42,16 +44,37 @@ class TestPanels:
         marks = ticks(panel, columns)
         assert len(marks) >= 2
         for at, label in marks:
-            assert abs(panel.place(float(label)) * columns - at) <= 1.5, (at, label)
-
-    def test_parts_add_up_on_any_number_of_columns(self) -> None:
-        parts = np.random.default_rng(0).dirichlet(np.ones(29))
-        for columns in (7, 29, 100):
-            assert resampled(parts, columns).sum() / columns == pytest.approx(1.0)
+            assert abs(panel.place(float(label.replace(",", ""))) * columns - at) <= 1.5, (at, label)
 
     def test_good_values_are_those_with_more_of_the_target(self) -> None:
         panel = self.panel("linear", 0, 100)
         target = np.where(np.arange(100) < 20, 0.04, 0.0025)
         one = Panel("x", "", "linear", panel.labels, panel.edges, target, panel.region).good()
-        assert [(s.words, round(s.target, 2), round(s.base, 2)) for s in one] == [("0 … 20", 0.8, 0.2)]
+        assert [(s.words, round(s.target, 2), round(s.base, 2)) for s in one] == [("0 to 20", 0.8, 0.2)]
         assert panel.good() == []
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9), st.floats(0, 1))
+def test_rough_ends_never_lie_beyond_the_bounds(low: float, width: float, part: float) -> None:
+    high = low + width
+    value = min(high, low + part * width)
+    assert low <= float(rough(value, low, high).replace(",", "")) <= high or value in (low, high)
+
+
+@pytest.mark.parametrize(("low", "high", "log"), [(1e-5, 1, True), (3, 7, True), (0, 1, False), (0.5, 200, False)])
+def test_an_axis_has_few_round_numbers(low: float, high: float, log: bool) -> None:
+    values = round_values(low, high, log=log)
+    assert 2 <= len(values) <= 6
+    assert all(low <= value <= high * (1 + 1e-12) for value in values)
+
+
+def test_whole_numbers_are_told_within_their_bounds() -> None:
+    """Epochs from 1 to 30, all of the target at the upper end."""
+    random = np.random.default_rng(0)
+    for high in (30, 300, 30_000):
+        epochs = random.integers(1, high + 1, 2000)
+        a = pa.analyze({"epochs": epochs}, -epochs, space={"epochs": pa.Int(1, high)})
+        (good,) = a.densities("epochs", estimator="counts").good()
+        first, last = (int(end.replace(",", "")) for end in good.words.split(" to "))
+        assert 0.8 * high < first < high
+        assert last == high

@@ -371,6 +371,10 @@ def test_a_widened_domain_lies_around(domain: Any, low: bool, high: bool) -> Non
     assert wide.low <= domain.low < domain.high <= wide.high  # type: ignore[union-attr]
     assert low or wide.low == domain.low  # type: ignore[union-attr]
     assert high or wide.high == domain.high  # type: ignore[union-attr]
+    for before, after in ((domain.low, wide.low), (domain.high, wide.high)):  # type: ignore[union-attr]
+        assert np.sign(before) == np.sign(after)  # no advice ends at zero or beyond it
+    if isinstance(domain, pa.Int) and domain.low >= 1:
+        assert wide.low >= 1  # type: ignore[union-attr]
 
 
 @settings(max_examples=40)
@@ -422,6 +426,7 @@ def test_what_is_suggested_in_words() -> None:
 
 
 def test_small_parts_are_not_told_as_none() -> None:
-    assert [small(part) for part in (-0.1, 0.0004, 0.0006, 0.003, 0.0096, 0.12)] == [
-        "less than 0.1%", "less than 0.1%", "0.1%", "0.3%", "1%", "12%",
+    shown = [small(part).replace("\u00a0", " ") for part in (-0.1, 0.0004, 0.0006, 0.003, 0.0096, 0.12)]
+    assert shown == [
+        "less than 0.1 %", "less than 0.1 %", "0.1 %", "0.3 %", "1.0 %", "12 %",
     ]  # fmt: skip

@@ -46,12 +46,12 @@ def _grouped(value: int) -> str:
 
 
 def percent(part: float) -> str:
-    """A part of one in two digits that count; below zero is zero, and what is not all is never 100.
+    """A part of one in two digits that count; below zero is zero; nothing and all alone are 0 and 100 %.
 
     Examples
     --------
     >>> [percent(part).replace(SPACE, " ") for part in (0.3, 0.2345, 0.0321, 0.0004, 0.0, 0.996, 1.0, 2.5)]
-    ['30 %', '23 %', '3.2 %', '<0.1 %', '0 %', '99.6 %', '100 %', '250 %']
+    ['30 %', '23 %', '3.2 %', '0.0 %', '0 %', '99.6 %', '100 %', '250 %']
     """
     if math.isnan(part):
         return ""
@@ -59,13 +59,11 @@ def percent(part: float) -> str:
 
 
 def _hundreds(percents: float) -> str:
-    if 0 < percents < 0.05:
-        return "<0.1"
-    if 99.95 <= percents < 100:
-        return ">99.9"
-    near = percents < 9.95 or 99.5 <= percents < 100
-    text = f"{percents:.1f}" if near else f"{percents:.0f}"
-    return text.removesuffix(".0") if percents in (0, 100) or text == "0.0" else text
+    if percents in (0.0, 100.0):
+        return f"{percents:.0f}"
+    if 99.5 <= percents < 100:
+        return f"{min(percents, 99.9):.1f}"
+    return f"{percents:.1f}" if percents < 9.95 else f"{percents:.0f}"
 
 
 def times(lift: float) -> str:

@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pedanova.base.columns import laid_out, text_table
+from pedanova.base.digits import SPACE, percent, short
 from pedanova.base.html import HtmlTable, draw
 from pedanova.base.terminal_text import printable, width_of
 from pedanova.errors import MissingLibraryError, UnknownParameterError, unknown_name
@@ -23,7 +24,7 @@ Printed: TypeAlias = list[tuple[str, list[str]]]
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"γ": r"$\gamma$", "\n": " ", "\r": " "}
+    | {"γ": r"$\gamma$", "\n": " ", "\r": " ", SPACE: "~"}
 )
 MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "\r": " ", "<": "&lt;", "`": r"\`", "*": r"\*", "_": r"\_"})
 
@@ -49,7 +50,7 @@ class Table:
 
     def printed(self) -> Printed:
         """(title, cells) of every column, rounded for reading."""
-        return [(name, [show(cell) for cell in cells]) for name, cells in self.to_dict().items()]
+        return [(name, [short(cell) for cell in cells]) for name, cells in self.to_dict().items()]
 
     def header(self) -> list[str]:
         return [title for title, _ in self.printed()]
@@ -134,6 +135,7 @@ class Named(Protocol):
 
 Row = TypeVar("Row", bound=Named)
 PairRow = TypeVar("PairRow")
+show = short  # its name in older modules
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
@@ -159,7 +161,7 @@ class NamedTable(Table, Mapping[str, Row]):
 
     def percents(self, key: str) -> tuple[str, list[str]]:
         """A column of parts of one, printed as percentages."""
-        return key, [show_percent(getattr(row, key)) for row in self.rows]
+        return key, [percent(getattr(row, key)) for row in self.rows]
 
     def _unknown(self, name: object) -> str:
         by_place = isinstance(name, Integral | slice)
@@ -212,14 +214,3 @@ def _by_place(place: object, *names: str) -> str:
     shown = f"{place.start}:{place.stop}" if isinstance(place, slice) else place
     named = f"[{', '.join(map(repr, names))}]"
     return f"[{shown}] must be a name, such as {named}; by place there is .rows[{shown}]"
-
-
-def show(cell: Cell) -> str:
-    if isinstance(cell, float):
-        return f"{cell:.4g}"
-    return "" if cell is None else str(cell)
-
-
-def show_percent(part: float) -> str:
-    """A part of one as a percentage; below zero is shown as zero."""
-    return f"{max(0.0, part):.1%}"

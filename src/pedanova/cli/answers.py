@@ -10,8 +10,9 @@ from typing import Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.columns import draw_table
+from pedanova.base.digits import percent, times
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Table, show_percent
+from pedanova.base.table import Cell, Table
 from pedanova.cli.load import estimation, opened, questions_of, region_of
 from pedanova.cli.output import (
     as_json,
@@ -30,6 +31,7 @@ from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.compare import Measures
 from pedanova.measures.densities import Densities, shown_parts
 from pedanova.measures.importance import Importances
+from pedanova.report.nesting import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
 from pedanova.report.terminal.tables import draw_importances, draw_interactions, draw_notes, draw_profile, fill
 
@@ -134,7 +136,7 @@ class PartsTable(Table):
 
     def lines(self) -> list[list[str]]:
         return [
-            [label, show_percent(target), show_percent(region), f"{target / region:.2f}" if region > 0 else ""]
+            [label, percent(target), percent(region), times(target / region) if region > 0 else ""]
             for label, target, region in shown_parts(self.found.panels())
         ]
 
@@ -191,7 +193,10 @@ def compared_in_words(found: Measures, notes: Sequence[Note], options: argparse.
     if options.quiet:
         return paragraphs(table)
     words = draw_notes(worded(notes, options), width=width)
-    return paragraphs("Ratios by measure:", table, "\n".join(meanings), words)
+    noise = (
+        "~ marks what is not distinguishable from noise, where a measure can tell." if any(found.noise.values()) else ""
+    )
+    return paragraphs("Ratios by measure:", table, fill(noise, width), "\n".join(meanings), words)
 
 
 def look(options: argparse.Namespace) -> dict[str, Any]:
@@ -239,16 +244,18 @@ def importances_in_words(a: Analysis, found: Importances, options: argparse.Name
     several = a.observations is not None and len(a.observations.goals) > 1
     return paragraphs(
         heading(a, options),
-        draw_importances(found, alone=options.quiet, **look(options)),
+        draw_importances(found, alone=options.quiet, nesting=nesting_of(a.tallies), **look(options)),
         side_by_side(a, options) if several and not options.quiet else "",
         notes_of([*found.notes, *a.notes], options),
     )
 
 
 def side_by_side(a: Analysis, options: argparse.Namespace) -> str:
-    """The ratios for each objective alone, beside those for all."""
+    """The shares for each objective alone, beside those for all."""
     answers = a.by_objective(*questions_of(options), **estimation(options))
-    return f"Ratios by objective:\n\n{draw_table(answers.header(), answers.lines(), **look(options))}"
+    table = draw_table(answers.header(), answers.lines(), **look(options))
+    best = "The best rows are those that fewest others beat in all objectives: the front first, then the one behind it."
+    return f"Shares by objective:\n\n{table}\n\n{fill(best, line_width(options.output))}"
 
 
 def notes_of(notes: Sequence[Note], options: argparse.Namespace) -> str:

@@ -50,18 +50,22 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 
 
 def chance_band(
-    bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...], basis: Basis, *, of_region: bool
+    bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
     """(bins,) each: between these lies the target in 95 of 100 cases, bin by bin, if chance alone decides.
 
-    `mean` is what the target is held against by bin, `parts` the same by cell before any kernel; a uniform draw
-    (not `of_region`) is of rows without end. A single row is never beyond chance.
+    `mean` is what the target is held against by bin, `parts` the same by cell before any kernel (by bin, where
+    there are no `blocks` to smooth in); a uniform draw (not `of_region`) is of rows without end. A single row is
+    never beyond chance.
     """
     inside, rows = basis.rows
     if inside < 1:
         return np.zeros(len(bins)), np.ones(len(bins))
     left = max(0.0, (rows - inside) / max(1.0, rows - 1.0)) if of_region else 1.0
-    variance, most = of_one_row(bins, parts, blocks, basis.widths)
+    if blocks is None:
+        variance, most = parts * (1.0 - parts), (parts > 0).astype(np.float64)
+    else:
+        variance, most = of_one_row(bins, parts, blocks, basis.widths)
     low, high = likely(mean, variance / inside * left)
     return low, np.maximum(high, most / inside)
 
@@ -83,22 +87,35 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
     for block, width in zip(blocks, widths, strict=True):
         cells = slice(block.start, block.stop)
         groups, held = bins.groups[cells], parts[cells]
-        if width == 0.0 or bins.apart:
+        if width == 0.0:
             here = np.bincount(groups, weights=held, minlength=len(bins))
             squares, means, most = squares + here, means + here, np.maximum(most, here > 0)
             continue
         first, last = int(groups[0]), int(groups[-1]) + 1
-        kernel = gathered_kernel(len(held), width, np.searchsorted(groups, np.arange(first, last + 1)))
+        bounds, columns = np.searchsorted(groups, np.arange(first, last + 1)), _columns(len(held), width)
+        kernel, held = gathered_kernel(len(groups), width, bounds, columns), _gathered(held, columns)
         squares[first:last] += kernel**2 @ held
         means[first:last] += kernel @ held
         most[first:last] = kernel.max(axis=1)
     return np.maximum(squares - means**2, 0.0), most
 
 
-def gathered_kernel(cells: int, width: float, bounds: NDArray[np.int64]) -> Reals:
-    """(bins, cells) Which part of a row in each cell the kernel puts between two bounds."""
+def _columns(cells: int, width: float) -> NDArray[np.int64]:
+    """Cells that stand for their neighbours: a fourth of the kernel's width apart it is hardly another."""
+    step = max(1, int(width / 4))
+    return np.arange(step // 2, cells, step) if cells > step else np.array([cells // 2])
+
+
+def _gathered(parts: Reals, columns: NDArray[np.int64]) -> Reals:
+    """What each of these cells stands for."""
+    starts = np.concatenate([[0], (columns[:-1] + columns[1:] + 1) // 2])
+    return np.add.reduceat(parts, starts)
+
+
+def gathered_kernel(cells: int, width: float, bounds: NDArray[np.int64], columns: NDArray[np.int64]) -> Reals:
+    """(bins, columns) Which part of a row in each of these cells the kernel puts between two bounds."""
     around = np.arange(-cells, 3 * cells) % (2 * cells)
     reached = np.concatenate([[0.0], np.cumsum(periodic_kernel(cells, width)[around])])
-    places, column = bounds[:, None] + cells, np.arange(cells)[None, :]
+    places, column = bounds[:, None] + cells, columns[None, :]
     up_to: Reals = reached[places - column] + reached[places + column + 1]
     return np.diff(up_to, axis=0)

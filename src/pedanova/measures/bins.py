@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import roundest, short
 from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Switch, scale_of
+from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch, scale_of
 from pedanova.space.values import Label
 from pedanova.space.words import domain_names
 
@@ -69,6 +69,12 @@ def bins_of(parameter: Parameter, seen: Counts | None = None, points: int = 60) 
             values = _seen_values(parameter, seen)
             if values:
                 return _value_bins(parameter, values, apart=True)
+    return _range_bins(parameter, points)
+
+
+@lru_cache(maxsize=1024)
+def _range_bins(parameter: Float | Int | Moving, points: int) -> Bins:
+    """The same for every question about a parameter."""
     if not isinstance(parameter, Int):
         return _curve(parameter, points)
     few = (parameter.high - parameter.low) // parameter.step < MOST_BARS

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
+from pedanova.base.digits import percent, short, times
 from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, Table, show, show_percent
+from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.band import Basis
 from pedanova.measures.bins import bins_of
-from pedanova.measures.drawing import Drawing, drawing_of
+from pedanova.measures.drawing import Drawing, drawing_of, lattice_parts
 from pedanova.measures.importance import Baseline
 from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth
@@ -62,7 +63,7 @@ class Densities(Table):
         --------
         >>> import pedanova as pa
         >>> table = {"units": list(range(1, 101)), "loss": list(range(100))}
-        >>> units = pa.analyze(table, "loss").densities("units").drawn(20)
+        >>> units = pa.analyze(table, "loss", params=["units"]).densities("units").drawn(20)
         >>> units.kind, len(units), units.labels[0]
         ('steps', 20, '1 to 5')
         """
@@ -104,12 +105,12 @@ class Densities(Table):
         bins = bins_of(domain, self.basis.region[cells])
         if bins.values is None or len(bins) == len(panel.cells):
             return panel
-        if not bins.apart or self.basis.modelled:
+        if not bins.apart:
             return panel.gathered(bins, bins.gather(panel.target), bins.gather(panel.region))
-        wanted, known = self.basis.target, self.basis.region
-        target, region = (bins.gather(c[cells]) / max(1, c.sum()) for c in (wanted, known))
-        even = np.full(len(bins), float(panel.region.sum()) / len(bins))
-        return panel.gathered(bins, target, region if baseline == "region" else even)
+        basis = self.basis.within(cells, 0)
+        target, region = lattice_parts(basis, bins, panel.target, self.region[cells])
+        base = region if baseline == "region" else np.full(len(bins), 1.0 / len(bins))
+        return panel.gathered(bins, target * panel.target.sum(), base * panel.region.sum())
 
     def good(self, baseline: Baseline = "region") -> list[Good]:
         """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw."""
@@ -120,8 +121,8 @@ class Densities(Table):
     def look(self) -> HtmlTable:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
         labels, targets, regions = zip(*shown_parts(self.panels()), strict=True)
-        lifts = [f"{t / r:.2f}×" if r > 0 else "" for t, r in zip(targets, regions, strict=True)]
-        percents = ([show_percent(part) for part in parts] for parts in (targets, regions))
+        lifts = [times(t / r) if r > 0 else "" for t, r in zip(targets, regions, strict=True)]
+        percents = ([percent(part) for part in parts] for parts in (targets, regions))
         top = max(*targets, *regions) or 1.0
         return HtmlTable(
             f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}",
@@ -137,7 +138,7 @@ class Densities(Table):
         if not self.missing_region and not self.missing_target:
             return []
         target, region = 1 - self.missing_target, 1 - self.missing_region
-        return [f"active in {target:.0%} of {self.words[0]} and {region:.0%} of {self.words[1]}"]
+        return [f"active in {percent(target)} of {self.words[0]} and {percent(region)} of {self.words[1]}"]
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {
@@ -157,7 +158,7 @@ class Densities(Table):
             return self.to_text()
         columns = self.target, self.region, self.uniform
         rows = [
-            [show(self.cells[i]), *(f"{column[i : i + step].sum():.4f}" for column in columns)]
+            [short(self.cells[i]), *(percent(float(column[i : i + step].sum())) for column in columns)]
             for i in range(0, len(self), step)
         ]
         return text_table([self.name, "target", "region", "uniform"], rows)

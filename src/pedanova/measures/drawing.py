@@ -115,17 +115,19 @@ class Drawing:
 
 def drawing_of(density: Spread, bins: Bins, baseline: Baseline, domain: str = "") -> Drawing:
     grid, basis = grid_of(density.parameter), density.basis
-    alone = bins.apart and not basis.modelled  # rows on single values: nothing is smoothed
-    prior = grid.prior / max(float(grid.prior.sum()), 1e-300)
-    if alone:
-        target, region = (bins.gather(parts) for parts in _raw(basis))
+    if bins.apart:
+        target, region = lattice_parts(basis, bins, density.target, density.region)
         uniform = np.full(len(bins), 1.0 / len(bins))
     else:
         target, region, uniform = (bins.gather(p) for p in (density.target, density.region, density.uniform))
-    base = region if baseline == "region" else uniform
-    parts = density.region if basis.modelled else _raw(basis)[1]
     of_region = baseline == "region"
-    low, high = chance_band(bins, base, parts if of_region else prior, grid.blocks, basis, of_region=of_region)
+    base = region if of_region else uniform
+    if bins.apart:
+        low, high = chance_band(bins, base, base, None, basis, of_region=of_region)
+    else:
+        known = density.region if basis.modelled else _raw(basis.region)
+        prior = grid.prior / max(float(grid.prior.sum()), 1e-300)
+        low, high = chance_band(bins, base, known if of_region else prior, grid.blocks, basis, of_region=of_region)
     good = density.good(baseline)
     more = f" and {len(good) - MOST_WORDS} more" if len(good) > MOST_WORDS else ""
     words = ", ".join(one.words for one in good[:MOST_WORDS]) + more
@@ -133,9 +135,21 @@ def drawing_of(density: Spread, bins: Bins, baseline: Baseline, domain: str = ""
     return Drawing(density.name, domain, bins, baseline, target, region, uniform, low, high, spans, words, basis.rows)
 
 
-def _raw(basis: Basis) -> tuple[Reals, Reals]:
-    target, region = (counts / max(1.0, float(counts.sum())) for counts in (basis.target, basis.region))
-    return target, region
+def lattice_parts(basis: Basis, bins: Bins, target: Reals, region: Reals) -> tuple[Reals, Reals]:
+    """Parts of target and region on the few values that rows stand on, where nothing is smoothed.
+
+    A model spreads its points between them: it tells how much likelier the target is at each, and the rows how
+    often that is tried.
+    """
+    known = bins.gather(_raw(basis.region))
+    if not basis.modelled:
+        return bins.gather(_raw(basis.target)), known
+    told = known * bins.gather(target) / np.maximum(bins.gather(region), 1e-300)
+    return told / max(float(told.sum()), 1e-300), known
+
+
+def _raw(counts: NDArray[np.int64]) -> Reals:
+    return counts / max(1.0, float(counts.sum()))
 
 
 def _spans(density: Spread, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Literal, TypeAlias
 
+from pedanova.base.digits import chance, percent, short
 from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
-from pedanova.base.table import Printed, show_percent
+from pedanova.base.table import Printed
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError, listed
 from pedanova.measures.share import ShareTable, share_of, summed_ratio
@@ -115,10 +116,11 @@ class Importances(ShareTable[Importance]):
 
     def printed(self) -> Printed:
         names, rows = list(self), self.rows
-        columns = [("parameter", names), ("ratio", [known_percent(row, row.ratio) for row in rows])]
-        columns.append(("share", [known_percent(row, row.share) for row in rows]))
+        columns = [("parameter", names), ("share", [known_percent(row, row.share) for row in rows])]
         if self.is_sure:
-            columns.append(("95 % interval", [" … ".join(interval_ends(row) or ()) for row in rows]))
+            columns.append(("95 % interval", [interval_in_words(row) for row in rows]))
+        columns.append(("ratio", [known_percent(row, row.ratio) for row in rows]))
+        if self.is_sure:
             columns.append(("p", [p_in_words(row) for row in rows]))
         if self.trials:
             shared = {row.name: row for row in self.trials}
@@ -143,7 +145,7 @@ def is_faint(row: Importance) -> bool:
 
 def known_percent(row: Importance, part: float) -> str:
     """A part of one, or the mark of what never varied."""
-    return show_percent(part) if row.varied else UNKNOWN
+    return percent(part) if row.varied else UNKNOWN
 
 
 def marked_share(row: Importance) -> str:
@@ -152,30 +154,32 @@ def marked_share(row: Importance) -> str:
 
 
 def divergence_in_words(row: Importance) -> str:
-    return f"{row.divergence:.3f}" if row.varied else UNKNOWN
+    return short(row.divergence) if row.varied else UNKNOWN
 
 
 def activity_in_words(row: Importance) -> str:
     """The part of the divergence that comes from being active at all."""
-    return f"{row.activity / row.divergence:.0%}" if row.activity > 0 else ""
+    return percent(row.activity / row.divergence) if row.activity > 0 else ""
 
 
 def interval_ends(row: Importance) -> tuple[str, str] | None:
     """Both ends in words, None where no interval was asked for."""
     if row.low is None or row.high is None:
         return None
-    return show_percent(row.low), show_percent(row.high)
+    return percent(row.low), percent(row.high)
+
+
+def interval_in_words(row: Importance) -> str:
+    """Both ends, the sign once; empty where no interval was asked for."""
+    ends = interval_ends(row)
+    return "" if ends is None else f"{ends[0].removesuffix('%').rstrip()} to {ends[1]}"
 
 
 def p_in_words(row: Importance) -> str:
     """The p-value, with ~ where the parameter is not distinguishable from noise; or why there is none."""
     if row.p_adjusted is None:
         return "" if row.varied else NEVER
-    return f"{'' if row.significant else '~ '}{show_p(row.p_adjusted)}"
-
-
-def show_p(p_value: float) -> str:
-    return f"{p_value:.3f}" if p_value >= 0.001 else "<0.001"
+    return f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}"
 
 
 def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.columns import text_table
+from pedanova.base.digits import chance, percent
 from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, PairTable, Printed, columns_of, show_percent
+from pedanova.base.table import Cell, PairTable, Printed, columns_of
 from pedanova.base.terminal_text import printable
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
@@ -95,8 +96,8 @@ class Interactions(PairTable[Interaction]):
 
     def printed(self) -> Printed:
         keys = {"interaction": "interaction", "closed": "together", "additive": "added", "redundancy": "overlap"}
-        parts = [(title, [show_percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()]
-        p_values = [f"{row.p_adjusted:.2g}" + "*" * row.significant for row in self.rows]
+        parts = [(title, [percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()]
+        p_values = [f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}" for row in self.rows]
         return [("pair", [f"{row.first} × {row.second}" for row in self.rows]), *parts, ("p", p_values)]
 
     def heading(self) -> str:

@@ -149,14 +149,6 @@ def _few_digits(value: int) -> int:
     return round(float(f"{value:.3g}"))
 
 
-def resampled(parts: Reals, columns: int) -> Reals:
-    """(columns,) The same parts on another number of even cells; 1 is what an even spread has."""
-    reached = np.concatenate([[0.0], np.cumsum(parts)])
-    places = np.linspace(0, len(parts), columns + 1)
-    share: Reals = np.diff(np.interp(places, np.arange(len(parts) + 1), reached))
-    return share * columns
-
-
 def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:
     """(column, label) of round numbers along a range, as many as fit side by side."""
     if panel.edges is None:
@@ -178,10 +170,10 @@ def round_values(low: float, high: float, *, log: bool, most: int = 6) -> list[f
 
 
 def _spread_labels(panel: Panel, columns: int) -> list[tuple[int, str]]:
-    """Labels of ordered values: about one for every 12 columns."""
-    count = len(panel.cells)
-    step = max(1, -(-12 * count // columns))
-    marks = [(int((i + 0.5) / count * columns), short(panel.cells[i])) for i in range(0, count, step)]
+    """Labels of ordered values: as many as fit side by side."""
+    count, longest = len(panel.cells), max(map(len, panel.labels))
+    step = max(1, -(-(longest + 2) * count // columns))
+    marks = [(int((i + 0.5) / count * columns), panel.labels[i]) for i in range(0, count, step)]
     return marks if _fits(marks, columns) else marks[:1]
 
 

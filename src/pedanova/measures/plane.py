@@ -14,6 +14,7 @@ from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, PairTally
 from pedanova.measures.band import likely
+from pedanova.measures.bins import bins_of
 from pedanova.measures.panels import rough
 from pedanova.space.grid import Grid
 from pedanova.space.parameters import Int
@@ -78,20 +79,23 @@ def pair_density(tally: PairTally, first: Contrast, second: Contrast) -> PairDen
     target, region = tally.target[place], tally.region[place]
     if pair not in tally.pairs:
         target, region = target.T, region.T
-    names = [group_names(c.grid, tally.groups[c.name]) for c in (first, second)]
+    names = [group_names(c.grid, tally.groups[c.name], c.region[: c.grid.cells]) for c in (first, second)]
     rows, columns = (slice(0, len(name)) for name in names)
     return PairDensity(
         first.name, second.name, tuple(names[0]), tuple(names[1]), target[rows, columns], region[rows, columns]
     )
 
 
-def group_names(grid: Grid, groups: Groups) -> list[str]:
-    """What each coarse cell holds: a range, some labels, or no value."""
-    return list(_names_of(grid, groups.tobytes()))
+def group_names(grid: Grid, groups: Groups, seen: NDArray[np.int64]) -> list[str]:
+    """What each coarse cell holds: a range, some labels, or no value; of a lattice, the values that were seen."""
+    bins = bins_of(grid.parameter, seen)
+    values = tuple(zip(np.flatnonzero(seen).tolist(), bins.labels, strict=True)) if bins.apart else ()
+    return list(_names_of(grid, groups.tobytes(), values))
 
 
 @lru_cache(maxsize=1024)
-def _names_of(grid: Grid, content: bytes) -> tuple[str, ...]:
+def _names_of(grid: Grid, content: bytes, values: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
+    """`values` are those of a lattice, with their cells."""
     groups = np.frombuffer(content, dtype=np.uint8)
     names = []
     for group in range(int(groups.max()) + 1):
@@ -99,7 +103,9 @@ def _names_of(grid: Grid, content: bytes) -> tuple[str, ...]:
         inside = cells[cells < grid.cells]
         if not len(inside):
             names.append("none" if grid.missing in cells else "outside")
-        elif grid.edges is not None and len(grid.blocks) == 1:
+        elif here := [name for cell, name in values if cell in inside]:
+            names.append(here[0] if len(here) == 1 else f"{here[0]} to {here[-1]}")
+        elif len(grid.blocks) == 1 and (grid.edges is not None or grid.blocks[0].ordered):
             names.append(span_in_words(grid, int(inside[0]), int(inside[-1])))
         else:
             centres = list(grid.centres())

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from pedanova.base.digits import roundest
 from pedanova.measures.share import Reals
 from pedanova.reduction.boxes import Axis
 from pedanova.space.grid import Grid
@@ -96,7 +97,7 @@ def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
             return low + round((aim - low) / step) * step
         case Float(low, high, log):
             aim = math.sqrt(low) * math.sqrt(high) if log else low + (high - low) / 2
-            nice = _round(aim, Float(low, high, log), round)
+            nice = roundest(low, high)  # it stands for all of them, so the fewer digits the better
             return nice if low <= nice <= high else aim
 
 

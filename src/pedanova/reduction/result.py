@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from pedanova.base.digits import percent, short
 from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
@@ -14,6 +15,7 @@ from pedanova.space import exports
 from pedanova.space.parameters import Domain, Parameter, Space, parameter_to_dict
 from pedanova.space.words import in_words, values_of
 
+FULL = 6  # digits of a bound in what is computed with
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
 
 
@@ -54,7 +56,7 @@ class Verdict:
         left = " | ".join(map(in_words, self.pieces)) or ("" if (now, values) == before else now)
         ends = zip(("down", "up"), ("low", "high"), self.beyond, strict=True)
         moved = [(way, to) for way, end, to in ends if to is not None and getattr(self.after, end, None) != to]
-        tries = [f"{way} to {to:g}" for way, to in moved]
+        tries = [f"{way} to {short(to)}" for way, to in moved]
         return ", ".join(part for part in (left, f"try {' and '.join(tries)}" if tries else "") if part)
 
 
@@ -68,7 +70,7 @@ class Proportion:
     rows: int
 
     def __str__(self) -> str:
-        return f"{self.part:.0%} ({self.low:.0%} to {self.high:.0%})"
+        return f"{percent(self.part)} ({percent(self.low).removesuffix('%').rstrip()} to {percent(self.high)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +128,17 @@ class ReducedSpace(NamedTable[Verdict]):
         return {
             "parameter": [row.name for row in self.rows],
             "verdict": [row.advice for row in self.rows],
-            "before": [in_words(row.before) for row in self.rows],
-            "after": ["" if row.after is None else in_words(row.after) for row in self.rows],
+            "before": [in_words(row.before, FULL) for row in self.rows],
+            "after": ["" if row.after is None else in_words(row.after, FULL) for row in self.rows],
             "part": [row.part for row in self.rows],
             "reason": [row.reason for row in self.rows],
         }
 
     def printed(self) -> Printed:
         columns = self.to_dict()
-        kept = [(key, [str(cell) for cell in columns[key]]) for key in ("parameter", "verdict", "before")]
-        after, part = [row.suggested() for row in self.rows], [f"{row.part:.0%}" for row in self.rows]
+        kept = [(key, [str(cell) for cell in columns[key]]) for key in ("parameter", "verdict")]
+        kept.append(("before", [in_words(row.before) for row in self.rows]))
+        after, part = [row.suggested() for row in self.rows], [percent(row.part) for row in self.rows]
         return [*kept, ("after", after), ("part", part)]
 
     def summary(self) -> str:
@@ -146,12 +149,14 @@ class ReducedSpace(NamedTable[Verdict]):
         e = self.evidence
         likelier = ""
         if e.enrichment is not None:
-            likelier = f", and a random draw is {e.enrichment:.1f} times as likely to land in the target as before"
-        digits = 0 if e.volume >= 0.1 else 1 if e.volume >= 0.01 else 2
-        volume = f"{e.volume:.{digits}%}" if e.volume >= 1e-4 else f"{e.volume:.1e}"
+            likelier = (
+                f", and a random draw is {short(e.enrichment, 2)} times as likely to land in the target as before"
+            )
+        volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         return (
-            f"{volume} of the space is left{likelier}. {e.inside:.0%} of {self.target} lie inside these bounds; boxes "
-            f"of this size that rows held back had no part in hold {e.kept} of them, and {e.best} of their best fifth."
+            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside these bounds; "
+            f"boxes of this size that rows held back had no part in hold {e.kept} of them, and {e.best} of their best "
+            "fifth."
         )
 
     def look(self) -> HtmlTable:

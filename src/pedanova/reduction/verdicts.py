@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.digits import percent, short
 from pedanova.measures.importance import NEVER, Importance, Importances
 from pedanova.measures.significance import LEVEL
 from pedanova.reduction.boxes import Box, runs
@@ -73,8 +74,8 @@ class Judge:
         held = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
         if after == parameter:
             return unchanged(name, "keep", "what could be cut off is less than one of its values", parameter)
-        what = "this value" if is_constant(after) else f"{part:.0%} of its range"
-        reason = f"{what} holds {held:.0%} of the best of the target; {self.scene.elsewhere(name, groups)}"
+        what = "this value" if is_constant(after) else f"{percent(part)} of its range"
+        reason = f"{what} holds {percent(held)} of the best of the target; {self.scene.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
@@ -110,7 +111,7 @@ class Judge:
         axis = self.scene.cloud.axes[name]
         density = self.scene.cloud.density(name).mean(axis=1)
         value = middle(parameter, axis, grid_of(parameter), int(np.argmax(density)))
-        reason = f"{reason}; the best rows are most likely at {value}"
+        reason = f"{reason}; the best rows are most likely at {short(value)}"
         return Verdict(name, "fix", reason, parameter, constant(value, parameter), 0.0)
 
     def noise(self, name: str, row: Importance) -> tuple[Advice, str]:
@@ -144,14 +145,12 @@ def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> V
 
 def small(part: float) -> str:
     """A part of one, with digits where it has few: what matters is never shown as 0 %."""
-    if part < 0.0005:
-        return "less than 0.1%"
-    return f"{part:.1%}" if part < 0.0095 else f"{part:.0%}"
+    return percent(part) if part >= 0.0005 else f"less than {percent(0.001)}"
 
 
 def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | None], cut: Verdict) -> str:
     sides = [
-        f"{word} bound {bound:g}: try {new:g}"
+        f"{word} bound {short(bound)}: try {short(new)}"
         for word, bound, new in zip(("lower", "upper"), (parameter.low, parameter.high), piled, strict=True)
         if new is not None
     ]

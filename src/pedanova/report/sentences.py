@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.terminal_text import shorten
-from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance
+from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance, interval_in_words
+from pedanova.report.names import short_names
 
 ENOUGH_ROWS = 20  # target rows below which a change says nothing
 NOTEWORTHY = 0.05  # a ratio that changes by less is no change
 MOST_NAMED = 3
 LONGEST_NAME = 60
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+LONGEST_HEADLINE, LONGEST_LEADER = 90, 30  # letters
 
 
 def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str:
@@ -22,14 +24,6 @@ def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str
     if "warning" in guesses:
         return f"{words} (direction not known)"
     return f"{words} (guessed from its name)" if guesses else words
-
-
-def explained(name: str, share: float) -> str:
-    """How much one parameter explains alone; nothing where the share is no part of a variance.
-
-    Against a uniform draw it may be above 1, where the rows themselves are far from uniform.
-    """
-    return f"; {name} alone explains {max(0.0, share):.0%} of what decides it" if share <= 1 else ""
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:
@@ -43,9 +37,10 @@ def contrast(wide: Importances, narrow: Importances) -> str:
     fallen, risen = (pick(change, key=lambda name: change[name]) for pick in (min, max))
     if change[risen] < NOTEWORTHY:
         return f"Inside {narrow.region} the picture is much the same."
+    ways = [percent(found[name].ratio) for name in (fallen, risen) for found in (wide, narrow)]
     moved = (
-        f"Once inside {narrow.region}, {fallen} falls from {wide[fallen].ratio:.0%} to "
-        f"{narrow[fallen].ratio:.0%} and {risen} rises from {wide[risen].ratio:.0%} to {narrow[risen].ratio:.0%}"
+        f"Once inside {narrow.region}, the ratio of {fallen} falls from {ways[0]} to {ways[1]} "
+        f"and that of {risen} rises from {ways[2]} to {ways[3]}"
     )
     sure = beats_chance(narrow[risen])
     return f"{moved}: what gets you there is not what makes the last step." if sure else f"{moved}."
@@ -63,11 +58,11 @@ def meanings_of(importances: Importances) -> dict[str, str]:
     base = "the region's rows" if against_region else "a uniform draw from the space"
     part = f"part{'' if against_region else ', if rows were drawn uniformly,'} of the variance"
     words = {
-        "ratio": "ratio: part of the summed importance.",
         "share": f'share: {part} of "in the target?" that the parameter explains alone, corrected for chance'
         + (", and of a conditional one what its value explains" if importances.is_conditional else "")
         + ("; ~ marks what is not distinguishable from noise" if importances.is_sure else "")
         + ("." if all(row.varied for row in importances.rows) else f"; {UNKNOWN} marks what {NEVER}."),
+        "ratio": "ratio: part of the sum of all shares.",
         "divergence": f"divergence: distance of the target from {base}.",
     }
     if importances.is_sure:
@@ -86,37 +81,42 @@ def meanings_of(importances: Importances) -> dict[str, str]:
     return words
 
 
-def summarize(importances: Importances) -> str:
-    """Two or three sentences about one question."""
-    sure = [row for row in importances.rows if beats_chance(row)]
+def headline(importances: Importances) -> str:
+    """What there is to say in at most 90 characters: who leads, by how much and how surely, and who follows."""
+    sure = sorted((row for row in importances.rows if beats_chance(row)), key=lambda row: -row.share)
     if not sure:
-        return (
-            f"Nothing separates {importances.target} from {_others(importances)} clearly better than chance would. "
-            "The ranking may be nothing but luck."
-        )
-    parts = _leaders(importances, sure), _noise(importances), _never(importances)
+        words = f"Nothing separates {importances.target} from {_others(importances)} clearly better than chance would."
+        return words if len(words) <= LONGEST_HEADLINE else "Nothing is clearly better than chance would be."
+    names = short_names(list(importances))
+    first, *others = sure
+    text = _lead(first, shorten(names[first.name], LONGEST_LEADER))
+    for number, row in enumerate(others):
+        more = f"{', then' if number == 0 else ','} {names[row.name]} {percent(row.share)}"
+        if len(text) + len(more) + 1 > LONGEST_HEADLINE or row.share > 1:
+            break
+        text += more
+    return f"{text}."
+
+
+def _lead(row: Importance, name: str) -> str:
+    """Against a uniform draw a share may be above 1, where the rows are far from uniform: it is no part then."""
+    if row.share > 1:
+        return f"{name} leads, with {percent(row.ratio)} of all importance"
+    interval = interval_in_words(row)
+    return f"{name} explains {percent(row.share)}{f' ({interval})' if interval else ''} of what decides"
+
+
+def summarize(importances: Importances) -> str:
+    """A few sentences about one question, the first of at most 90 characters."""
+    if not any(beats_chance(row) for row in importances.rows):
+        return f"{headline(importances)} The ranking may be nothing but luck."
+    question = f"That is what separates {importances.target} from {_others(importances)}."
+    parts = headline(importances), question, _noise(importances), _never(importances)
     return " ".join(part for part in parts if part)
 
 
 def _others(importances: Importances) -> str:
     return "the rest" if importances.whole else f"the rest of {importances.region}"
-
-
-def _leaders(importances: Importances, sure: list[Importance]) -> str:
-    named = [row for row in sure if row.ratio >= 0.1][:MOST_NAMED] or sure[:1]
-    held = sum(row.ratio for row in named)
-    where = "" if importances.whole else f" once inside {importances.region}"
-    importance = f"{held:.0%} of the importance for reaching {importances.target}{where}"
-    first = max(sure, key=lambda row: row.share)
-    alone = explained(shorten(first.name, LONGEST_NAME), first.share)
-    names = joined([shorten(row.name, LONGEST_NAME) for row in named])
-    if len(named) == 1:
-        return f"{names} holds {importance}{alone}."
-    if len(named) == len(importances):
-        parts = joined([f"{row.ratio:.0%}" for row in named])
-        return f"{names} hold {parts} of the importance for reaching {importances.target}{where}{alone}."
-    few = f"{number(len(named)).capitalize()} of {number(len(importances))} parameters"
-    return f"{few} ({names}) hold {importance}{alone}."
 
 
 def _noise(importances: Importances) -> str:
@@ -135,7 +135,3 @@ def _names(rows: Sequence[Importance]) -> str:
     names = [shorten(row.name, LONGEST_NAME) for row in rows]
     more = len(names) - MOST_NAMED
     return joined(names if more <= 0 else [*names[:MOST_NAMED], f"{more} more"])
-
-
-def number(count: int) -> str:
-    return NUMBERS[count] if count < len(NUMBERS) else str(count)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from pedanova.base.digits import short
+from pedanova.base.digits import DIGITS, short
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch
 
 
-def in_words(parameter: Parameter) -> str:
-    """A domain, short enough for a table."""
+def in_words(parameter: Parameter, digits: int = DIGITS) -> str:
+    """A domain, short enough for a table; more digits for who goes on computing."""
     match parameter:
         case Float(low, high, log):
-            return f"{short(low)} … {short(high)}{' log' if log else ''}"
+            return f"{short(low, digits)} … {short(high, digits)}{' log' if log else ''}"
         case Int(low, high, step, log):
-            return f"{low} … {high}{f' by {step}' if step > 1 else ''}{' log' if log else ''}"
+            return f"{short(low)} … {short(high)}{f' by {step}' if step > 1 else ''}{' log' if log else ''}"
         case Categorical(values) | Ordinal(values):
-            shown = [str(value) for value in values]
+            shown = [short(value, digits) for value in values]
             return ", ".join(shown) if len(shown) <= 6 else f"{', '.join(shown[:5])} … {shown[-1]}"
         case Moving(low, high):
             return f"{low} … {high}"
         case Switch(by):
-            return f"by {by}" if by else " or ".join(in_words(domain) for domain in parameter.regimes)
+            return f"by {by}" if by else " or ".join(in_words(domain, digits) for domain in parameter.regimes)
 
 
 def values_of(parameter: Parameter) -> tuple[object, ...]:

@@ -158,8 +158,12 @@ def holds(active: Mask) -> Mask:
 
 def declared(space: Space, names: tuple[str, ...]) -> Mask:
     """[child, parent] As the space has it."""
-    found = [[parent in parents_of(space[child]) for parent in names] for child in names]
-    return np.array(found, dtype=bool)
+    found = np.zeros((len(names), len(names)), dtype=bool)
+    for i, child in enumerate(names):
+        for parent in parents_of(space[child]):
+            if parent in names:
+                found[i, names.index(parent)] = True
+    return found
 
 
 def chained(linked: Mask) -> Mask:

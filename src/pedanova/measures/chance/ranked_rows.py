@@ -32,10 +32,7 @@ class Arrangement:
     names: tuple[str, ...]  # by name; those that vary come first
     varying: int  # so many of them vary
     orders: tuple[Places, ...]  # (width,) each: cell of the grid → place
-
-    @property
-    def grids(self) -> tuple[Grid, ...]:
-        return tuple(grid_of(self.space[name]) for name in self.names)
+    grids: tuple[Grid, ...]
 
     def places(self, cells: Mapping[str, Cells]) -> Places:
         """(rows, parameters)"""
@@ -105,8 +102,9 @@ def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrang
     varying = sorted(name for name in space if np.any(cells[name] != cells[name][:1]))
     fixed = sorted(name for name in space if name not in set(varying))
     names = (*varying, *fixed)
-    orders = tuple(order_of(grid_of(space[name]), cells[name], ranks) for name in names)
-    return Arrangement(space, names, len(varying), orders)
+    grids = tuple(grid_of(space[name]) for name in names)
+    orders = tuple(order_of(grid, cells[name], ranks) for name, grid in zip(names, grids, strict=True))
+    return Arrangement(space, names, len(varying), orders, grids)
 
 
 def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:

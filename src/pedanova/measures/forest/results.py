@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
-from pedanova.base.table import PairTable, Printed, show_percent
+from pedanova.base.table import PairTable, Printed
 from pedanova.errors import QueryError
 from pedanova.measures.share import RatioTable, ShareTable
 
@@ -57,8 +58,8 @@ class ForestPairs(PairTable[ForestPair]):
 
     def printed(self) -> Printed:
         names = [("pair", [row.first for row in self.rows]), ("with", [row.second for row in self.rows])]
-        shares = [show_percent(row.share) for row in self.rows]
-        return [*names, ("share", shares), ("± trees", [show_percent(row.std) for row in self.rows])]
+        shares = [percent(row.share) for row in self.rows]
+        return [*names, ("share", shares), ("± trees", [percent(row.std) for row in self.rows])]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -105,8 +106,8 @@ class AxisEffects(RatioTable[AxisEffect]):
     notes: tuple[Note, ...] = ()
 
     def printed(self) -> Printed:
-        variance = [f"{row.variance:.4g}" for row in self.rows]
+        variance = [short(row.variance) for row in self.rows]
         return [("parameter", list(self)), self.percents("ratio"), ("variance", variance)]
 
     def heading(self) -> str:
-        return f"What moves {self.objective} away from its best row ({self.best:.6g}), one parameter at a time"
+        return f"What moves {self.objective} away from its best row ({short(self.best)}), one parameter at a time"

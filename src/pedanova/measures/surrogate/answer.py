@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
+from pedanova.base.digits import short
 from pedanova.base.notes import Note
-from pedanova.base.table import show
 from pedanova.counting.nesting import few_rows_note
 from pedanova.counting.pairs import Groups, PairTally
 from pedanova.data.regions import Region
@@ -123,7 +123,7 @@ def words_of(query: Query, asked: Answerer, objective: str) -> tuple[str, str]:
         limit = sign * rungs.value_of(span[1])
         held = f"{rungs.size(span):,} of your {int(rungs.rows[-1]):,} trials"
         of_space = str(region) if region.kind == "value" else f"{region} of the space"
-        words.append(f"{of_space}, {objective} {'≤' if sign > 0 else '≥'} {show(limit)}: {held}")
+        words.append(f"{of_space}, {objective} {'≤' if sign > 0 else '≥'} {short(limit)}: {held}")
     return words[0], words[1]
 
 

@@ -174,7 +174,8 @@ class Knowledge:
         """Children are tested where they have a value: that they have one is told by their parents."""
         test = partial(self.examiner.p_values, certain=certain, blocks=blocks, seed=seed)
         names = self.kinship.names
-        children = [name for name in names if name in children_of(self.space)]
+        born = children_of(self.space)
+        children = [name for name in names if name in born]
         own = [name for name in names if name not in children]
         with one_thread():
             found = test(target, region, only=own) if own else {}

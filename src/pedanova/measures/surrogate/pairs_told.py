@@ -18,12 +18,22 @@ def pairs_told(drawn: Drawn, target: Span, region: Span, groups: Mapping[str, Gr
     """The mean over all draws, by the coarse cells that rows are counted in."""
     names = tuple(groups)
     width = max(int(group.max()) for group in groups.values()) + 1
-    cells = np.stack([groups[name][drawn.cells(name)] for name in names], axis=1)
-    hot = (cells[:, :, None] == np.arange(width, dtype=np.uint8)).reshape(len(cells), -1).astype(np.float32)
+    hot = np.zeros((len(drawn), len(names) * width), dtype=np.float32)
+    for j, name in enumerate(names):
+        hot[np.arange(len(drawn)), j * width + groups[name][drawn.cells(name)].astype(np.int64)] = 1.0
     with one_thread():
-        both = [(hot * weights[:, None]).T @ hot for weights in (often(drawn, target), often(drawn, region))]
+        both = [weighted(hot, often(drawn, span)) for span in (target, region)]
     tables = [np.stack([_block(table, width, pair) for pair in combinations(range(len(names)), 2)]) for table in both]
     return PairTally(names, dict(groups), tables[0], tables[1])
+
+
+def weighted(hot: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Points by every two of all cells; weights are whole numbers over the draws, so sums are exact in any order."""
+    if np.all(weights == 1.0):
+        return hot.T @ hot
+    some, held = hot[weights > 0.0], weights[weights > 0.0]
+    scaled: NDArray[np.float32] = some * held[:, None]
+    return scaled.T @ some
 
 
 def often(drawn: Drawn, span: Span) -> NDArray[np.float32]:

@@ -26,6 +26,7 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     index = {name: j for j, name in enumerate(arrangement.names)}
     places = np.empty((count, len(index)), dtype=np.uint16)
     labels: dict[str, Column] = {}
+    parents = {parent for parameter in arrangement.space.values() for parent in parents_of(parameter)}
     for name in parents_first(arrangement.space):
         j = index[name]
         even = even_column(j, count, np.random.default_rng([seed, 0xD07, j]))
@@ -34,7 +35,7 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
         if regimes is None:
             regimes, even = drawn_regimes(grid, seen[:, j], even)
         places[:, j] = spread_inside(grid, regimes, even)
-        if any(name in parents_of(other) for other in arrangement.space.values()):
+        if name in parents:
             labels[name] = labelled(arrangement, j, places[:, j])
     return places
 
@@ -51,8 +52,7 @@ def even_column(j: int, count: int, rng: np.random.Generator) -> Reals:
     else:
         row, column = np.divmod(np.arange(count), side)
         symbols = rng.permutation(side)[(column + j * row) % side if j < side else row]
-        turn = np.argsort(rng.random(count), kind="stable")  # the points of a symbol share its part in random order
-        order = turn[np.argsort(symbols[turn], kind="stable")]
+        order = np.argsort(symbols + rng.random(count))  # the points of a symbol share its part in random order
         places = np.empty(count, dtype=np.int64)
         places[order] = np.arange(count)
     even: Reals = (places + rng.random(count)) / count

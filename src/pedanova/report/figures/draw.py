@@ -24,6 +24,7 @@ from pedanova.report.palette import DARK, LIFTS, LIGHT, lift_colour, luminance, 
 
 LONGEST = 28  # letters of a value or a title
 MOST_NAMED = 12  # bands that the legend names
+SHADES = 8  # of bands
 NOISE = "~ "
 Axes: TypeAlias = Any
 Reals: TypeAlias = NDArray[np.float64]
@@ -73,7 +74,7 @@ def lift_bar(ax: Axes, words: Mapping[float, str]) -> None:
     stops = np.geomspace(LIFTS[0], LIFTS[-1], 128)
     scale = ListedColormap([lift_colour(float(lift), dark=is_dark(ax)) for lift in stops])
     mappable = ScalarMappable(LogNorm(LIFTS[0], LIFTS[-1]), scale)
-    bar = ax.figure.colorbar(mappable, ax=ax, label="times as often as in the region", shrink=0.9)
+    bar = ax.figure.colorbar(mappable, ax=ax, label="times as often", shrink=0.9)
     bar.set_ticks(list(words), labels=list(words.values()))
     bar.ax.minorticks_off()
 
@@ -176,7 +177,8 @@ def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], 
     ink = colours_of(ax)
     names = [row.name for row in answers[-1]]
     ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
-    shades = [mixed(ink["target"], ink["card"], place) for place in np.linspace(0.0, 1.0, max(2, len(names)))]
+    steps_down = max(1, min(SHADES, len(names)) - 1)  # the first bands differ most, all others share the palest shade
+    shades = [mixed(ink["target"], ink["card"], min(1.0, place / steps_down)) for place in range(len(names))]
     bands = [[step[name] for step in ratios] for name in names]
     shown = plain_names(names)
     labels = [shown[name] for name in names]
@@ -234,6 +236,8 @@ def draw_objective(
     ax.set_yscale("log")
     parts = [part for part in (0.01, 0.1, 1, 10, 100) if part >= 100 * float(reached[finite].min(initial=1.0)) / 10]
     ax.set_yticks(parts, [short(part) for part in parts])
+    ax.set_ylim(100 * float(reached[finite].min(initial=1.0)) / 1.5, 130)
+    ax.minorticks_off()
     ax.set_xlabel(plain(name))
     ax.set_ylabel("rows at least as good (%)")
     trim(ax)

@@ -112,14 +112,14 @@ def _mark_good(drawing: Drawing, ink: dict[str, str], ax: Axes) -> None:
 
 
 def _name_places(ax: Axes, cells: Sequence[object]) -> None:
-    """Names under bars, slanted where they are many or long; numbers in a row of many are named now and then."""
-    names = [plain(short(cell), 16) for cell in cells]
-    if len(names) > MOST_NAMES and max(map(len, names)) <= 5:
-        step = -(-len(names) // MOST_NAMES)
-        ax.set_xticks(range(0, len(names), step), names[::step])
-        return
-    crowded = len(names) > 6 or max(map(len, names)) > 8
-    ax.set_xticks(range(len(names)), names, rotation=45 if crowded else 0, ha="right" if crowded else "center")
+    """Names under bars, slanted where they are many or long; of very many, some and the last."""
+    names = [plain(short(cell), 24) for cell in cells]
+    step = -(-len(names) // MOST_NAMES)
+    places = range((len(names) - 1) % step, len(names), step)
+    longest = max(len(names[place]) for place in places)
+    crowded = longest > 8 or (len(places) > 6 and longest > 3)
+    slant = {"rotation": 45, "ha": "right"} if crowded else {}
+    ax.set_xticks(places, [names[place] for place in places], **slant)
 
 
 def draw_verdict(
@@ -190,6 +190,7 @@ def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, sh
     elif len(bins) == len(marginal.cells):
         ax.plot(range(len(bins)), marginal.mean, marker="o", linestyle="none", color=ink["target"])
         _name_places(ax, bins.labels)
+        ax.set_xlim(-0.6, len(bins) - 0.4)
     else:
         held = np.maximum(bins.gather(marginal.counts), 1e-300)
         means = bins.gather(marginal.counts * np.nan_to_num(marginal.mean)) / held

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.columns import CYAN, FAINT, PLAIN, TextColumn, draw_columns
-from pedanova.base.table import show_percent
+from pedanova.base.digits import percent, times
 from pedanova.base.terminal_text import HEIGHTS, printable, shorten, width_of
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import NEVER, Importance, is_faint, marked_share
-from pedanova.measures.panels import Panel, resampled, ticks
+from pedanova.measures.drawing import Drawing
+from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share
+from pedanova.measures.panels import Panel, ticks
 from pedanova.report.terminal.tables import fill
 
 HEIGHT = 7  # lines of a plot
 WIDEST = 72  # columns of a plot
 GUTTER = 6  # columns left of it, for its scale
+LEAST_TOP = 2.0  # of the axis, so that what chance does is not stretched to a finding
 MOST_NAMES = 20
 LINE, CROSSED = "─", "▒"  # the region's line, over the ground and across the target's area
 
@@ -29,8 +32,12 @@ def draw_densities(density: Densities, row: Importance | None = None, *, colour:
     if density.missing_region or density.missing_target:
         words_of = (f"{density.words[0]} where active", f"{density.words[1]} where active")
     noise = row is not None and is_faint(row)
-    for panel in density.panels():
-        drawn = _curve(panel, colour, width) if panel.is_curve else _bars(panel, density.words, colour, width)
+    room = max(10, min(WIDEST, width - GUTTER - 1))
+    for panel, drawing in zip(density.panels(), density.drawings(room), strict=True):
+        if panel.is_curve:
+            drawn = _curve(panel, drawing, colour, room, noise=noise)
+        else:
+            drawn = _bars(panel, drawing, density.words, colour, width)
         words = [] if noise else _good(panel, words_of, width)
         scale = "log scale" if panel.scale == "log" and panel.is_curve else ""
         kind = ", ".join(part for part in (panel.domain, scale) if part)
@@ -44,7 +51,8 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
     if not row.varied:
         return fill(f"{density.name}: {NEVER} in these rows; nothing can be said about other values", width)
     noise = "; not distinguishable from noise" if row.significant is False else ""
-    return fill(f"{density.name}: ratio {show_percent(row.ratio)}, share {marked_share(row)}{noise}", width)
+    interval = f" ({interval_in_words(row)})" if row.low is not None else ""
+    return fill(f"{density.name}: share {marked_share(row)}{interval}, ratio {percent(row.ratio)}{noise}", width)
 
 
 def draw_key(words: tuple[str, str], *, colour: bool = False, width: int = 100) -> str:
@@ -54,7 +62,11 @@ def draw_key(words: tuple[str, str], *, colour: bool = False, width: int = 100) 
     key = f"{area} {target}   {line} {region}"
     if len(words[0]) + len(words[1]) + 7 > width:
         key = f"{area} {target}\n{line} {region}"
-    height = fill("Height 1: as if spread evenly over the range. In bars, ┃ is where the region ends.", width)
+    meaning = (
+        "Height 1: as if spread evenly over the range; ━ under it: more than chance alone would bring (95 %). "
+        "In bars, ┃ is where the region ends; ~ marks what chance alone may do."
+    )
+    height = fill(meaning, width)
     return f"{key}\n{height}"
 
 
@@ -62,23 +74,26 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
     """Where the target is denser than the region, with what each holds there."""
     if not panel.is_curve:
         return []
-    held = "({:.0%} of {}, {:.0%} of {})"
-    ranges = [f"{g.words} {held.format(g.target, words[0], g.base, words[1])}" for g in panel.good()]
+    held = "({} of {}, {} of {})"
+    ranges = [f"{g.words} {held.format(percent(g.target), words[0], percent(g.base), words[1])}" for g in panel.good()]
     return [fill("Good values: " + "; ".join(ranges), width, "  ")] if ranges else []
 
 
-def _curve(panel: Panel, colour: bool, width: int) -> str:
-    columns = max(10, min(WIDEST, width - GUTTER - 1))
-    whole = [max(1e-12, float(parts.sum())) for parts in (panel.target, panel.region)]
-    target = resampled(panel.target / whole[0], columns)
-    region = resampled(panel.region / whole[1], columns)
-    top = max(1.0, float(target.max()), float(region.max()))
+def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bool) -> str:
+    """The target as an area over the region's line; what stands for one value is as wide as any other."""
+    count = len(drawing)
+    columns = room if drawing.edges is not None else count * max(1, room // count)
+    widths = np.full(count, 1.0 / count) if drawing.bins.widths is None else drawing.bins.widths
+    bins = np.searchsorted(np.cumsum(widths)[:-1], (np.arange(columns) + 0.5) / columns, side="right")
+    target, region = ((parts / widths)[bins] for parts in (drawing.target, drawing.region))
+    top = max(LEAST_TOP, float(target.max()), float(region.max()))
     lines = []
     for level in range(HEIGHT, 0, -1):
         letters = [_letter(t / top, r / top, level) for t, r in zip(target, region, strict=True)]
         mark = f"{top:.1f}" if level == HEIGHT else "1" if level == _level(1.0 / top) else ""
         lines.append(f"{mark:>{GUTTER - 1}} │{_inked(letters, colour)}".rstrip())
-    return "\n".join([*lines, *_axis(panel, columns)])
+    more = np.zeros(columns, dtype=bool) if noise else drawing.more[bins]
+    return "\n".join([*lines, *_axis(panel, more)])
 
 
 def _level(part: float) -> int:
@@ -105,12 +120,13 @@ def _inked(letters: Sequence[str], colour: bool) -> str:
     return "".join(shown)
 
 
-def _axis(panel: Panel, columns: int) -> list[str]:
-    """A ruler with its marks, and their labels under it."""
-    marks = ticks(panel, columns)
+def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:
+    """A ruler with its marks, thick where there is more than chance would bring, and labels under it."""
+    marks = ticks(panel, len(more))
     places = {at for at, _ in marks}
-    ruler = "".join("┴" if i in places else "─" for i in range(columns))
-    labels = [" "] * (columns + GUTTER + 8)
+    signs = {(False, False): "─", (True, False): "┴", (False, True): "━", (True, True): "┷"}
+    ruler = "".join(signs[i in places, bool(here)] for i, here in enumerate(more))
+    labels = [" "] * (len(more) + GUTTER + 8)
     for at, label in marks:
         text = shorten(label, 12)
         start = max(0, at + GUTTER + 1 - width_of(text) // 2)
@@ -118,7 +134,7 @@ def _axis(panel: Panel, columns: int) -> list[str]:
     return [f"{'0':>{GUTTER - 1}} └{ruler}", "".join(labels).rstrip()]
 
 
-def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str:
+def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, width: int) -> str:
     """A bar for every value, the most frequent first where there are many, the region's part as a mark."""
     labels = panel.labels
     order = list(range(len(labels)))
@@ -126,14 +142,16 @@ def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str
         order = sorted(order, key=lambda i: -panel.target[i])[:MOST_NAMES]
     target, region = panel.target[order], panel.region[order]
     top = max(float(panel.target.max()), float(panel.region.max())) or 1.0
-    lift = [f"{t / r:.2f}×" if r > 0 else "" for t, r in zip(target, region, strict=True)]
+    clear = (drawing.more | drawing.less)[drawing.bins.groups] if len(drawing) < len(labels) else None
+    clear = drawing.more | drawing.less if clear is None else clear
+    lift = [_lift(t, r, bool(clear[i])) for t, r, i in zip(target, region, order, strict=True)]
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
     table = draw_columns(
         [
             TextColumn("value", [labels[i] for i in order], "name"),
             TextColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),
-            TextColumn(titles[0], [show_percent(part) for part in target]),
-            TextColumn(titles[1], [show_percent(part) for part in region]),
+            TextColumn(titles[0], [percent(part) for part in target]),
+            TextColumn(titles[1], [percent(part) for part in region]),
             TextColumn("lift", lift, leave=1),
         ],
         width=min(width, WIDEST),
@@ -141,3 +159,7 @@ def _bars(panel: Panel, words: tuple[str, str], colour: bool, width: int) -> str
     )
     left = len(labels) - len(order)
     return table + (f"\n… and {left} more values" if left else "")
+
+
+def _lift(target: float, region: float, clear: bool) -> str:
+    return f"{'' if clear else '~ '}{times(target / region)}" if region > 0 else ""

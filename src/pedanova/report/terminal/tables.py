@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pedanova.base.columns import GAP, USUAL_BAR, TextColumn, draw_below, draw_columns, fitted
-from pedanova.base.table import show_percent
+from pedanova.base.digits import chance, percent
 from pedanova.base.terminal_text import printable, shorten, sparkline, width_of
-from pedanova.data.regions import percent
+from pedanova.data.regions import percent as part_in_words
 from pedanova.measures.importance import (
     NEVER,
     Importance,
@@ -20,21 +20,23 @@ from pedanova.measures.importance import (
     is_faint,
     known_percent,
     marked_share,
-    show_p,
 )
 from pedanova.measures.interactions import Interaction, Interactions
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
+from pedanova.report.names import short_names
+from pedanova.report.nesting import NO_NESTING, Nesting
 from pedanova.report.sentences import meanings_of
 from pedanova.space.words import in_words
 
 SPARKS = 24  # letters of a curve in a table
 PAIRS_SHOWN = 15
+LEAST_NAMES = 16  # letters
 NARROW = 60  # columns below which long names stand above their numbers
 INTERACTION_MEANINGS = {
     "interaction": 'part of the variance of "in the target?" that both explain together, beyond the sum of both; '
-    "* marks pairs that chance does not explain (all pairs taken together).",
+    "~ marks pairs that chance explains (all pairs taken together).",
     "together": "what both explain together.",
     "added": "what an effect of each, added up, explains.",
     "overlap": "what both explain alike, because the rows make them depend on each other.",
@@ -53,65 +55,95 @@ def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str
     return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
 
 
-def draw_importances(importances: Importances, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
-    """Title, table and what its columns mean; or the table `alone`."""
+def draw_importances(
+    importances: Importances,
+    *,
+    colour: bool = False,
+    width: int = 100,
+    alone: bool = False,
+    nesting: Nesting = NO_NESTING,
+) -> str:
+    """Title, table and what its columns mean; or the table `alone`. Children stand under their parents."""
     first = importances.rows[0]
     sizes = [""] * 2 if importances.trials else [f" ({many:,})" for many in (first.n_target, first.n_region)]
     title = f"What separates {importances.target}{sizes[0]} from {importances.region}{sizes[1]}:"
-    columns = importance_columns(importances)
-    faint = {i for i, row in enumerate(importances.rows) if is_faint(row)}
+    rows = [importances[name] for name in nesting.order(list(importances))]
+    columns = importance_columns(importances, rows, nesting, width)
+    faint = {i for i, row in enumerate(rows) if is_faint(row)}
     table = draw_columns(columns, width=width, colour=colour, faint=faint)
     if alone:
         return table
     shown = {column.title for column in fitted(columns, width)}
     meanings = [text for name, text in meanings_of(importances).items() if name in shown or not name]
+    if "active in" in shown:
+        meanings.append("active in: part of all rows that have a value.")
+    meanings += in_full([row.name for row in rows], columns[0])
     return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
 
 
-def importance_columns(importances: Importances) -> list[TextColumn]:
-    """Where room is short the divergence leaves first, then p, activity and the interval."""
-    rows = importances.rows
-    top = max((row.ratio for row in rows), default=0.0) or 1.0
+def importance_columns(
+    importances: Importances, rows: Sequence[Importance], nesting: Nesting, width: int
+) -> list[TextColumn]:
+    """Where room is short the divergence leaves first, then p, activity, the ratio and the interval."""
+    top = max((row.share for row in rows), default=0.0)
     columns = [
-        TextColumn("parameter", [row.name for row in rows], "name"),
-        TextColumn("ratio", [known_percent(row, row.ratio) for row in rows]),
-        TextColumn("", kind="bar", parts=[row.ratio / top for row in rows]),
+        name_column([row.name for row in rows], width, nesting),
         TextColumn("share", [marked_share(row) for row in rows]),
+        TextColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
     ]
     if importances.is_sure:
         columns.append(TextColumn("95 % interval", aligned_intervals(rows), leave=1))
-        columns.append(TextColumn("p", [shown_p(row) for row in rows], leave=3))
+    columns.append(TextColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=2))
+    if importances.is_sure:
+        columns.append(TextColumn("p", [shown_p(row) for row in rows], leave=4))
     if importances.trials:
         shared = {row.name: row for row in importances.trials}
         best = [known_percent(shared[row.name], shared[row.name].ratio) for row in rows]
-        columns.append(TextColumn("in best trials", best, leave=2))
-    columns.append(TextColumn("divergence", [divergence_in_words(row) for row in rows], leave=4))
+        columns.append(TextColumn("in best trials", best, leave=3))
+    columns.append(TextColumn("divergence", [divergence_in_words(row) for row in rows], leave=5))
+    if nesting.active:
+        parts = [percent(nesting.active[row.name]) if row.name in nesting.active else "" for row in rows]
+        columns.append(TextColumn("active in", parts, leave=2))
     if importances.is_conditional:
-        columns.append(TextColumn("by activity", [activity_in_words(row) for row in rows], leave=2))
+        columns.append(TextColumn("by activity", [activity_in_words(row) for row in rows], leave=3))
     return columns
+
+
+def name_column(names: Sequence[str], width: int, nesting: Nesting = NO_NESTING) -> TextColumn:
+    """Names of parameters, short enough to be told apart in a third of the line; children indented."""
+    deepest = max((len(nesting.indented(name, "")) for name in names), default=0)
+    shown = short_names(names, max(LEAST_NAMES, width // 3) - deepest)
+    return TextColumn("parameter", [nesting.indented(name, shown[name]) for name in names], "name")
+
+
+def in_full(names: Sequence[str], column: TextColumn) -> list[str]:
+    """What the first name that was shortened stands for."""
+    pairs = zip(names, column.cells, strict=True)
+    return next(([f"{cell.strip()} is short for {name}."] for name, cell in pairs if cell.strip() != name), [])
 
 
 def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
     """Both ends in columns of their own, so that the eye can run down them."""
     ends = [interval_ends(row) for row in rows]
-    widest = [max((len(pair[i]) for pair in ends if pair), default=0) for i in (0, 1)]
-    return [f"{pair[0]:>{widest[0]}} … {pair[1]:>{widest[1]}}" if pair else "" for pair in ends]
+    cut = [(pair[0].removesuffix("%").rstrip(), pair[1]) if pair else None for pair in ends]
+    widest = [max((len(pair[i]) for pair in cut if pair), default=0) for i in (0, 1)]
+    return [f"{pair[0]:>{widest[0]}} to {pair[1]:>{widest[1]}}" if pair else "" for pair in cut]
 
 
 def shown_p(row: Importance) -> str:
-    return ("" if row.varied else NEVER) if row.p_adjusted is None else show_p(row.p_adjusted)
+    return ("" if row.varied else NEVER) if row.p_adjusted is None else chance(row.p_adjusted)
 
 
 def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = False, width: int = 100) -> str:
     """Two questions side by side, in the order of the first."""
-    top = max((row.ratio for importances in (wide, narrow) for row in importances.rows), default=0.0) or 1.0
-    columns = [TextColumn("parameter", list(wide), "name")]
+    columns = [name_column(list(wide), width)]
+    top = max((row.share for importances in (wide, narrow) for row in importances.rows), default=0.0)
     for word, importances in (("global", wide), ("local", narrow)):
         rows = [importances[name] for name in wide]
         columns += [
-            TextColumn(word, [known_percent(row, row.ratio) for row in rows]),
-            TextColumn("", kind="bar", parts=[row.ratio / top for row in rows]),
-            TextColumn("share", [marked_share(row) for row in rows], leave=1),
+            TextColumn(word, [marked_share(row) for row in rows]),
+            TextColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
+            TextColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=1),
         ]
     return draw_columns(columns, width=width, colour=colour)
 
@@ -122,21 +154,21 @@ def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100, al
     if not steps:
         return "The region has too few levels to compare."
     top = max((one.ratio for row in rows for one in row), default=0.0) or 1.0
-    ends = " to ".join(dict.fromkeys(percent(step.quantile) for step in (steps[0], steps[-1])))
+    ends = " to ".join(dict.fromkeys(part_in_words(step.quantile) for step in (steps[0], steps[-1])))
     curves = [
         sparkline(thinned([one.ratio / top for one in row], width // 4)) if row[0].varied else NEVER for row in rows
     ]
-    columns = [TextColumn("parameter", [row[0].name for row in rows], "name"), TextColumn(ends, curves, "words")]
+    columns = [name_column([row[0].name for row in rows], width), TextColumn(ends, curves, "words")]
     usual = chosen_places([float(step.quantile) for step in steps])
     for place in sorted(usual):
         cells = [known_percent(row[place], row[place].ratio) for row in rows]
-        title = f"best {percent(steps[place].quantile)}"
+        title = f"best {part_in_words(steps[place].quantile)}"
         columns.append(TextColumn(title, cells, leave=usual.index(place)))
     title = f"Ratios by target, inside {profile.region}:"
     meaning = (
         "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
-        f"strictest target ({percent(steps[0].quantile)}) to the widest, its full height is "
-        f"{show_percent(top)}."
+        f"strictest target ({part_in_words(steps[0].quantile)}) to the widest, its full height is "
+        f"{percent(top)}."
     )
     left = len(profile.steps) - len(steps)
     if left:
@@ -155,18 +187,19 @@ def thinned(ratios: Sequence[float], most: int) -> list[float]:
 def draw_interactions(
     interactions: Interactions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
 ) -> str:
-    """The strongest pairs, with bars; a star marks what chance does not explain."""
+    """The strongest pairs, with bars; ~ marks what chance explains."""
     rows = interactions.rows[:most] if most else interactions.rows
     faint = {i for i, row in enumerate(rows) if not row.significant}
     look: dict[str, Any] = {"width": width, "colour": colour, "faint": faint}
     columns = interaction_columns(rows)
+    names = short_names(list(dict.fromkeys(name for row in rows for name in (row.first, row.second))))
     beside = width - TextColumn("interaction").width - 2 * GAP - USUAL_BAR
-    longest = max((width_of(pair_name(row)) for row in rows), default=0)
+    longest = max((width_of(pair_name(row, names)) for row in rows), default=0)
     if width < NARROW and longest > beside:
-        table = draw_below("pair", [pair_name(row, width) for row in rows], columns, **look)
+        table = draw_below("pair", [pair_name(row, names, width) for row in rows], columns, **look)
     else:
-        names = [pair_name(row, width // 2) for row in rows]
-        columns = [TextColumn("pair", names, "words"), *columns]
+        pairs = [pair_name(row, names, width // 2) for row in rows]
+        columns = [TextColumn("pair", pairs, "words"), *columns]
         table = draw_columns(columns, **look)
     if alone:
         return table
@@ -178,14 +211,15 @@ def draw_interactions(
     return "\n\n".join([fill(title, width), "\n".join([table, *more]), fill(" ".join(meanings), width)])
 
 
-def pair_name(row: Interaction, room: int | None = None) -> str:
+def pair_name(row: Interaction, names: Mapping[str, str], room: int | None = None) -> str:
     """Both names, each cut on its own where they are too long together for the room there is."""
-    whole = printable(f"{row.first} × {row.second}")
+    one, two = names[row.first], names[row.second]
+    whole = printable(f"{one} × {two}")
     if room is None or width_of(whole) <= room:
         return whole
     half = (room - 3) // 2
-    spare = [max(0, half - width_of(name)) for name in (row.second, row.first)]
-    first, second = (shorten(n, half + s) for n, s in zip((row.first, row.second), spare, strict=True))
+    spare = [max(0, half - width_of(name)) for name in (two, one)]
+    first, second = (shorten(n, half + s) for n, s in zip((one, two), spare, strict=True))
     return f"{first} × {second}"
 
 
@@ -193,25 +227,25 @@ def interaction_columns(rows: Sequence[Interaction]) -> list[TextColumn]:
     """What stands behind the names of a pair."""
     top = max((row.interaction for row in rows), default=0.0)
     parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
-    marked = [show_percent(row.interaction) + (" *" if row.significant else "  ") for row in rows]
+    marked = [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]
     return [
         TextColumn("interaction", marked),
         TextColumn("", kind="bar", parts=parts),
-        TextColumn("together", [show_percent(row.closed) for row in rows], leave=1),
-        TextColumn("added", [show_percent(row.additive) for row in rows], leave=2),
-        TextColumn("overlap", [show_percent(row.redundancy) for row in rows], leave=4),
-        TextColumn("p", [show_p(row.p_adjusted) for row in rows], leave=3),
+        TextColumn("together", [percent(row.closed) for row in rows], leave=1),
+        TextColumn("added", [percent(row.additive) for row in rows], leave=2),
+        TextColumn("overlap", [percent(row.redundancy) for row in rows], leave=4),
+        TextColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
     ]
 
 
 def draw_reduction(reduced: ReducedSpace, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
     columns = [
-        TextColumn("parameter", [row.name for row in reduced.rows], "name"),
+        name_column([row.name for row in reduced.rows], width),
         TextColumn("verdict", [row.advice for row in reduced.rows], "words"),
         TextColumn("before", [in_words(row.before) for row in reduced.rows], "words", leave=1),
         TextColumn("after", [row.suggested() for row in reduced.rows], "words"),
-        TextColumn("part", [f"{row.part:.0%}" for row in reduced.rows], leave=2),
+        TextColumn("part", [percent(row.part) for row in reduced.rows], leave=2),
     ]
     shown = fitted(columns, width)
     fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width
