@@ -30,7 +30,7 @@ pedanova.chips = (function () {
     for (const [name, part] of Object.entries(question.selection)) found.push(selected(name, part, state));
     (question.lasso || []).forEach((one, at) => found.push(lasso(one, at, question)));
     if (pedanova.selects(question) && !pedanova.facts.objective.several) {
-      found.push(choice("good", question.good, [["all", "good among all rows"], ["selection", "good among these"]], "What a part of the rows is a part of"));
+      found.push(choice("good", question.good, [["all", "good of all rows"], ["selection", "good of these"]], "What a part of the rows is a part of"));
     }
     if (Object.keys(question.selection).length + (question.lasso || []).length > 1) {
       found.push(button("clear all", "Select all rows again", () => pedanova.state.change({ question: { ...question, selection: {}, lasso: [] }, hidden: [] })));

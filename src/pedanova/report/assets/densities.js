@@ -99,9 +99,13 @@ pedanova.densities = (function () {
     pick(card, pedanova.brushOf(state.question, parameter.name), state.hidden.includes(parameter.name));
   }
 
-  /* Whether a parameter can be brushed here at all. */
-  const brushable = (parameter) => pedanova.source.canBrush() && Boolean(parameter.brush)
-    && (pedanova.source.isLive() || pedanova.binned.canBrush === undefined || pedanova.binned.canBrush(parameter.name));
+  /* Whether a parameter can be brushed here at all: by whoever answers, or by what is in the file. */
+  function brushable(parameter) {
+    const { live, binned } = pedanova.facts;
+    if (!parameter.brush || !(live || binned)) return false;
+    const held = live ? null : binned.parameters.find((one) => one.name === parameter.name);
+    return Boolean(live || (held && (held.edges || held.values || held.labels)));
+  }
 
   /* Brush, bars to click, tooltips: laid once for every width. */
   function interact(card, scale) {

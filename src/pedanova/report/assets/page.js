@@ -156,9 +156,20 @@ pedanova.page = (function () {
 
   function headline(given) {
     const line = byId("headline");
-    const words = given.refused ? pedanova.page.refusal(given) : given.headline || given.summary || "";
+    const words = given.refused ? refusal(given) : given.headline || firstOf(given.summary) || spoken(given);
     if (line.textContent !== words) line.textContent = words;
     line.classList.toggle("refused", Boolean(given.refused));
+    pedanova.tip(line, given.refused ? given.refused : given.summary || "");
+  }
+
+  const firstOf = (text) => ((text || "").match(/^.*?\.(?=\s+\S|$)/) || [""])[0];
+
+  /* Of an answer that came without a sentence: who leads, and who follows. */
+  function spoken({ importances }) {
+    const [first, second] = [...importances].filter((row) => row.varied !== false && row.share > 0).sort((a, b) => b.share - a.share);
+    if (!first) return "Nothing stands out.";
+    const next = second ? `, then ${pedanova.nameOf(second.parameter)} ${pedanova.percent(second.share)}` : "";
+    return `${pedanova.nameOf(first.parameter)} explains ${pedanova.percent(first.share)} of what decides${next}.`;
   }
 
   /* Why there is no answer, without advice for those who type. */
