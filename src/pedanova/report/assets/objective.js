@@ -12,8 +12,9 @@ pedanova.objective = (function () {
     if (objective.several || points.length < 3) return null;
     const better = objective.direction === "minimize" ? 1 : -1;
     const sorted = [...points].sort((a, b) => better * (a[0] - b[0]));
-    const xs = sorted.map(([x]) => x), parts = sorted.map(([, y]) => y);
     const to = objective.log ? Math.log : (v) => v, from = objective.log ? Math.exp : (v) => v;
+    sorted.unshift([from(to(sorted[0][0]) - ahead(sorted.map(([x, y]) => [to(x), y]))), 0]);
+    const xs = sorted.map(([x]) => x), parts = sorted.map(([, y]) => y);
     const between = (v, a, b, one, other) => (a === b ? other : one + ((v - a) / (b - a)) * (other - one));
     return {
       low: Math.min(...xs), high: Math.max(...xs),
@@ -30,13 +31,19 @@ pedanova.objective = (function () {
     };
   }
 
+  /* How far the best rows lie ahead of the first point: as if they were spread like those behind it. */
+  function ahead(points) {
+    const [[x, part], [next, more]] = points, span = points[points.length - 1][0] - x;
+    const even = ((next - x) * part) / Math.max(1e-9, more - part);
+    return Math.sign(span) * Math.min(Math.max(Math.abs(even), Math.abs(span) * 0.02), Math.abs(span) * 0.25);
+  }
+
   /* From values (or, for several objectives, parts) to pixels. */
   function scaleOf(objective) {
     const range = [SIDE, Math.max(SIDE + 50, width - SIDE)];
     if (!spread) return pedanova.scales.log([Math.min(0.01, ...pedanova.facts.rungs.map((rung) => rung.part)), 1], range);
     const make = objective.log ? pedanova.scales.log : pedanova.scales.linear;
-    const gap = objective.log ? [spread.low, spread.high] : [spread.low - (spread.high - spread.low) * 0.02, spread.high];
-    return make(gap, range);
+    return make([spread.low, spread.high], range);
   }
 
   /* The outer end of a band of rows as a part of all. */

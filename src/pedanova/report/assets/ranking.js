@@ -81,7 +81,7 @@ pedanova.ranking = (function () {
     note.textContent = "";
   }
 
-  const nice = (most) => [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1].find((one) => one >= most * 0.999) || Math.ceil(most);
+  const nice = (most) => [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1].find((one) => one >= most * 0.999) || Math.ceil(most);
 
   function scale(most) {
     const marks = [0, most / 2, most].map((part) => {

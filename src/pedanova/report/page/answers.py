@@ -22,7 +22,7 @@ from pedanova.report.page.lines import lines_of
 from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question
 from pedanova.report.page.shapes import bins_for, density_to_json
-from pedanova.report.sentences import summarize
+from pedanova.report.sentences import headline, summarize
 from pedanova.space.words import in_words
 
 _SPREAD: WeakKeyDictionary[Shows, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
@@ -128,6 +128,7 @@ def numbers(
     return {
         "by": table.estimator,
         "words": {"target": table.target, "region": table.region},
+        "headline": headline(table),
         "summary": summarize(table),
         "rows": found.count(inner.rows, first.n_region, first.n_target),
         "importances": [importance_row(row) for row in table.rows],
