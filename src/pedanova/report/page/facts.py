@@ -16,7 +16,7 @@ from pedanova.report.page.ladder import Ladder, Rung, ladder_of, part_of
 from pedanova.report.page.numbers import rounded
 from pedanova.report.page.question import Question, labels_by_text
 from pedanova.report.page.shapes import bins_for, shape_to_json
-from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch
+from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, scale_of
 from pedanova.space.words import in_words
 
 LEAST_APART = 5  # rows between two points of the objective's distribution
@@ -85,6 +85,7 @@ def parameter_of(name: str, parameter: Parameter, shape: Bins | None, short: str
         "brush": None if isinstance(parameter, Moving | Switch) else "labels" if labels else "range",
         "labels": list(labels),
         "whole": isinstance(parameter, Int) or (isinstance(parameter, Ordinal) and _whole(parameter)),
+        "log": scale_of(parameter) == "log",
         "parents": [parent for parent, _ in parameter.when],
         "shape": None if shape is None else shape_to_json(parameter, shape),
     }

@@ -33,7 +33,7 @@ def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
     if bins.edges is not None:
         edges = [float(edge) for edge in bins.edges]
         labels = list(bins.labels) if bins.kind == "steps" else None  # whole numbers: what is in a step
-        widths = None if bins.widths is None or bins.kind == "curve" else parts(bins.widths)  # those of a curve are even
+        widths = None if bins.widths is None or bins.kind == "curve" else parts(bins.widths)  # a curve: even
         return {"kind": "steps", "edges": edges, "labels": labels, "widths": widths, "log": bins.log}
     texts = {label: text for text, label in labels_by_text(parameter).items()}
     values = bins.values or ()

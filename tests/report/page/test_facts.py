@@ -1,0 +1,84 @@
+"""What a page says whatever is asked."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from pedanova.report.page.answers import answer
+from pedanova.report.page.facts import page_facts, spaced
+from pedanova.report.page.question import Question
+
+
+def study(rows: int = 500) -> pa.Analysis:
+    rng = np.random.default_rng(3)
+    kind = rng.choice(["linear", "tree"], rows)
+    data = {
+        "model.lr": 10 ** rng.uniform(-4, 0, rows),
+        "layers": rng.integers(1, 6, rows),
+        "width": rng.choice([8, 16, 64], rows),
+        "kind": kind,
+        "depth": np.where(kind == "tree", rng.integers(1, 9, rows).astype(float), np.nan),
+    }
+    loss = np.abs(np.log10(data["model.lr"]) + 2) + rng.normal(0, 0.1, rows)
+    space = {
+        "model.lr": pa.Float(1e-4, 1, log=True),
+        "layers": pa.Int(1, 5),
+        "width": pa.Ordinal([8, 16, 64]),
+        "kind": pa.Categorical(["linear", "tree"]),
+        "depth": pa.Int(1, 8, when=[("kind", ["tree"])]),
+    }
+    return pa.analyze(data | {"loss": np.where(loss > 2, np.inf, loss)}, "loss", space=space)
+
+
+@pytest.fixture(scope="module")
+def a() -> pa.Analysis:
+    return study()
+
+
+def test_it_is_plain_json(a: pa.Analysis) -> None:
+    facts = page_facts(a, "Title", Question())
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert (facts["title"], facts["rows"]) == ("Title", 500)
+    assert Question.parse(facts["start"], a.space) == Question()
+
+
+def test_every_parameter_says_how_it_is_brushed_and_drawn(a: pa.Analysis) -> None:
+    known = {one["name"]: one for one in page_facts(a, "", Question())["parameters"]}
+    assert list(known) == list(a.space)
+    assert {name: one["brush"] for name, one in known.items()} == {
+        "model.lr": "range", "layers": "range", "width": "range", "kind": "labels", "depth": "range",
+    }  # fmt: skip
+    assert known["kind"]["labels"] == known["kind"]["shape"]["labels"] == ["linear", "tree"]
+    assert known["width"]["shape"]["kind"] == "bars"
+    assert known["model.lr"]["shape"]["log"] is True
+    assert known["depth"]["parents"] == ["kind"]
+    assert known["layers"]["whole"] is True
+
+
+def test_densities_are_cut_up_as_the_facts_say_in_every_answer(a: pa.Analysis) -> None:
+    shapes = {one["name"]: one["shape"] for one in page_facts(a, "", Question())["parameters"]}
+    for selection in ({}, {"kind": {"labels": ["tree"]}}, {"layers": {"range": [2, 3]}}):
+        found = answer(a, Question.parse({"selection": selection}, a.space), estimator="counts", draws=0)
+        for name, shape in shapes.items():
+            many = len(shape["labels"]) if shape["kind"] == "bars" else len(shape["edges"]) - 1
+            assert len(found["densities"][name]["target"]) == many
+
+
+def test_what_moves_with_another_parameter_is_not_brushed() -> None:
+    rng = np.random.default_rng(0)
+    high = rng.choice([10.0, 100.0], 300)
+    data = {"high": high, "x": rng.uniform(0, 1, 300) * high}
+    a = pa.analyze(data, data["x"] / high, space={"high": pa.Float(10, 100), "x": pa.Moving(0, "high")})
+    assert [one["brush"] for one in page_facts(a, "", Question())["parameters"]] == ["range", None]
+
+
+def test_single_rows_cannot_be_read_from_the_objective(a: pa.Analysis) -> None:
+    points = spaced(a)
+    assert all(math.isfinite(x) for x, _ in points)
+    assert all(round((after - before) * a.rows) >= 5 for (_, before), (_, after) in pairwise(points))
