@@ -15,14 +15,27 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 
 def hull_of(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | None:
-    """For each parameter, the cells of its grid that the box keeps; None where other rows lie in it too."""
-    inside = np.ones(len(rows), dtype=bool)
+    """For each parameter, the cells of its grid that the box keeps; None where other rows lie in it too.
+
+    A bound may run through a cell of a range: other rows of such a cell are as near to the box as cells can tell.
+    """
+    inside, beside = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     kept = {}
     for name, parameter in space.items():
-        cells = rows.cells[name]
-        kept[name] = around(grid_of(parameter), cells[some])
+        grid, cells = grid_of(parameter), rows.cells[name]
+        kept[name] = around(grid, cells[some])
         inside &= kept[name][cells]
-    return kept if np.array_equal(inside, some) else None
+        beside |= ends_of(grid, kept[name])[cells]
+    return kept if np.array_equal(inside & (some | ~beside), some) else None
+
+
+def ends_of(grid: Grid, kept: Mask) -> Mask:
+    """(width,) The outermost of the kept cells, where cells are ranges and not single values."""
+    ends = np.zeros(grid.width, dtype=bool)
+    if grid.labels is None:
+        met = np.flatnonzero(kept[: grid.cells])
+        ends[met[:1]] = ends[met[-1:]] = True
+    return ends
 
 
 def around(grid: Grid, cells: Cells) -> Mask:
