@@ -198,7 +198,10 @@ pedanova.page = (function () {
     for (const tab of tabs) {
       tab.handle = make("button", "tab", tab.title);
       pedanova.set(tab.handle, { type: "button", role: "tab", id: `tab-${tab.key}`, "aria-controls": `panel-${tab.key}` });
-      tab.handle.addEventListener("click", () => pedanova.state.change({ tab: tab.key }));
+      tab.handle.addEventListener("click", () => {
+        pedanova.state.change({ tab: tab.key });
+        if (window.matchMedia("(max-width: 760px)").matches) requestAnimationFrame(() => tab.panel.scrollIntoView()); // they stand at the bottom
+      });
       tab.handle.addEventListener("keydown", (event) => move(event, tab));
       tab.panel = make("div", "panel", make("h2", "print-title", tab.title));
       pedanova.set(tab.panel, { role: "tabpanel", id: `panel-${tab.key}`, "aria-labelledby": `tab-${tab.key}`, tabindex: 0 });
