@@ -10,6 +10,7 @@ pedanova.page = (function () {
   const cards = () => ["objective", "chips", "ranking", "densities", "sheet", "code", "watch"].map((name) => pedanova[name]).filter(Boolean);
 
   async function read() {
+    if (typeof DecompressionStream === "undefined") throw new Error("it needs a browser of 2023 or later");
     const text = byId("data").textContent.trim();
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -241,4 +242,7 @@ pedanova.page = (function () {
   return { start, isFew, isSettled, refusal, FEW, answer: () => answer, show, showNow, renew };
 })();
 
-pedanova.page.start();
+pedanova.page.start().catch((error) => {
+  pedanova.byId("headline").textContent = `This page cannot be shown: ${error.message}.`;
+  throw error;
+});
