@@ -32,7 +32,7 @@ pedanova.chips = (function () {
     if (pedanova.selects(question) && !pedanova.facts.objective.several) {
       found.push(choice("good", question.good, [["all", "good of all rows"], ["selection", "good of these"]], "What a part of the rows is a part of"));
     }
-    if (Object.keys(question.selection).length + (question.lasso || []).length > 1) {
+    if (Object.keys(question.selection).length + (question.lasso || []).length > 2) {
       found.push(button("clear all", "Select all rows again", () => pedanova.state.change({ question: { ...question, selection: {}, lasso: [] }, hidden: [] })));
     }
     return found;

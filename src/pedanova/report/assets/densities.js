@@ -27,7 +27,16 @@ pedanova.densities = (function () {
   /* What the lines are. */
   function key() {
     const mark = (kind) => make("i", `key-mark ${kind}`);
-    return make("p", "key", mark("target"), "target", mark("base"), make("span", "against", "region"), mark("chance"), "by chance alone");
+    return make("p", "key", mark("target"), "target", mark("base"), make("span", "against", "region"), mark("chance"), "by chance alone", make("span", "before", mark("ghost"), make("span", "", "")));
+  }
+
+  /* What the key says of this answer: what the target is held against, and what the dotted line is. */
+  function tell(state, answer) {
+    document.querySelectorAll(".key .against").forEach((one) => { one.textContent = state.question.baseline === "uniform" ? "uniform draw" : "region"; });
+    document.querySelectorAll(".key .before").forEach((one) => {
+      one.hidden = !answer.ghost;
+      one.lastChild.textContent = state.pinned ? "target of A" : "before the brush";
+    });
   }
 
   /* The order of the first answer stays, so that nothing runs away from the pointer. */
@@ -38,7 +47,7 @@ pedanova.densities = (function () {
   }
 
   function show(state, answer) {
-    document.querySelectorAll(".key .against").forEach((one) => { one.textContent = state.question.baseline === "uniform" ? "uniform draw" : "region"; });
+    tell(state, answer);
     const names = ordered(answer), limit = all || names.length <= MOST ? names.length : FIRST;
     const shown = names.filter((name, i) => i < limit || Object.hasOwn(state.question.selection, name) || name === state.chosen);
     more.hidden = names.length <= MOST;
@@ -236,5 +245,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, show, small, reveal, bars, key, brushable };
+  return { mount, show, small, reveal, bars, key, tell, brushable };
 })();

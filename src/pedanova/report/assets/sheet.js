@@ -58,6 +58,7 @@ pedanova.sheet = (function () {
     parts.said.textContent = answer.refused ? pedanova.page.refusal(answer) : tell(row);
     const words = density && density.good ? density.good.words : "";
     parts.good.textContent = words ? `More often in the target: ${words}.` : "No values stand out.";
+    pedanova.densities.tell(state, answer);
     tip(parameter, density, baseline, scale);
     selection(state, parameter);
     table(parameter, density, baseline);
