@@ -38,9 +38,10 @@ def test_public_names_exist_and_are_documented() -> None:
     assert dir(pedanova) == [
         "Analysis", "AxisEffects", "Categorical", "Comparison", "Densities", "Effect", "Effects", "Evidence", "Float",
         "ForestEffects", "ForestPairs", "Importance", "Importances", "Int", "Interaction", "Interactions", "Levels",
-        "Marginal", "Measures", "Moving", "Ordinal", "PedanovaError", "Profile", "ReducedSpace", "Region", "Space",
-        "Switch", "Tally", "Verdict", "__version__", "analyze", "at_least", "at_most", "axis_effects", "between",
-        "equals", "errors", "forest_effects", "guess_space", "load", "show_versions", "space", "space_from",
+        "Marginal", "Measures", "Moving", "Ordinal", "PedanovaError", "Profile", "ReducedSpace", "Region",
+        "SetInteraction", "SetInteractions", "Space", "Switch", "Tally", "Verdict", "__version__", "analyze",
+        "at_least", "at_most", "axis_effects", "between", "equals", "errors", "forest_effects", "guess_space", "load",
+        "show_versions", "space", "space_from",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pedanova.nothing  # noqa: B018

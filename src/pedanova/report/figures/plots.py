@@ -13,6 +13,7 @@ from pedanova.errors import QueryError
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.figures import draw as figures
+from pedanova.report.figures.marginal import draw_marginal_band
 
 SHOWN = 6  # parameters, where none is named
 MANY = 12  # panels from which on more stand in a row
@@ -101,6 +102,17 @@ class Plots:
             names or list(effects)[:SHOWN],
             ax,
             lambda name, one: figures.draw_marginal(effects.marginal(name), effects.mean, one),
+        )
+
+    def marginal(
+        self, names: Names = None, region: Rows = 1.0, *, clip: object = None, ax: Axes = None, **options: Any
+    ) -> Axes:
+        """The mean objective by value with its 95 % interval; options are those of `Analysis.marginal`."""
+        effects = self._analysis.effects(region, clip=clip, **options)
+        return _panels(
+            names or list(effects)[:SHOWN],
+            ax,
+            lambda name, one: draw_marginal_band(effects.marginal(name), effects.mean, one),
         )
 
     def objective(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:

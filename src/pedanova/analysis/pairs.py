@@ -1,0 +1,131 @@
+"""Questions about several parameters at once: pairs, larger sets, planes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
+
+from pedanova.analysis.rows import AnalysisRows
+from pedanova.counting.contrasts import Contrast
+from pedanova.counting.pair_arrays import tally_pairs
+from pedanova.counting.pairs import PairTally
+from pedanova.data.rowsets import RowSet
+from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
+from pedanova.measures.plane import PairDensity, pair_density
+from pedanova.measures.sets import SetInteractions, as_order, find_sets
+from pedanova.measures.surrogate.estimate import Options, as_options, check_own
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnalysisPairs(AnalysisRows):
+    """What parameters explain only together."""
+
+    @overload
+    def interactions(
+        self,
+        target: object = ...,
+        region: object = ...,
+        *,
+        order: Literal[2] = ...,
+        cells: object = ...,
+        corrected: bool = ...,
+        params: Iterable[str] | None = ...,
+        estimator: str = ...,
+        seed: int = ...,
+        of: str = ...,
+    ) -> Interactions: ...
+    @overload
+    def interactions(
+        self,
+        target: object = ...,
+        region: object = ...,
+        *,
+        order: int,
+        cells: object = ...,
+        corrected: bool = ...,
+        params: Iterable[str] | None = ...,
+        estimator: str = ...,
+        seed: int = ...,
+        of: str = ...,
+    ) -> SetInteractions | Interactions: ...
+    def interactions(
+        self,
+        target: object = 0.1,
+        region: object = 1.0,
+        *,
+        order: int = 2,
+        cells: object = "auto",
+        corrected: bool = True,
+        params: Iterable[str] | None = None,
+        estimator: str = "auto",
+        seed: int = 0,
+        of: str = "space",
+    ) -> Interactions | SetInteractions:
+        """What every two parameters explain together about being in the target, beyond the sum of both.
+
+        Parameters
+        ----------
+        target, region
+            As in `importance`. The rows must be at hand: pairs are counted when asked for.
+        order
+            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain
+            (`SetInteractions`). Of many parameters those of the strongest pairs are asked: 12 for triples.
+        cells
+            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows
+            (1,000 for sets of three and more).
+        corrected
+            Whether what chance would explain is taken off.
+        params
+            The parameters to pair; None for all.
+        estimator, of
+            As in `importance`; p-values are those of the rows.
+        seed
+            Of the draws behind the p-values.
+        """
+        size = as_order(order)
+        options: dict[str, Any] = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
+        how = as_options("region", "auto", estimator, 0, seed, force=True, of=of)
+        check_own(how, "interactions")
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
+            inner = self.within(region).interactions(target, order=size, estimator=estimator, of=of, **options)
+            return replace(inner, region=str(base))
+        observed = self._observed()
+        meant = self.meant(target, region, how)
+        contrasts, words, notes = self.ask(meant.target, meant.region)
+        codes = self._codes(self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region"))
+        options["threads"] = self.threads
+        found: Interactions | SetInteractions
+        if size == 2:
+            found = find_pairs(observed, codes, contrasts, told=meant.pairs_told(), **options)
+        else:
+            found = find_sets(observed, codes, contrasts, order=size, told=meant.sets_told(), **options)
+        words = meant.words or words
+        return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
+
+    def pair(
+        self, first: str, second: str, target: object = 0.1, region: object = 1.0, *, cells: object = 8
+    ) -> PairDensity:
+        """Rows of target and region on the plane of two parameters, by coarse cells."""
+        contrasts, tally = self._count_pairs([first, second], target, region, cells)
+        return pair_density(tally, contrasts[first], contrasts[second])
+
+    def pairs(
+        self, names: Sequence[str] | None = None, target: object = 0.1, region: object = 1.0, *, cells: object = 8
+    ) -> dict[tuple[str, str], PairDensity]:
+        """`pair` of every two of these parameters (None for all), the rows counted once."""
+        contrasts, tally = self._count_pairs(names, target, region, cells)
+        return {pair: pair_density(tally, *(contrasts[name] for name in pair)) for pair in tally.pairs}
+
+    def _count_pairs(
+        self, names: Sequence[str] | None, target: object, region: object, cells: object
+    ) -> tuple[dict[str, Contrast], PairTally]:
+        self._observed()
+        meant = self.meant(target, region, Options())
+        target, region = meant.target, meant.region
+        contrasts, _, _ = self.ask(target, region)
+        chosen = {c.name: c for c in choose(contrasts, names)}
+        wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
+        groups = groups_of(chosen.values(), as_cells(cells, 0))
+        return chosen, tally_pairs(self._observed(), self._codes(wanted, base), groups, threads=self.threads)
