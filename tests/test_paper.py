@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from itertools import combinations
 from pathlib import Path
@@ -176,3 +177,13 @@ def test_every_claim_and_every_term_of_a_set_is_a_call() -> None:
     total += sum(row.interaction for order in (2, 3, 4) for row in a.interactions(0.25, order=order, **plain).rows)
     assert total == pytest.approx(1.0)
     assert len(a.interactions(0.25, order=3, **plain)) == len(list(combinations(NAMES, 3)))
+
+
+@pytest.mark.slow
+def test_a_script_writes_its_figures_and_its_part_of_the_page(tmp_path: Path) -> None:
+    script = ROOT / "experiments" / "paper" / "concepts.py"
+    subprocess.run([sys.executable, str(script), "--out", str(tmp_path)], check=True, capture_output=True)
+    part = (tmp_path / "concepts.html").read_text(encoding="utf-8")
+    assert len(list(tmp_path.glob("concept-*.png"))) == 6
+    assert part.count("<figure>") == 6
+    assert "8.97" in part  # as printed, beside ours

@@ -6,6 +6,7 @@ import argparse
 import html
 import json
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import pedanova as pa
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+warnings.filterwarnings("ignore", message=".*sklearn.utils.parallel.*")  # between scikit-learn and joblib
 POINTS = 1001  # of each parameter's grid, n_d in the paper
 NAMES = ["x1", "x2", "x3", "x4"]
 SPACE = {name: pa.Int(0, POINTS - 1) for name in NAMES}
