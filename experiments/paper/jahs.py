@@ -193,6 +193,11 @@ def by_forest(columns: Any, accuracy: np.ndarray, seed: int) -> dict[str, float]
     return analyze(columns, accuracy).forest(seed=seed, pairs=False).ratios
 
 
+def half_difference(ratios: dict[str, float], truth: dict[str, float]) -> float:
+    """The part of all importance that is given to the wrong parameters."""
+    return sum(abs(ratios[name] - truth[name]) for name in CHOICES) / 2
+
+
 def sample_efficiency(page: Page, columns: Any, accuracy: np.ndarray, exact: Any, runs: int) -> None:
     """How far the ratios of fewer points are from those of all: half the summed difference, over runs."""
 
@@ -209,15 +214,10 @@ def sample_efficiency(page: Page, columns: Any, accuracy: np.ndarray, exact: Any
     figure, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
     lines = []
     for i, (label, (ask, truth, most, many)) in enumerate(asks.items()):
-        sizes = [n for n in POINTS if n <= most]
-        means, errors = [], []
+        sizes, means, errors = [n for n in POINTS if n <= most], [], []
         for rows in sizes:
-            seeds = many if rows <= 5_000 or "default" not in label else runs
-            off = []
-            for seed in range(seeds):
-                told = ask(*drawn(columns, accuracy, rows, seed), seed)
-                off.append([sum(abs(told[name] - truth[name]) for name in CHOICES) / 2])
-            mean, error = mean_and_error(off)
+            told = [ask(*drawn(columns, accuracy, rows, seed), seed) for seed in range(many)]
+            mean, error = mean_and_error([[half_difference(ratios, truth)] for ratios in told])
             means.append(100 * mean[0])
             errors.append(100 * error[0])
         style = {"color": COLOURS[i], "linestyle": DASHES[i], "marker": MARKERS[i]}

@@ -96,6 +96,11 @@ def main() -> None:
     page.figure(figure, "ratios", "Cumulative ratios, means over seeds; dashed: the exact values of the population.")
     head = ["measure", "rows", *(f"{name} (%), 95 % of the mean" for name in NAMES), "exact (%)"]
     page.table(head, lines, "Where each ends. Printed: x2 has about 20 % by PED and about 3 % by f-ANOVA")
+    exact_table(page)
+    page.close()
+
+
+def exact_table(page: Page) -> None:
     both = [("printed", PRINTED), ("released code", RELEASED)]
     lines = [
         [f"{name}, {words}", *percents(ratios(*question, shift), 3)]
@@ -104,7 +109,6 @@ def main() -> None:
     ]
     lines += [[f"{name}, f-ANOVA", *percents(fanova_ratios(shift), 3)] for name, shift in both]
     page.table(["function", *NAMES], lines, "Exact ratios (%) of the two functions that share one name in the paper")
-    page.close()
 
 
 if __name__ == "__main__":

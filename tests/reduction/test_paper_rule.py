@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from helpers.common import refuse
+from helpers.common import DEMO, refuse
+from pedanova.cli.main import main
 from pedanova.errors import QueryError
 from pedanova.reduction.paper_rule import runs_of
 
@@ -91,3 +92,10 @@ def test_refusals() -> None:
     refuse(QueryError, "widen=True", of=lambda: a.reduce(rule="paper", widen=True))
     refuse(QueryError, "estimator='surrogate'", of=lambda: a.reduce(rule="paper", estimator="surrogate"))
     assert a.first(30).reduce(rule="paper")["x"].advice == "undecided"
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reduce", str(DEMO), "--objective", "error", "--rule", "paper", "--estimator", "counts"]) == 0
+    shown = capsys.readouterr().out
+    assert "at least as dense as a uniform draw" in shown
+    assert "the paper's rules" in shown
