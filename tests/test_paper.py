@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType
@@ -33,10 +34,9 @@ def population() -> ModuleType:
     """The script that draws the exact lines into the figures."""
     sys.path.insert(0, str(ROOT / "experiments" / "paper"))
     try:
-        import population
+        return import_module("population")
     finally:
         sys.path.pop(0)
-    return population
 
 
 @pytest.mark.slow
