@@ -56,7 +56,8 @@ def runs_of(ask: Ask, sizes: list[int], runs: int, few: int = 0) -> tuple[np.nda
     means, errors = [], []
     for rows in sizes:
         seeds = max(3, runs // 3) if rows <= few else runs
-        mean, error = mean_and_error([[ask(rows, seed)[name] for name in NAMES] for seed in range(seeds)])
+        told = [ask(rows, seed) for seed in range(seeds)]
+        mean, error = mean_and_error([[one[name] for name in NAMES] for one in told])
         means.append(mean)
         errors.append(error)
     return np.array(means), np.array(errors)
