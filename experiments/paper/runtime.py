@@ -112,11 +112,16 @@ def main() -> None:
         columns, loss = quick_sample(rows)
         for name, work in contestants(columns, loss).items():
             took[name][rows] = timed(work, options.runs)
+    write(page, took, sizes)
+
+
+def write(page: Page, took: dict[str, Runs], sizes: list[int]) -> None:
+    """The figure and the table."""
     figure, ax = plt.subplots(figsize=(7.4, 4.4), layout="constrained")
     for i, (name, by_rows) in enumerate(took.items()):
         middle = [mean_of(s) for s in by_rows.values()]
         error = [np.std([one[0] for one in s]) / np.sqrt(len(s)) for s in by_rows.values()]
-        style = {"color": COLOURS[i % 6], "linestyle": DASHES[i % 6], "marker": MARKERS[i % 6], "ms": 4}
+        style = {"color": COLOURS[i], "linestyle": DASHES[i], "marker": MARKERS[i], "ms": 4}
         ax.errorbar(list(by_rows), middle, yerr=error, capsize=2, linewidth=1.2, label=name, **style)
     slope(ax, took["f-ANOVA, Optuna"])
     for seconds, word in ((60, "a minute"), (604_800, "a week")):

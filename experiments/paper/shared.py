@@ -25,9 +25,9 @@ POINTS = 1001  # of each parameter's grid, n_d in the paper
 NAMES = ["x1", "x2", "x3", "x4"]
 SPACE = {name: pa.Int(0, POINTS - 1) for name in NAMES}
 # Okabe and Ito's colours, apart in grey too when taken in this order; lines differ in their dashes, bands in hatching.
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
-MARKERS = ("o", "s", "^", "D", "v", "P")
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx")
 GREYS = ("#2b5c8a", "#e8b04b", "#8fc1a9", "#f2e6ee")
 STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 110, "savefig.dpi": 130,
