@@ -132,4 +132,7 @@ def test_the_test_itself_can_fail(tmp_path: Path) -> None:
     assert modules_among(imports_of(bad)) == {"cli.main"}
     assert "torch" in imports_of(bad)
     assert room_of("measures.surrogate.model") == "measures.surrogate"
-    assert broken_walls("report.page.embedded", {"scale.count_scan", "data.column"}) == {"scale.count_scan", "data.column"}
+    assert broken_walls("report.page.embedded", {"scale.count_scan", "data.column"}) == {
+        "scale.count_scan",
+        "data.column",
+    }
