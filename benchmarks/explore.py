@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -89,8 +90,8 @@ def lattice(folder: Path) -> pa.Analysis:
     a = pa.analyze(columns, objective, direction=goal["direction"], space=space)
     print(f"counted in {1e3 * (time.perf_counter() - begin):.0f} ms", flush=True)
     again = time.perf_counter()
-    a.within({next(iter(sizes)): (0, None)}, at=[pa.at_least(-1e30)])  # all rows again, by another cut
-    print(f"plain count {1e3 * (time.perf_counter() - again):.0f}", flush=True)
+    a._source.count(a.levels)  # type: ignore[union-attr]  # noqa: SLF001  (the count alone, no reading, no thresholds)
+    print(f"a plain count of the table: {1e3 * (time.perf_counter() - again):.0f} ms", flush=True)
     return a
 
 
@@ -141,7 +142,7 @@ def measure(page: Page, url: str, brushes: int) -> Found:
 
 def report(name: str, found: Found, limit: float | None) -> None:
     held = "" if limit is None else f", limit {limit:.0f}"
-    print(f"{name}: {len(found.first)} brushes")
+    print(f"{name}: {len(found.first)} brushes, load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print(f"  to the bars: median {statistics.median(found.first):.0f} ms, worst {max(found.first):.0f} ms{held}")
     print(f"  to intervals and marks: median {statistics.median(found.exact):.0f} ms, worst {max(found.exact):.0f} ms")
     print(f"  first answers from a sample: {found.sampled}")

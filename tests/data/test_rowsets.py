@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import pedanova as pa
 from helpers.common import COUNTS
 from pedanova.data.column import as_column
-from pedanova.data.rowsets import rows_in_box
+from pedanova.data.rowsets import between_ends, rows_in_box
 from pedanova.errors import DataError, PedanovaError, QueryError
 
 SPACE = {
@@ -439,3 +442,16 @@ def test_the_kernel_and_numpy_agree(
     monkeypatch.setattr("pedanova.base.kernel.library.available", lambda: False)
     slow = pa.analyze(trials, "loss", space=SPACE)
     assert [slow.importance(*question, **COUNTS) for question in asked] == fast
+
+
+ENDS = st.sampled_from([-math.inf, math.inf, 1e300, -1e300, -0.5, 0.0, 127.0, 255.0, 256.0, 2.0**63, 2.0**64])
+
+
+@given(
+    st.sampled_from([np.uint8, np.int8, np.int64, np.uint64]), ENDS | st.floats(-300, 300), ENDS | st.floats(-300, 300)
+)
+def test_whole_numbers_lie_where_plain_numbers_do(kind: Any, one: float, two: float) -> None:
+    low, high = min(one, two), max(one, two)
+    values = np.array([0, 1, 2, 100, np.iinfo(kind).min, np.iinfo(kind).max], dtype=kind)
+    wanted = [low <= value <= high for value in values.tolist()]  # Python compares exactly
+    assert between_ends(values, low, high).tolist() == wanted

@@ -222,6 +222,27 @@ def test_rows_arrive_by_themselves_while_a_page_asks(path: Path) -> None:
         watcher.close()
 
 
+@pytest.mark.usefixtures("quick")
+def test_the_thread_outlives_what_nobody_thought_of(path: Path) -> None:
+    watcher = watcher_of(path)
+    looks = iter([ZeroDivisionError("odd"), None])
+    look = watcher.watched.look
+
+    def odd() -> Sight:
+        error = next(looks, None)
+        if error is not None:
+            raise error
+        return look()
+
+    watcher.watched.look = odd  # type: ignore[method-assign]
+    append(path, 20, 1)
+    watcher.start()
+    try:
+        until(lambda: watcher.session.ask({"part": "news"})["rows"] == 120)
+    finally:
+        watcher.close()
+
+
 def test_a_look_that_fails_in_any_way_is_survived(path: Path) -> None:
     watcher = watcher_of(path)
 

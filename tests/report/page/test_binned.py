@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,13 @@ from pedanova.report.page import binned as page
 from pedanova.report.page.embedded import payload_of
 from pedanova.space.grid import grid_of
 
-QUICK = {"estimator": "counts", "draws": 0, "reduce": False, "ladder": [0.1, 1.0], "questions": [(0.1, 1.0)]}
+QUICK: dict[str, Any] = {
+    "estimator": "counts",
+    "draws": 0,
+    "reduce": False,
+    "ladder": [0.1, 1.0],
+    "questions": [(0.1, 1.0)],
+}
 
 
 def unpacked(text: str, kind: str) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from helpers.tabs import mixed
 from pedanova.report.page import rows
 from pedanova.report.page.question import Question
 
-TABLE = {"sort": None, "descending": False, "offset": 0, "limit": 20}
+TABLE: dict[str, Any] = {"sort": None, "descending": False, "offset": 0, "limit": 20}
 
 
 @pytest.fixture(scope="module")

@@ -37,18 +37,16 @@
     return `${mantissa.includes(".") ? mantissa.replace(/0+$/, "").replace(/\.$/, "") : mantissa}e${Number(power)}`;
   }
 
-  /* A part of one in two digits that count; below zero is zero, and what is not all is never 100. */
+  /* A part of one in two digits that count; below zero is zero; nothing and all alone are 0 and 100 %. */
   function percent(part) {
     if (part === null || part === undefined || Number.isNaN(part)) return "";
     return `${hundreds(100 * Math.max(0, part))}${SPACE}%`;
   }
 
   function hundreds(percents) {
-    if (percents > 0 && percents < 0.05) return "<0.1";
-    if (percents >= 99.95 && percents < 100) return ">99.9";
-    const near = percents < 9.95 || (percents >= 99.5 && percents < 100);
-    const text = near ? fixed(percents, 1) : fixed(percents, 0);
-    return percents === 0 || percents === 100 || text === "0.0" ? text.replace(/\.0$/, "") : text;
+    if (percents === 0 || percents === 100) return String(percents);
+    if (percents >= 99.5 && percents < 100) return fixed(Math.min(percents, 99.9), 1);
+    return percents < 9.95 ? fixed(percents, 1) : fixed(percents, 0);
   }
 
   /* How many times as often. */

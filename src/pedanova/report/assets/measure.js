@@ -205,7 +205,8 @@ pedanova.measure = (() => {
   function chanceBand({ groups, points, blocks, apart }, mean, parts, widths, inside, rows, ofRegion) {
     if (inside < 1) return { low: mean.map(() => 0), high: mean.map(() => 1) };
     const left = ofRegion ? Math.max(0, (rows - inside) / Math.max(1, rows - 1)) : 1;
-    const { variance, most } = ofOneRow(groups, points, blocks, parts, widths, apart);
+    const alone = () => ({ variance: mean.map((part) => part * (1 - part)), most: mean.map((part) => (part > 0 ? 1 : 0)) });
+    const { variance, most } = apart ? alone() : ofOneRow(groups, points, blocks, parts, widths);
     const low = [], high = [];
     mean.forEach((part, i) => {
       const deviation = Math.sqrt(Math.max(0, (variance[i] / inside) * left)), relative = part > 0 ? deviation / part : 0;
@@ -215,27 +216,47 @@ pedanova.measure = (() => {
     return { low, high };
   }
 
-  /* The variance of what one row puts into a bin, and the most that it can. */
-  function ofOneRow(groups, points, blocks, parts, widths, apart) {
+  /* The variance of what one row puts into a bin, and the most that it can. Cells a fourth of the kernel's width apart
+     stand for their neighbours. */
+  function ofOneRow(groups, points, blocks, parts, widths) {
     const squares = new Float64Array(points), means = new Float64Array(points), most = new Float64Array(points);
     blocks.forEach(([start, stop], place) => {
       const width = widths[place], cells = stop - start;
-      const reached = width === 0 || apart ? null : running(kernelOf(cells, width), cells);
-      for (let bin = groups[start], from = start; from < stop;) {
-        let to = from;
-        while (to < stop && groups[to] === bin) to += 1;
-        for (let j = reached ? start : from; j < (reached ? stop : to); j += 1) {
-          const column = j - start, [low, high] = [from - start + cells, to - start + cells];
-          const weight = reached ? reached[high - column] + reached[high + column + 1] - reached[low - column] - reached[low + column + 1] : 1;
-          squares[bin] += weight * weight * parts[j];
-          means[bin] += weight * parts[j];
-          if (reached || parts[j] > 0) most[bin] = Math.max(most[bin], weight);
+      if (width === 0) {
+        for (let j = start; j < stop; j += 1) {
+          squares[groups[j]] += parts[j];
+          means[groups[j]] += parts[j];
+          if (parts[j] > 0) most[groups[j]] = 1;
         }
-        from = to;
-        bin = groups[from];
+        return;
+      }
+      const reached = running(kernelOf(cells, width), cells), columns = columnsOf(cells, width), held = heldBy(columns, parts.subarray(start, stop));
+      for (let from = start, to = start; from < stop; from = to) {
+        const bin = groups[from];
+        while (to < stop && groups[to] === bin) to += 1;
+        const low = from - start + cells, high = to - start + cells;
+        columns.forEach((column, k) => {
+          const weight = reached[high - column] + reached[high + column + 1] - reached[low - column] - reached[low + column + 1];
+          squares[bin] += weight * weight * held[k];
+          means[bin] += weight * held[k];
+          most[bin] = Math.max(most[bin], weight);
+        });
       }
     });
     return { variance: squares.map((square, i) => Math.max(0, square - means[i] ** 2)), most };
+  }
+
+  function columnsOf(cells, width) {
+    const step = Math.max(1, Math.floor(width / 4)), columns = [];
+    if (cells <= step) return [Math.floor(cells / 2)];
+    for (let cell = Math.floor(step / 2); cell < cells; cell += step) columns.push(cell);
+    return columns;
+  }
+
+  /* What each of these cells stands for. */
+  function heldBy(columns, parts) {
+    const starts = columns.map((column, k) => (k ? Math.floor((columns[k - 1] + column + 1) / 2) : 0));
+    return starts.map((from, k) => sum(parts.subarray(from, k + 1 < starts.length ? starts[k + 1] : parts.length)));
   }
 
   /* Sums of the periodic kernel from one period before zero to one behind the cells. */

@@ -3,7 +3,7 @@
 pedanova.parallel = (function () {
   const { make, svg, set, pane } = pedanova;
   const LIMIT = 1000, TOP = 34, HIGH = 300, FOOT = 26, SIDE = 46, LEAST = 86; // LEAST: pixels between two axes
-  let piece = null, asking = null, held = null, layers = null, axes = [], rows = [], drawn = "", resting = true;
+  let piece = null, asking = null, held = null, layers = null, axes = [], rows = [], first = [], drawn = "", resting = true;
 
   function mount(element) {
     piece = pane.piece("parallel", "Parallel coordinates", { csv: lines, drawing: () => whole(), vector: false });
@@ -28,10 +28,11 @@ pedanova.parallel = (function () {
     pane.said(piece.note, `${shown < held.total ? `${pedanova.count(shown)} of ${pedanova.plural(held.total, "row")}, drawn at random` : pedanova.plural(shown, "row")}; ${pedanova.count(good)} in the target, coloured. Drag along an axis to select.`);
   }
 
-  /* The most important parameters first, the objective at the right end. */
+  /* The most important parameters first, the objective at the right end. The first order stays, so that no axis runs
+     away from the pointer. */
   function order(answer) {
-    const ranked = (answer.importances || []).map((row) => row.parameter).filter((name) => held.parameters.includes(name));
-    const rest = held.parameters.filter((name) => !ranked.includes(name));
+    if (!first.length) first = (answer.importances || []).map((row) => row.parameter);
+    const ranked = first.filter((name) => held.parameters.includes(name)), rest = held.parameters.filter((name) => !ranked.includes(name));
     return [...ranked, ...rest, ...held.objectives];
   }
 

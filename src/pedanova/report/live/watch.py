@@ -81,7 +81,10 @@ class Watcher:
                 if now < due:
                     self._wake.wait(due - now)
                     continue
-            self.step()
+            try:
+                self.step()
+            except Exception as error:  # whatever it is: the page goes on, and says so
+                self.trouble = f"{type(error).__name__}: {error}; the last look failed and is tried again"
             due = time.monotonic() + max(PAUSE, REST * (time.monotonic() - now))
 
     def step(self) -> bool:
