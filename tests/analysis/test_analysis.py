@@ -221,7 +221,8 @@ def test_completion_offers_what_a_user_may_call(analysis: pa.Analysis) -> None:
     ]  # fmt: skip
     assert all(hasattr(type(analysis), name) or name in vars(analysis) for name in dir(analysis))
     assert [name for name in dir(analysis.plot) if name[0] != "_"] == [
-        "densities", "effects", "importance", "interactions", "objective", "pair", "profile", "reduction"
+        "compare", "densities", "effects", "importance", "interactions", "objective", "objectives", "pair", "profile",
+        "reduction",
     ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,31 @@ from numpy.typing import NDArray
 from pedanova.measures.band import Basis, chance_band
 from pedanova.measures.bins import Bins, Kind
 from pedanova.measures.importance import Baseline
+from pedanova.measures.panels import Good
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import scale_of
-
-if TYPE_CHECKING:
-    from pedanova.measures.densities import Densities
+from pedanova.space.parameters import Parameter, scale_of
 
 Reals: TypeAlias = NDArray[np.float64]
 MOST_WORDS = 4  # ranges of good values that are named
+
+
+class Drawable(Protocol):
+    """What is drawn: densities by cell, and the rows behind them (`Densities`)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameter(self) -> Parameter: ...
+    @property
+    def target(self) -> Reals: ...
+    @property
+    def region(self) -> Reals: ...
+    @property
+    def uniform(self) -> Reals: ...
+    @property
+    def basis(self) -> Basis: ...
+    def good(self, baseline: Baseline = ...) -> list[Good]: ...
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +112,7 @@ class Drawing:
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
-def drawing_of(density: Densities, bins: Bins, baseline: Baseline, domain: str = "") -> Drawing:
+def drawing_of(density: Drawable, bins: Bins, baseline: Baseline, domain: str = "") -> Drawing:
     grid, basis = grid_of(density.parameter), density.basis
     if bins.apart:
         target, region = lattice_parts(basis, bins, density.target, density.region)
@@ -134,7 +151,7 @@ def _raw(counts: NDArray[np.int64]) -> Reals:
     return counts / max(1.0, float(counts.sum()))
 
 
-def _spans(density: Densities, bins: Bins, baseline: Baseline) -> tuple[tuple[float, float], ...]:
+def _spans(density: Drawable, bins: Bins, baseline: Baseline) -> tuple[tuple[float, float], ...]:
     """Good values on the drawing; a bar of several values is good where all of them are."""
     good = density.good(baseline)
     edges = grid_of(density.parameter).edges
