@@ -285,11 +285,11 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     order = [told.names.index(name) for name in names]
     top = 1.0 if options.baseline == "region" else math.inf
     share = told.share(uneven=asked.drawn.uneven)[order]
-    low, high = (ends[order] for ends in told.interval())
+    low, high = (ends[order] for ends in told.interval(uneven=asked.drawn.uneven))
     if not asked.drawn.uneven and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
         coarse = [coarsened(contrast) for contrast in query.contrasts]
         counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in coarse]
-        share = in_accord(share, counted, inside=told.inside)
+        share = in_accord(share, counted)
     found = [
         modelled(name, (inside, rows), told.part, min(float(share[i]), top), told.activity[j], told.active_share[j])
         if name in asked.drawn.varying
