@@ -245,6 +245,19 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+def test_the_paper() -> None:
+    for block in blocks("docs/paper.md", "python"):
+        exec(block, {})
+    text = (ROOT / "docs/paper.md").read_text(encoding="utf-8")
+    tests = (ROOT / "tests/test_paper.py").read_text(encoding="utf-8")
+    named = re.findall(r"`(test_\w+)`", text)
+    assert len(named) >= 8
+    assert all(f"def {name}(" in tests for name in named), named
+    for image in re.findall(r"\]\((images/paper/[^)]+)\)", text):
+        assert (ROOT / "docs" / image).stat().st_size < 250_000
+
+
+@pytest.mark.slow
 def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}
     for block in blocks("docs/reduction.md", "python"):

@@ -39,7 +39,8 @@ def test_public_names_exist_and_are_documented() -> None:
         "Analysis", "AxisEffects", "Categorical", "Comparison", "Densities", "Difference", "Differences", "Effect",
         "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance", "Importances", "Int",
         "Interaction", "Interactions", "Lasso", "Levels", "Marginal", "Measures", "Moving", "Ordinal", "PedanovaError",
-        "Profile", "ReducedSpace", "Region", "Space", "Switch", "Tally", "Trials", "Verdict", "__version__", "analyze",
+        "Profile", "ReducedSpace", "Region", "SetInteraction", "SetInteractions", "Space", "Switch", "Tally", "Trials",
+        "Verdict", "__version__", "analyze",
         "at_least", "at_most", "axis_effects", "between", "difference", "equals", "errors", "forest_effects",
         "guess_space", "lasso", "load", "show_versions", "space", "space_from",
     ]  # fmt: skip

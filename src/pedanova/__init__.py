@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pedanova.measures.forest.results import AxisEffects, ForestEffects, ForestPairs
     from pedanova.measures.importance import Importance, Importances
     from pedanova.measures.interactions import Interaction, Interactions
+    from pedanova.measures.sets import SetInteraction, SetInteractions
     from pedanova.measures.surrogate.profile import Profile
     from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
     from pedanova.sources.spaces.read import space_from
@@ -55,6 +56,7 @@ CONTENTS = {
     "measures.forest.results": ["AxisEffects", "ForestEffects", "ForestPairs"],
     "measures.importance": ["Importance", "Importances"],
     "measures.interactions": ["Interaction", "Interactions"],
+    "measures.sets": ["SetInteraction", "SetInteractions"],
     "measures.surrogate.profile": ["Profile"],
     "reduction.result": ["Evidence", "ReducedSpace", "Verdict"],
     "sources.spaces.read": ["space_from"],
@@ -92,6 +94,8 @@ __all__ = [
     "Profile",
     "ReducedSpace",
     "Region",
+    "SetInteraction",
+    "SetInteractions",
     "Space",
     "Switch",
     "Tally",

@@ -285,7 +285,7 @@ class TestTable:
         assert (marginal.missing_rows, marginal.missing_mean) == (1, pytest.approx(8.0))
         assert a.effects()["x"].variance == pytest.approx(np.var([1, 3, 3, 5, 8]))
         assert len(marginal) == 4
-        assert list(marginal.to_dict()) == ["cell", "rows", "mean"]
+        assert list(marginal.to_dict()) == ["cell", "rows", "mean", "low", "high"]
 
     def test_smoothed_marginals_follow_the_function(self) -> None:
         x = np.random.default_rng(0).random(20_000)

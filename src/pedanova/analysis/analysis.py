@@ -19,7 +19,7 @@ from pedanova.data.rowsets import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.compare import Comparison, Measures, compare_measures
 from pedanova.measures.densities import Densities
-from pedanova.measures.effects import Effects, check_single, clip_region, effects_of
+from pedanova.measures.effects import Effects, Marginal, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances
 from pedanova.measures.inference import DRAWS
 from pedanova.measures.smoothing import Smoothing
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 PUBLIC = (  # what completion offers
     "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
-    "explore", "first", "forest", "importance", "interactions", "levels", "notes", "objective", "observations", "pair",
-    "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies", "trials",
-    "widget", "within",
+    "explore", "first", "forest", "importance", "interactions", "levels", "marginal", "notes", "objective",
+    "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies",
+    "trials", "widget", "within",
 )  # fmt: skip
 
 
@@ -172,6 +172,17 @@ class Analysis(AnalysisPairs):
         moments = self.moments if levels is self.levels else self._sum_moments(levels)
         return effects_of(tallies, moments, base, clip=ends[0] if ends else None, smoothing=smoothing)
 
+    def marginal(
+        self, name: str, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto"
+    ) -> Marginal:
+        """The mean objective along the values of one parameter, with its 95 % interval; options as in `effects`.
+
+        What a divergence of densities cannot tell: how *much* better a good value is.
+        """
+        if not isinstance(name, str) or name not in self.tallies:
+            raise UnknownParameterError(unknown_name(name, tuple(self.tallies)))
+        return self.effects(region, clip=clip, smoothing=smoothing).marginal(name)
+
     @property
     def plot(self) -> Plots:
         """Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …"""
@@ -253,6 +264,7 @@ class Analysis(AnalysisPairs):
         target: object = 0.1,
         keep: float = 0.95,
         *,
+        rule: str = "sure",
         widen: bool = False,
         estimator: str = "auto",
         folds: int = 5,
@@ -266,6 +278,10 @@ class Analysis(AnalysisPairs):
             The rows to reach, as in `importance`. Where to cut is decided by the target's best tenth.
         keep
             The part of that best tenth that every narrowed parameter keeps, at least.
+        rule
+            ``"sure"``: only what is distinguishable from noise is cut. ``"paper"``: literally what the paper
+            says, to compare with: domains where the target's density is at least uniform, and whatever is
+            low over all rows and among the best is fixed. It takes no `keep` and no `widen`.
         widen
             Whether bounds that good values pile up at are moved outwards; else that is only said.
         estimator
@@ -283,7 +299,8 @@ class Analysis(AnalysisPairs):
         observed = self._observed()
         counted = counted_rows(observed, self.levels.nan)
         search = Search(observed, self.asked(contrasts, wanted, 1.0), wanted, seed, counted)
-        return reduce_space(self, search, wanted, keep, widen=widen, estimator=estimator, folds=folds)
+        how: dict[str, Any] = {"widen": widen, "estimator": estimator, "folds": folds}
+        return reduce_space(self, search, wanted, keep, rule=rule, **how)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""

@@ -213,9 +213,10 @@ QUESTION = (
         "estimator", "auto",
         '``"counts"``: the rows alone. ``"surrogate"``: a model of the objective, asked all over the space, '
         'right where rows are few. ``"auto"``: the model for 40 to 5,000 rows if it predicts rows that it has '
-        "not seen; the notes say what was taken and why.",
-        "counts of the rows, a model for few rows, or whichever is nearer the truth (default)",
-        choices=("auto", "counts", "surrogate"),
+        'not seen; the notes say what was taken and why. ``"paper"``: the densities of the paper\'s authors, to '
+        "compare with.",
+        "counts of the rows, a model for few rows, whichever is nearer the truth (default), or the paper's own",
+        choices=("auto", "counts", "surrogate", "paper"),
     ),
     Option(
         "draws", 2000, "Random draws behind p-values and intervals; 0 for none of them.",

@@ -1,9 +1,10 @@
-"""An analysis with the questions about every two parameters, which are counted when asked for."""
+"""Questions about several parameters at once: pairs, larger sets, planes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
 
 from pedanova.analysis.trials import AnalysisTrials
 from pedanova.counting.contrasts import Contrast
@@ -12,33 +13,67 @@ from pedanova.counting.pairs import PairTally
 from pedanova.data.rowsets import RowSet
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
-from pedanova.measures.surrogate.estimate import Options, as_options
+from pedanova.measures.sets import SetInteractions, as_order, find_sets
+from pedanova.measures.surrogate.estimate import Options, as_options, check_own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnalysisPairs(AnalysisTrials):
-    """Pairs of parameters; the rows must be at hand."""
+    """What parameters explain only together."""
 
+    @overload
+    def interactions(
+        self,
+        target: object = ...,
+        region: object = ...,
+        *,
+        order: Literal[2] = ...,
+        cells: object = ...,
+        corrected: bool = ...,
+        params: Iterable[str] | None = ...,
+        estimator: str = ...,
+        seed: int = ...,
+        of: str = ...,
+    ) -> Interactions: ...
+    @overload
+    def interactions(
+        self,
+        target: object = ...,
+        region: object = ...,
+        *,
+        order: int,
+        cells: object = ...,
+        corrected: bool = ...,
+        params: Iterable[str] | None = ...,
+        estimator: str = ...,
+        seed: int = ...,
+        of: str = ...,
+    ) -> SetInteractions | Interactions: ...
     def interactions(
         self,
         target: object = 0.1,
         region: object = 1.0,
         *,
+        order: int = 2,
         cells: object = "auto",
         corrected: bool = True,
         params: Iterable[str] | None = None,
         estimator: str = "auto",
         seed: int = 0,
         of: str = "space",
-    ) -> Interactions:
+    ) -> Interactions | SetInteractions:
         """What every two parameters explain together about being in the target, beyond the sum of both.
 
         Parameters
         ----------
         target, region
             As in `importance`. The rows must be at hand: pairs are counted when asked for.
+        order
+            2 for pairs; 3 to 5 for sets of so many, beyond all that their smaller sets explain
+            (`SetInteractions`). Of many parameters those of the strongest pairs are asked: 12 for triples.
         cells
-            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows.
+            Cells of each parameter, about equal in rows: ``"auto"`` is 8, or 4 below 100 target rows
+            (1,000 for sets of three and more).
         corrected
             Whether what chance would explain is taken off.
         params
@@ -48,18 +83,25 @@ class AnalysisPairs(AnalysisTrials):
         seed
             Of the draws behind the p-values.
         """
-        options = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
+        size = as_order(order)
+        options: dict[str, Any] = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
+        how = as_options("region", "auto", estimator, 0, seed, force=True, of=of)
+        check_own(how, "interactions")
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            inner = self.within(base)
-            found = inner.interactions(wanted, estimator=estimator, of=of, **options)  # type: ignore[arg-type]
-            return replace(found, region=str(base))
+            inner = self.within(base).interactions(wanted, order=size, estimator=estimator, of=of, **options)
+            return replace(inner, region=str(base))
         observed = self._observed()
-        meant = self.meant(wanted, base, as_options("region", "auto", estimator, 0, seed, force=True, of=of))
+        meant = self.meant(wanted, base, how)
         wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
         contrasts, words, notes = self.ask(wanted, base)
-        codes, told = self._codes(wanted, base), meant.pairs_told()
-        found = find_pairs(observed, codes, contrasts, threads=self.threads, told=told, **options)
+        codes = self._codes(wanted, base)
+        options["threads"] = self.threads
+        found: Interactions | SetInteractions
+        if size == 2:
+            found = find_pairs(observed, codes, contrasts, told=meant.pairs_told(), **options)
+        else:
+            found = find_sets(observed, codes, contrasts, order=size, told=meant.sets_told(), **options)
         words = meant.words or words
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
 

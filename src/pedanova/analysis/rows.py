@@ -263,6 +263,7 @@ class AnalysisRows:
             count=self.rows,
             known=known,
             objection="rows chosen by a mask, a box or a condition do not stand for the space" if alone else "",
+            inner=restricted(self.observations),
         )
         if isinstance(wanted, Region) and isinstance(base, Region):
             return replace(query, target=wanted, region=base)

@@ -49,7 +49,7 @@ def fitted(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
         last = max(kept, key=lambda column: column.leave)
         kept = [column for column in kept if column is not last]
     if _bar_width(kept, width) < LEAST_BAR:
-        lacking = LEAST_BAR - _bar_width(kept, width)
+        lacking = (LEAST_BAR - _bar_width(kept, width)) * max(1, sum(column.kind == "bar" for column in kept))
         kept = [_safe(c, max(LEAST_NAME, c.width - lacking)) if c.kind == "name" else c for c in kept]
     size = max(LEAST_BAR, min(WIDEST_BAR, _bar_width(kept, width)))
     return [_drawn(column, size) if column.kind == "bar" else column for column in kept]

@@ -136,6 +136,12 @@ KEEP = own(
     type=float,
 )
 WIDEN = own("widen", False, "move bounds that good values pile up at, instead of saying so", flag=True)
+RULE = own(
+    "rule",
+    "sure",
+    "cut only what is surely no noise (default), or literally as the paper says",
+    choices=("sure", "paper"),
+)
 FOLDS = own("folds", 5, "parts of the rows, each judged by the others", metavar="N", type=int)
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
@@ -224,6 +230,7 @@ COMMANDS = (
             *QUESTION[:3],
             WITHIN,
             KEEP,
+            RULE,
             WIDEN,
             BY_NAME["estimator"],
             FOLDS,

@@ -8,6 +8,7 @@ sums of squares of any number of target tables over the same region are then pro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
 FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; how many as large as the data are enough
 STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
 NEARLY_NORMAL = 10.0  # a variance from which on a binomial count is drawn as a normal one
+ENOUGH_TO_TELL, FAR = 999, 10.0  # draws; deviations beyond which none of them could ever come
 AT_A_TIME = 2_000  # draws held in memory
 MOST_NUMBERS = 2_000_000  # of the draws of several pairs
 
@@ -124,18 +126,32 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
     and measured like the data. A pair that chance reaches often is not drawn to the end: its value
     is far from small either way.
     """
-    interaction = float(explained(design, target).of_the_rest) * (1.0 - 1e-9) - 1e-12  # ties count as reached
     chances = fitted_parts(design, target)
-    drawn = reached = 0
+
+    def again(draws: int) -> Reals:
+        return rest_explained(design, draw_targets(design.region, chances, draws, random))
+
+    return chance_of(float(explained(design, target).of_the_rest), again, most=most)
+
+
+def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: bool = False) -> float:
+    """How often draws reach what was seen; drawn on only while that may be seldom.
+
+    With `far`, what lies ten deviations beyond the first thousand draws is taken as never reached.
+    """
+    least = seen * (1.0 - 1e-9) - 1e-12  # ties count as reached
+    drawn: list[Reals] = []
+    count = reached = 0
     for draws, enough in (*(stage for stage in STAGES if stage[0] < most), (most, most)):
-        while drawn < draws:
-            now = min(AT_A_TIME, draws - drawn)
-            again = draw_targets(design, chances, now, random)
-            reached += int(np.sum(rest_explained(design, again) >= interaction))
-            drawn += now
+        while count < draws:
+            drawn.append(again(min(AT_A_TIME, draws - count)))
+            reached += int(np.sum(drawn[-1] >= least))
+            count += len(drawn[-1])
         if reached >= enough:
             break
-    return (1 + reached) / (1 + drawn)
+        if far and count >= ENOUGH_TO_TELL and is_beyond(least, np.concatenate(drawn)):
+            return 1 / (1 + most)
+    return (1 + reached) / (1 + count)
 
 
 def rest_explained(design: Design, targets: Reals) -> Reals:
@@ -156,16 +172,20 @@ def rest_explained(design: Design, targets: Reals) -> Reals:
     return found
 
 
-def draw_targets(design: Design, chances: Reals, draws: int, random: np.random.Generator) -> Reals:
-    """(draws, cells, cells) Binomial counts; normal ones, ten times quicker, where no one could tell."""
-    rows, chance = design.region.ravel(), chances.ravel()
+def is_beyond(value: float, drawn: Reals) -> bool:
+    return bool(value > drawn.max() and value > drawn.mean() + FAR * drawn.std())
+
+
+def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Generator) -> Reals:
+    """(draws, …) Binomial counts; normal ones, ten times quicker, where no one could tell."""
+    rows, chance = region.ravel(), chances.ravel()
     spread = rows * chance * (1.0 - chance)
-    counts = np.zeros((draws, design.region.size))
+    counts = np.zeros((draws, region.size))
     many, few = np.flatnonzero(spread >= NEARLY_NORMAL), np.flatnonzero((rows > 0) & (spread < NEARLY_NORMAL))
     counts[:, many] = random.standard_normal((draws, len(many))) * np.sqrt(spread[many]) + (rows * chance)[many]
     tries = rows[few].astype(np.int64)[:, None]  # cell by cell, which is the quicker order
     counts[:, few] = random.binomial(tries, chance[few, None], size=(len(few), draws)).T
-    return counts.reshape(draws, *design.region.shape)
+    return counts.reshape(draws, *region.shape)
 
 
 def first_look(design: Design, target: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:

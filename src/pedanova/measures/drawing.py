@@ -20,7 +20,7 @@ Reals: TypeAlias = NDArray[np.float64]
 MOST_WORDS = 4  # ranges of good values that are named
 
 
-class Spread(Protocol):
+class Drawable(Protocol):
     """What is drawn: the densities of one parameter."""
 
     @property
@@ -113,7 +113,7 @@ class Drawing:
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
-def drawing_of(density: Spread, bins: Bins, baseline: Baseline, domain: str = "") -> Drawing:
+def drawing_of(density: Drawable, bins: Bins, baseline: Baseline, domain: str = "") -> Drawing:
     grid, basis = grid_of(density.parameter), density.basis
     if bins.apart:
         target, region = lattice_parts(basis, bins, density.target, density.region)
@@ -152,7 +152,7 @@ def _raw(counts: NDArray[np.int64]) -> Reals:
     return counts / max(1.0, float(counts.sum()))
 
 
-def _spans(density: Spread, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:
+def _spans(density: Drawable, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:
     """Good values on the drawing; a bar of several values is good where all of them are."""
     edges = grid_of(density.parameter).edges
     if bins.edges is not None and edges is not None:

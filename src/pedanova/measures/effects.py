@@ -23,6 +23,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.regions import Region, Threshold
 from pedanova.data.rowsets import RowSet
 from pedanova.errors import Arg, QueryError
+from pedanova.measures.cell_spread import half_widths, squares_of
 from pedanova.measures.share import ShareTable, corrected, summed_ratio
 from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, Grid, blocks_of
@@ -38,6 +39,7 @@ TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits
 class Marginal(Table):
     """Mean objective by cell of one parameter, NaN where no row is near.
 
+    `low` and `high` are a 95 % interval of the mean, were as many rows drawn anew; NaN below two rows.
     `missing_mean` is that of the rows without a value, or with one outside the space.
     """
 
@@ -50,9 +52,12 @@ class Marginal(Table):
     bandwidth: float  # in cells
     missing_rows: int
     missing_mean: float
+    low: Reals
+    high: Reals
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        return {"cell": list(self.cells), "rows": self.counts.tolist(), "mean": self.mean.tolist()}
+        parts = {name: getattr(self, name).tolist() for name in ("mean", "low", "high")}
+        return {"cell": list(self.cells), "rows": self.counts.tolist()} | parts
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -170,9 +175,11 @@ def effects_of(
         notes += endless_note(endless, rows)
     spread = moments.spread(*outer)
     check_spread(spread, rows, region, clipped=cut is not None)
-    effects = [
-        measure_effect(tally, sums_of(tally, outer, cut), outer, spread, smoothing) for tally in tallies.values()
-    ]
+    ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
+    effects = []
+    for tally in tallies.values():
+        sums, squares = sums_of(tally, outer, cut), squares_of(tally, moments, outer, *ends, spread)
+        effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
     notes += effect_notes(effects, rows, spread)
     words = None if cut is None else cut.words
     ranked = tuple(sorted(with_parts(effects), key=lambda row: -row.raw_share))
@@ -220,14 +227,16 @@ def sums_of(tally: Tally, outer: Range, clip: Clip | None) -> Reals:
     return sums if clip is None else sums + clip.value * tally.between(until, last)
 
 
-def measure_effect(tally: Tally, sums: Reals, outer: Range, spread: ObjectiveSpread, smoothing: Smoothing) -> Effect:
+def measure_effect(
+    tally: Tally, sums: Reals, squares: Reals, outer: Range, spread: ObjectiveSpread, smoothing: Smoothing
+) -> Effect:
     """One parameter's numbers, its ratio still open."""
     grid, counts = tally.grid, tally.between(*outer)
     rows = int(counts.sum())
     with np.errstate(under="ignore"):
         beyond = np.ldexp(sums - spread.mean * counts, -spread.power)  # then squares are neither 0 nor endless
     square, noise, widths = 0.0, 0.0, []
-    means = np.full(grid.width, math.nan)
+    means, half = np.full(grid.width, math.nan), np.full(grid.width, math.nan)
     for block in blocks_of(grid):
         cells = slice(block.start, block.stop)
         width = width_of(smoothing, counts[cells], block)
@@ -235,6 +244,7 @@ def measure_effect(tally: Tally, sums: Reals, outer: Range, spread: ObjectiveSpr
         square += float(summed_ratio(above**2, base))
         noise += float(summed_ratio(squared_smooth(counts[cells] / rows, width), base))
         np.divide(above, base, out=means[cells], where=base > 0)
+        half[cells] = half_widths(counts[cells], means[cells], squares[cells], width)
         widths.append(width)
     return Effect(
         name=tally.name,
@@ -243,7 +253,7 @@ def measure_effect(tally: Tally, sums: Reals, outer: Range, spread: ObjectiveSpr
         raw_share=square / spread.scaled,
         variance=spread.squared(square),
         bandwidth=max(widths),
-        marginal=marginal_of(tally.name, grid, counts, beyond, means, spread, max(widths)),
+        marginal=marginal_of(tally.name, grid, counts, beyond, (means, half), spread, max(widths)),
     )
 
 
@@ -252,21 +262,30 @@ def width_of(smoothing: Smoothing, counts: Counts, block: Block) -> float:
 
 
 def marginal_of(
-    name: str, grid: Grid, counts: Counts, beyond: Reals, means: Reals, spread: ObjectiveSpread, width: float
+    name: str,
+    grid: Grid,
+    counts: Counts,
+    beyond: Reals,
+    found: tuple[Reals, Reals],
+    spread: ObjectiveSpread,
+    width: float,
 ) -> Marginal:
-    """`beyond` and `means` are off the mean, in units of 2 ** power."""
+    """`beyond` and the means found are off the mean, with half their intervals, in units of 2 ** power."""
+    means, half = (part[: grid.cells] for part in found)
     apart = int(counts[grid.cells :].sum())
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
     return Marginal(
         name=name,
         cells=tuple(grid.centres()),
         counts=counts[: grid.cells],
-        mean=spread.mean + np.ldexp(means[: grid.cells], spread.power),
+        mean=spread.mean + np.ldexp(means, spread.power),
         edges=grid.edges,
         parameter=grid.parameter,
         bandwidth=width,
         missing_rows=apart,
         missing_mean=spread.mean + float(np.ldexp(rest, spread.power)),
+        low=spread.mean + np.ldexp(means - half, spread.power),
+        high=spread.mean + np.ldexp(means + half, spread.power),
     )
 
 

@@ -100,7 +100,7 @@ class Importances(ShareTable[Importance]):
     region: str
     baseline: Baseline
     notes: tuple[Note, ...] = ()
-    estimator: str = "counts"  # or "surrogate"
+    estimator: str = "counts"  # or "surrogate", or "paper"
     whole: bool = True  # whether the region is all rows
     trials: tuple[Importance, ...] = ()  # after an adaptive sampler: what its best trials share, against a uniform draw
 

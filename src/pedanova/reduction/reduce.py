@@ -16,6 +16,7 @@ from pedanova.data.regions import Region, as_region
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
 from pedanova.reduction.evidence import evidence_of
+from pedanova.reduction.paper_rule import paper_space
 from pedanova.reduction.result import ReducedSpace
 from pedanova.reduction.scenes import scene_of
 from pedanova.reduction.search import Search, beyond_noise
@@ -30,10 +31,11 @@ IN_PIECES = "{}: good values lie in several ranges; the space and its exports ho
 
 
 def reduce_space(
-    a: Asks, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
+    a: Asks, search: Search, target: object, keep: float, *, rule: str, widen: bool, estimator: str, folds: int
 ) -> ReducedSpace:
     """See `Analysis.reduce`; `a` is the analysis, `search` its rows and target."""
     kept, parts = check_keep(keep), check_folds(folds)
+    literal = check_rule(rule, estimator)
     _, words, notes = a.ask(target, 1.0)
     space, inside = search.observed.space, int(search.reached().sum())
     if a.rows < LEAST_ROWS or inside < LEAST_TARGET:
@@ -41,6 +43,8 @@ def reduce_space(
         why = f"{few}: at least {LEAST_ROWS} and {LEAST_TARGET} are needed"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
+    if literal:
+        return paper_space(a, search, words[0], widen=widen, estimator=estimator, folds=parts)
     options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
     importances = a.importance(target, **options)
     local = cache(lambda: local_p_values(a, search, options))
@@ -59,6 +63,15 @@ def reduce_space(
     remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []
     aim = words[0] if scene.even else f"{words[0]} of your trials"
     return ReducedSpace(verdicts, evidence, aim, kept, tuple(remarks))
+
+
+def check_rule(rule: object, estimator: str) -> bool:
+    """Whether the paper's rules are asked for."""
+    if rule not in ("sure", "paper"):
+        raise QueryError(Arg("rule", rule), " must be 'sure' or 'paper'")
+    if rule == "sure" and estimator == "paper":
+        raise QueryError(Arg("estimator", "paper"), " has no p-values to be sure by; add ", Arg("rule", "paper"))
+    return rule == "paper"
 
 
 def check_keep(keep: object) -> float:

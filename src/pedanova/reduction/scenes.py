@@ -194,5 +194,5 @@ def influences(drawn: Drawn, of_model: Mapping[str, float]) -> dict[str, float]:
     if not can_tell(drawn, half, every):
         return {}
     told = drawn_shares(drawn, half, every)
-    halves = dict(zip(told.names, told.interval()[1].tolist(), strict=True))
+    halves = dict(zip(told.names, told.interval(uneven=drawn.uneven)[1].tolist(), strict=True))
     return {name: max(part, of_model.get(name, 1.0)) for name, part in halves.items()}

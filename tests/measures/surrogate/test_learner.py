@@ -14,7 +14,7 @@ from helpers.ranked import rows_of, study
 from pedanova.data.regions import Region, as_region, at_most
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked
 from pedanova.measures.surrogate.drawn import Drawn
-from pedanova.measures.surrogate.learner import Lesson, learn, scores_of
+from pedanova.measures.surrogate.learner import Lesson, learn, rising, scores_of
 from pedanova.measures.surrogate.shares import DrawnShares, can_tell, drawn_shares, measured
 from pedanova.space.grid import grid_of
 
@@ -119,9 +119,27 @@ def test_shares_of_a_plain_function_are_found() -> None:
     found = named(drawn)
     assert [found["a"], found["b"]] == pytest.approx(shares, rel=0.25)
     assert abs(found["c"]) < 0.01
-    low, high = asked(drawn).interval()
+    low, high = asked(drawn).interval(uneven=False)
     assert np.all(low[:2] <= shares)
     assert np.all(shares <= high[:2])
+
+
+@pytest.mark.slow
+def test_a_jump_that_two_make_together_hides_no_third() -> None:
+    """A process of all rows takes the jump for noise; one of the better half never sees it."""
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 0x0A])
+        x = rng.random((5, 300))
+        loss = ((x[0] > 0.5) ^ (x[1] > 0.5)) + 0.5 * np.abs(x[2] - 0.4) + 0.05 * rng.normal(size=300)
+        space = {f"x{j}": pa.Float(0, 1) for j in range(5)}
+        a = pa.analyze({f"x{j}": x[j] for j in range(5)}, loss, space=space, direction="min")
+        found.append(a.importance(0.1)["x2"])
+    assert np.mean([row.ratio for row in found]) > 0.87  # of all that single parameters explain it is everything
+    for row in found:
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low < 0.182 < row.high
 
 
 def share_of(x: np.ndarray, inside: np.ndarray) -> float:
@@ -227,6 +245,14 @@ def test_counting_agrees_with_the_measure() -> None:
             target, region = np.r_[targets[0, cells], 0], np.r_[everywhere[0, cells], 0]
             row = measure(Contrast(name, grid, target, region, bool(told[j])), baseline=baseline, smoothing="none")
             assert found.each[0, j] == pytest.approx(row.share, abs=1e-12)
+
+
+def test_the_order_of_numbers_is_the_order_of_their_bits() -> None:
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=(3, 900)), 1e-30 * rng.normal(size=(3, 90)), np.zeros((3, 9))], axis=1)
+    values = np.concatenate([values, -values[:, -12:]], axis=1).astype(np.float32)
+    assert np.array_equal(np.take_along_axis(values, rising(values), axis=1), np.sort(values, axis=1))
+    assert np.array_equal(np.sort(rising(values), axis=1), np.tile(np.arange(values.shape[1]), (3, 1)))
 
 
 def test_scores_are_those_of_the_space() -> None:

@@ -126,6 +126,18 @@ def test_pairs(a: pa.Analysis) -> None:
     refuse(PedanovaError, "nope", of=lambda: a.pair("nope", "units"))
 
 
+def test_marginals_have_their_intervals(a: pa.Analysis) -> None:
+    ax = a.plot.marginal("learning_rate")
+    marginal = a.marginal("learning_rate")
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert band.min() == pytest.approx(np.nanmin(marginal.low))
+    assert band.max() == pytest.approx(np.nanmax(marginal.high))
+    ax = a.plot.marginal("activation", clip=0.5)
+    marginal = a.marginal("activation", clip=0.5)
+    ends = np.array([segment[:, 1] for segment in ax.containers[0].lines[2][0].get_segments()])
+    np.testing.assert_allclose(ends, np.stack([marginal.low, marginal.high], axis=1))
+
+
 def test_effects_and_objective(a: pa.Analysis) -> None:
     ax = a.plot.effects("layers", clip=0.5)
     np.testing.assert_allclose(ax.lines[1].get_ydata(), a.effects(clip=0.5).marginal("layers").mean)

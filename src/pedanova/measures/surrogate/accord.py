@@ -24,28 +24,25 @@ from pedanova.space.grid import Grid
 
 Reals: TypeAlias = NDArray[np.float64]
 OFF = 0.2  # a model's share is taken to be off by so much of itself
-ABOVE = 0.9  # deviations of the counts that a share may lie above them,
-ABOVE_INSIDE = 1.5  # inside a region, where target rows are few;
+ABOVE = 1.5  # deviations of the counts that a share may lie above them,
 BELOW = 3.0  # and below
 HELD = 100  # cells of a range in which counts are held against a model
 
 
-def in_accord(shares: Reals, counted: Sequence[Importance], *, inside: bool) -> Reals:
-    """(parameters,) The model's shares moved towards the counted ones; `inside` a region, not all rows."""
-    moved = [
-        _moved(float(share), row, ABOVE_INSIDE if inside else ABOVE) for share, row in zip(shares, counted, strict=True)
-    ]
+def in_accord(shares: Reals, counted: Sequence[Importance]) -> Reals:
+    """(parameters,) The model's shares moved towards the counted ones."""
+    moved = [_moved(float(share), row) for share, row in zip(shares, counted, strict=True)]
     return np.array(moved, dtype=np.float64)
 
 
-def _moved(share: float, row: Importance, above: float) -> float:
+def _moved(share: float, row: Importance) -> float:
     if not row.varied:
         return share
     flat, slope = variance_of(row)
     doubt = (OFF * share) ** 2
     weight = doubt / (doubt + flat + slope * max(share, 0.0))
     mixed = (1.0 - weight) * share + weight * row.share
-    low, high = (_reached(row.share, flat, slope, deviations) for deviations in (-BELOW, above))
+    low, high = (_reached(row.share, flat, slope, deviations) for deviations in (-BELOW, ABOVE))
     return min(max(mixed, low), high)
 
 

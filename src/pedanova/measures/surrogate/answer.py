@@ -13,6 +13,7 @@ from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.counting.nesting import few_rows_note
 from pedanova.counting.pairs import Groups, PairTally
+from pedanova.counting.sets import Names, SetTally
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, listed
 from pedanova.measures.densities import Densities, densities_of
@@ -25,8 +26,9 @@ from pedanova.measures.importance import (
     sampler_notes,
     sparse_notes,
 )
-from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, choose, estimate
-from pedanova.measures.surrogate.pairs_told import pairs_told
+from pedanova.measures.parzen import paper_densities
+from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, against_uniform, choose, estimate
+from pedanova.measures.surrogate.pairs_told import pairs_told, sets_told
 from pedanova.measures.surrogate.spread import densities_told
 from pedanova.space.parameters import parents_of
 
@@ -74,6 +76,9 @@ def checks_on(
 
 def spread_over(query: Query, options: Options, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
     """Densities of every parameter by whichever estimator answers the question."""
+    if options.estimator == "paper":
+        uniform = against_uniform(query, options)
+        return {c.name: paper_densities(c, uniform=uniform, words=words) for c in query.contrasts}
     asked, _ = choose(query, options)
     if asked is None:
         return {c.name: densities_of(c, smoothing=options.smoothing, words=words) for c in query.contrasts}
@@ -94,6 +99,11 @@ class Meant:
         """How the model's points lie in the coarse cells of pairs; None where counts answer."""
         asked = self.asked
         return None if asked is None else partial(pairs_told, asked.drawn, asked.target, asked.region)
+
+    def sets_told(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
+        """The same of larger sets."""
+        asked = self.asked
+        return None if asked is None else partial(sets_told, asked.drawn, asked.target, asked.region)
 
 
 def meant_by(query: Query, options: Options, target: object, region: object, *, objective: str) -> Meant:

@@ -17,6 +17,7 @@ from pedanova.data.regions import Quantile, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.importance import Baseline, Importance, as_whole, measure, unvaried
 from pedanova.measures.inference import Sureness, infer, with_sureness
+from pedanova.measures.parzen import paper_importance
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.accord import coarsened, in_accord
 from pedanova.measures.surrogate.drawn import Drawn
@@ -25,7 +26,7 @@ from pedanova.measures.surrogate.learner import Lesson
 from pedanova.measures.surrogate.rungs import Rungs, Span
 from pedanova.measures.surrogate.shares import can_tell, drawn_shares
 
-Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
+Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
 PartsOf: TypeAlias = Literal["space", "rows"]
 FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
 
@@ -42,6 +43,11 @@ class Options:
     force: bool = False
     of: str = "space"
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether no model may answer."""
+        return self.estimator in ("counts", "paper")
+
 
 def as_options(
     baseline: object,
@@ -57,10 +63,17 @@ def as_options(
     if not isinstance(baseline, str) or baseline not in get_args(Baseline):
         raise QueryError(Arg("baseline", baseline), " must be 'region' or 'uniform'")
     if not isinstance(estimator, str) or estimator not in get_args(Estimator):
-        raise QueryError(Arg("estimator", estimator), " must be 'auto', 'counts' or 'surrogate'")
+        raise QueryError(Arg("estimator", estimator), " must be 'auto', 'counts', 'surrogate' or 'paper'")
     if not isinstance(of, str) or of not in get_args(PartsOf):
         raise QueryError(Arg("of", of), " must be 'space' or 'rows'")
     return Options(baseline, smoothing, estimator, as_whole(draws, "draws"), as_whole(seed, "seed"), bool(force), of)
+
+
+def check_own(options: Options, what: str) -> None:
+    """The authors' densities are of single parameters; nothing else is made of them."""
+    if options.estimator == "paper":
+        cure = "; use ", Arg("estimator", "auto")
+        raise QueryError(Arg("estimator", "paper"), f" has densities of single parameters only, no {what}", *cure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +89,7 @@ class Query:
     masks: tuple[Mask, Mask] | None = None  # and then these rows of the table
     fixed: tuple[Span, Span] | None = None  # rows picked one by one that are all rows between two objectives
     objection: str = ""  # why no model is to be asked, as far as the rows decide it
+    inner: bool = False  # its rows are those of a mask, a box or a condition
 
     def spans(self, rungs: Rungs, *, of_space: bool = False) -> tuple[Span, Span] | None:
         """Target and region as rungs of the objective; None where they are none of these rows."""
@@ -127,6 +141,8 @@ class Estimate:
 
 def estimate(query: Query, options: Options) -> Estimate:
     """Counts, unless a model is asked for or would do better."""
+    if options.estimator == "paper":
+        return by_paper(query, options)
     with one_thread():
         answerer, notes = choose(query, options)
         return by_counts(query, options, notes) if answerer is None else by_model(query, options, answerer)
@@ -135,7 +151,7 @@ def estimate(query: Query, options: Options) -> Estimate:
 def choose(query: Query, options: Options) -> tuple[Answerer | None, list[Note]]:
     """The model that answers; or none, and why not where that is worth a word."""
     objection, curable = objection_to(query, options)
-    if not objection and options.estimator != "counts" and query.known is not None:
+    if not objection and not options.by_rows and query.known is not None:
         lesson = query.known.lesson(options.seed)
         if lesson is None:
             objection = f"the file keeps the model of seed=0 only, not of seed={options.seed}"
@@ -146,7 +162,7 @@ def choose(query: Query, options: Options) -> tuple[Answerer | None, list[Note]]
     if options.estimator == "surrogate":
         cure = "use ", Arg("estimator", "counts")
         raise QueryError(Arg("estimator", "surrogate"), f" cannot be used: {objection}; ", *cure)
-    if options.estimator == "counts" or not objection:
+    if options.by_rows or not objection:
         return None, []
     helps = FEWEST_ROWS <= query.count <= MOST_ROWS
     if curable and helps:
@@ -234,6 +250,28 @@ def without_p(row: Importance) -> Importance:
     return replace(row, p_value=None, p_adjusted=None, significant=None)
 
 
+# --- the authors' own ---------------------------------------------------------------------------------
+
+
+def by_paper(query: Query, options: Options) -> Estimate:
+    """Their densities, without intervals and p-values, which they have none of."""
+    if options.smoothing != "auto":
+        raise QueryError(
+            Arg("smoothing", options.smoothing), " cannot be used with ", Arg("estimator", "paper"), ": it has its own"
+        )
+    uniform = against_uniform(query, options)
+    rows = [paper_importance(contrast, uniform=uniform) for contrast in query.contrasts]
+    check_enough(rows[0].n_target, rows[0].n_region, options)
+    words = "the densities of the paper's authors, to compare with: nothing is taken off for chance; "
+    return Estimate(rows, "paper", [Note("answer", words, Arg("estimator", "auto"), " is nearer the truth")])
+
+
+def against_uniform(query: Query, options: Options) -> bool:
+    """The authors hold a target against a uniform draw wherever the region is all rows."""
+    whole = not query.inner and int(query.contrasts[0].region.sum()) == query.count
+    return options.baseline == "uniform" or whole
+
+
 # --- the model ---------------------------------------------------------------------------------------
 
 
@@ -247,11 +285,11 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     order = [told.names.index(name) for name in names]
     top = 1.0 if options.baseline == "region" else math.inf
     share = told.share(uneven=asked.drawn.uneven)[order]
-    low, high = (ends[order] for ends in told.interval())
+    low, high = (ends[order] for ends in told.interval(uneven=asked.drawn.uneven))
     if not asked.drawn.uneven and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
         coarse = [coarsened(contrast) for contrast in query.contrasts]
         counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in coarse]
-        share = in_accord(share, counted, inside=told.inside)
+        share = in_accord(share, counted)
     found = [
         modelled(name, (inside, rows), told.part, min(float(share[i]), top), told.activity[j], told.active_share[j])
         if name in asked.drawn.varying

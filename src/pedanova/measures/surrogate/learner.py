@@ -5,8 +5,9 @@
    the space that is nearest to it.
 3. Functions are drawn at uniform points, with none to all of what the process takes for noise: misfit
    may be noise or structure.
-4. Inside the best tenth a second process, of the rows there, orders the points of most draws: one
-   that knows all rows spends itself on what sets bad rows apart.
+4. Inside the best half a second process, of the rows there, orders the points of every other pair of
+   draws, and inside the best tenth a third one those of most: a process that knows all rows spends
+   itself on what sets bad rows apart, and takes a jump between good and bad for noise.
 """
 
 from __future__ import annotations
@@ -39,9 +40,21 @@ LEAST_SKILL, MOST_SKILL = 0.3, 0.5  # correlation below which a model is no help
 SURE_SKILL = 4.2  # and in between so many deviations of what chance would give
 LEAST_PART = 0.05  # of a fair part of the space, for a row that no point is nearest to
 VORONOI = 4  # every fourth point looks for its nearest row
-NEAR = 0.1  # the part of the space that has a model of its own,
-NEAR_ROWS = 40  # where so many rows lie in it
-FAR_PAIRS = 4  # in every fourth pair of draws the model of all rows speaks there too
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A best part of the space that has a process of its own in some of the draws."""
+
+    part: float
+    rows: int  # that it needs
+    pairs: tuple[int, ...]  # of draws in which it speaks,
+    cycle: int  # of so many
+    even: bool = False  # only where rows were drawn evenly: after an adaptive sampler half of the space has few
+
+
+LAYER_ROWS = 600  # that the process of a layer is given
+LAYERS = (Layer(0.5, 20, (0,), 2, even=True), Layer(0.1, 40, (0, 1, 2), 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +149,7 @@ def learn(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, ne
         scores = scores_of(learned.levels, weights)
         settings = material.evidence(chosen, scores[chosen]).best(settings, steps=effort.steps)
         scored = drawn_scores(material, scores, settings, rng)
-        order = ordered(material, scored, scores, weights, settings, rng)
+        order = ordered(material, scored, scores, weights, settings, rng, adaptive=sampler.adaptive)
         drawn = tabled(material, places, order, weights, adaptive=sampler.adaptive)
     moved = dict(zip(drawn.varying, influences(material, settings), strict=True))
     return Lesson(skill, sampler, len(learned), drawn, settings=settings, influence=moved)
@@ -156,7 +169,8 @@ def influences(material: Material, settings: Settings) -> list[float]:
     """How much of a function of the process is told anew where one parameter alone is drawn anew, 0 to 1."""
     near = material.points.near[::VORONOI]
     gaps = (near - near[::-1]) ** 2
-    by_owner = np.stack([np.bincount(material.layout.owners, line) for line in gaps])
+    first = np.flatnonzero(np.diff(material.layout.owners, prepend=-1))
+    by_owner = np.add.reduceat(gaps.astype(np.float64), first, axis=1)
     parts = 1.0 - (1.0 / (1.0 + settings.weights * by_owner)).mean(axis=0)
     return [float(part) for part in parts]
 
@@ -225,29 +239,63 @@ def with_noise(process: Posterior, scored: Singles, rng: np.random.Generator) ->
 
 
 def ordered(
-    material: Material, scored: Singles, scores: Reals, weights: Reals, settings: Settings, rng: np.random.Generator
+    material: Material,
+    scored: Singles,
+    scores: Reals,
+    weights: Reals,
+    settings: Settings,
+    rng: np.random.Generator,
+    *,
+    adaptive: bool,
 ) -> NDArray[np.int64]:
-    """(draws, points) Best first; inside the best tenth as the rows there tell it."""
-    order = scored.argsort(axis=1)
-    top = np.flatnonzero(scores <= float(normal_quantile(np.array([NEAR]))[0]))
-    if not NEAR_ROWS <= len(top) < len(scores):
-        return order
+    """(draws, points) Best first; inside the best half and the best tenth as the rows there tell it."""
+    order = rising(scored)
+    for layer in LAYERS:
+        part = None if layer.even and adaptive else rows_within(material, scores, weights, layer)
+        if part is not None:
+            reorder(material, order, part, layer, settings, rng)
+    return order
+
+
+def rising(values: Singles) -> NDArray[np.int64]:
+    """(draws, points) The places of the values, lowest first; value and place are sorted as one whole number."""
+    bits = values.view(np.int32).astype(np.int64)
+    keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits) << 16  # in the order of the numbers
+    keys += np.arange(values.shape[1])
+    keys.sort(axis=1)
+    return keys & 0xFFFF
+
+
+def rows_within(material: Material, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
+    """The rows of a layer and their scores among themselves; None where they are too few, or all alike."""
+    top = np.flatnonzero(scores <= float(normal_quantile(np.array([layer.part]))[0]))
+    if not layer.rows <= len(top) < len(scores):
+        return None
     levels = np.unique(material.learned.levels[top], return_inverse=True)[1]
-    if levels.max() == 0:
-        return order
-    inner = scores_of(levels, weights[top])
+    return (top, scores_of(levels, weights[top])) if levels.max() > 0 else None
+
+
+def reorder(
+    material: Material,
+    order: NDArray[np.int64],
+    part: tuple[Indices, Reals],
+    layer: Layer,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> None:
+    """Put the best points of some draws into the order that a process of the rows there gives them."""
+    top, inner = part
     few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
     local = material.evidence(top[few], inner[few]).best(settings, steps=material.effort.near_steps)
-    most = slice(0, material.effort.rows)
+    most = slice(0, LAYER_ROWS)
     process = material.condition(top[most], inner[most], local)
-    best = order[:, : math.ceil(NEAR * order.shape[1])]
-    points, where = np.unique(best, return_inverse=True)
-    again = with_noise(process, process.draw(material.points.take(points), len(order), rng), rng)
-    where = where.reshape(best.shape)
-    for draw in range(len(order)):
-        if draw // 2 % FAR_PAIRS != FAR_PAIRS - 1:
-            best[draw] = best[draw][again[draw, where[draw]].argsort()]
-    return order
+    mine = np.flatnonzero(np.isin(np.arange(len(order)) // 2 % layer.cycle, layer.pairs))
+    best = order[mine, : math.ceil(layer.part * order.shape[1])]
+    met = np.zeros(order.shape[1], dtype=bool)
+    met[best] = True
+    again = with_noise(process, process.draw(material.points.take(np.flatnonzero(met)), len(mine), rng), rng)
+    turn = rising(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
+    order[mine, : best.shape[1]] = np.take_along_axis(best, turn, axis=1)
 
 
 def tabled(material: Material, places: Places, order: NDArray[np.int64], weights: Reals, *, adaptive: bool) -> Drawn:

@@ -1,8 +1,8 @@
-"""Pairs as a model has them: points of target and region by the coarse cells of every two parameters."""
+"""Pairs and larger sets as a model has them: points of target and region by the coarse cells of their parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
 from pedanova.counting.pairs import Groups, PairTally
+from pedanova.counting.sets import Names, SetTally, width_of
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.rungs import Span
 
@@ -34,6 +35,23 @@ def weighted(hot: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[
     some, held = hot[weights > 0.0], weights[weights > 0.0]
     scaled: NDArray[np.float32] = some * held[:, None]
     return scaled.T @ some
+
+
+def sets_told(
+    drawn: Drawn, target: Span, region: Span, groups: Mapping[str, Groups], sets: Sequence[Names]
+) -> SetTally:
+    """The same of larger sets, all of one order."""
+    width, order = width_of(groups), len(sets[0])
+    cells = {name: group[drawn.cells(name)].astype(np.int64) for name, group in groups.items()}
+    weights = [often(drawn, span).astype(np.float64) for span in (target, region)]
+    tables = np.zeros((2, len(sets), width**order))
+    for place, names in enumerate(sets):
+        flat = np.zeros(len(drawn), dtype=np.int64)
+        for name in names:
+            flat = flat * width + cells[name]
+        for table, weight in zip(tables, weights, strict=True):
+            table[place] = np.bincount(flat, weights=weight, minlength=width**order)
+    return SetTally(tuple(sets), width, tables[0], tables[1])
 
 
 def often(drawn: Drawn, span: Span) -> NDArray[np.float32]:

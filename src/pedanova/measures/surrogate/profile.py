@@ -49,7 +49,7 @@ class Profile(Table):
     steps: tuple[Step, ...]
     region: str
     notes: tuple[Note, ...] = ()
-    estimator: str = "counts"  # or "surrogate"
+    estimator: str = "counts"  # or "surrogate", or "paper"
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -125,7 +125,8 @@ def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, optio
         [*same, *more], [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
     )
     notes += dict.fromkeys(note for _, answer in steps for note in answer.notes)
-    return Profile(tuple(found), str(base), tuple(notes), "surrogate" if by_model else "counts")
+    by = "surrogate" if by_model else "paper" if options.estimator == "paper" else "counts"
+    return Profile(tuple(found), str(base), tuple(notes), by)
 
 
 def held_of(one: Slice, answer: Estimate) -> float:

@@ -17,9 +17,10 @@ from pedanova.measures.surrogate.fold import Shelf
 from pedanova.measures.surrogate.rungs import Span
 
 Reals: TypeAlias = NDArray[np.float64]
-WIDEN = 1.5  # times the draws' own spread: settings are taken as known, which they are not
+WIDEN = 1.3  # times the draws' own spread: settings are taken as known, which they are not;
+WIDEN_APART = 1.5  # inside a region, and after an adaptive sampler
 DOUBT = 0.1  # of the root of a share, whatever the draws say
-AGREED = 0.75  # how far the draws' common opinion counts, against the mean of their single ones;
+AGREED = 0.9  # how far the draws' common opinion counts, against the mean of their single ones;
 AGREED_INSIDE = 0.5  # inside a region each draw has its own region as well
 NORMAL = 1.96
 FINEST = 0.005  # no share is known better than that
@@ -48,12 +49,13 @@ class DrawnShares:
         weight = 0.0 if uneven else AGREED_INSIDE if self.inside else AGREED
         return (1.0 - weight) * mean + weight * self.agreed
 
-    def interval(self) -> tuple[Reals, Reals]:
+    def interval(self, *, uneven: bool) -> tuple[Reals, Reals]:
         """(parameters,) Bounds of the share, 95 %: on its root, whose spread hardly hangs on its size."""
         roots = np.sqrt(np.maximum(self.each, 0.0))
         middle = roots.mean(axis=0)
         spread = roots.std(axis=0, ddof=1) if len(roots) > 1 else np.zeros_like(middle)
-        off = np.hypot(WIDEN * NORMAL * spread, DOUBT * middle)
+        widen = WIDEN_APART if uneven or self.inside else WIDEN
+        off = np.hypot(widen * NORMAL * spread, DOUBT * middle)
         low, high = np.maximum(middle - off, 0.0) ** 2, (middle + off) ** 2
         return np.maximum(low - FINEST, 0.0), high + FINEST
 

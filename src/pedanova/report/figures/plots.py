@@ -15,6 +15,7 @@ from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.figures import draw as figures
 from pedanova.report.figures import goals, planes, spread
+from pedanova.report.figures.marginal import draw_marginal_band
 from pedanova.report.nesting import nesting_of
 
 SHOWN = 6  # parameters, where none is named
@@ -130,6 +131,17 @@ class Plots:
             raise QueryError("the rows are no longer at hand; keep them with save(…, rows=True)")
         tradeoff = tradeoff_of(observed, target, self._analysis.levels.nan, objectives)
         return goals.draw_objectives(tradeoff, dict(self._analysis.by_objective(target, **options)))
+
+    def marginal(
+        self, names: Names = None, region: Rows = 1.0, *, clip: object = None, ax: Axes = None, **options: Any
+    ) -> Axes:
+        """The mean objective by value with its 95 % interval; options are those of `Analysis.marginal`."""
+        effects = self._analysis.effects(region, clip=clip, **options)
+        return _panels(
+            names or list(effects)[:SHOWN],
+            ax,
+            lambda name, one: draw_marginal_band(effects.marginal(name), effects.mean, one),
+        )
 
     def objective(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:
         """How the objective is spread, and where target and region end."""

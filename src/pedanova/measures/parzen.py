@@ -1,0 +1,139 @@
+"""The densities of the paper's authors, so that their numbers can be found here and differences be shown.
+
+Their released code takes every value as a point of a grid, puts a kernel on each distinct one and one more,
+as wide as the range, on its middle (a prior that counts as one row). The width is Scott's rule, with the
+number of *distinct* values for n, never below 1 % of the grid; target and region have a width each, and all
+rows together count as a uniform draw. Categories are frequencies with the same prior. Why the package does
+otherwise stands in docs/paper.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.counting.contrasts import Contrast
+from pedanova.errors import Arg, QueryError
+from pedanova.measures.band import Basis
+from pedanova.measures.densities import Densities
+from pedanova.measures.importance import Importance, Piece, importance_of, unvaried
+
+Reals: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]  # (cells,) rows at each point of the grid
+SCOTT, NARROWEST, WIDEST = 1.059, 0.01, 0.5  # of the rule; parts of the grid
+
+
+def paper_importance(contrast: Contrast, *, uniform: bool) -> Importance:
+    """One parameter's numbers, its ratio still open and nothing taken off for chance; `uniform`: against a draw."""
+    inside, rows = int(contrast.target.sum()), int(contrast.region.sum())
+    check_plain(contrast)
+    if not contrast.varies:
+        return unvaried(contrast.name, inside, rows)
+    target, base = paper_parts(contrast, uniform=uniform)
+    square = float(np.sum(target**2 / base))
+    piece = Piece(square, 1.0, 1.0, 1.0, 0.0 if not is_ordered(contrast) else width_of(own(contrast, "target")))
+    return importance_of(contrast.name, inside, rows, [piece], "region")
+
+
+def paper_densities(contrast: Contrast, *, uniform: bool, words: tuple[str, str]) -> Densities:
+    check_plain(contrast)
+    target, base = paper_parts(contrast, uniform=uniform)
+    grid = contrast.grid
+    return Densities(
+        name=contrast.name,
+        cells=tuple(grid.centres()),
+        target=target,
+        region=base,
+        uniform=np.full(grid.cells, 1.0 / grid.cells),
+        edges=grid.edges,
+        bandwidth=width_of(own(contrast, "target")) if is_ordered(contrast) else 0.0,
+        missing_target=0.0,
+        missing_region=0.0,
+        parameter=grid.parameter,
+        basis=basis_of(contrast),
+        words=words,
+    )
+
+
+def basis_of(contrast: Contrast) -> Basis:
+    """The rows behind the densities, and the width of the target's kernel."""
+    target, region = own(contrast, "target"), own(contrast, "region")
+    width = width_of(target) if is_ordered(contrast) else 0.0
+    return Basis(target, region, (float(target.sum()), float(region.sum())), (width,))
+
+
+def paper_parts(contrast: Contrast, *, uniform: bool) -> tuple[Reals, Reals]:
+    """(cells,) of the target and of what it is held against, each adding to one."""
+    spread = kernels if is_ordered(contrast) else frequencies
+    cells = contrast.grid.cells
+    base = np.full(cells, 1.0 / cells) if uniform else spread(own(contrast, "region"))
+    return spread(own(contrast, "target")), base
+
+
+def own(contrast: Contrast, rows: str) -> Counts:
+    counts: Counts = getattr(contrast, rows)[: contrast.grid.cells]
+    return counts
+
+
+def is_ordered(contrast: Contrast) -> bool:
+    return contrast.grid.blocks[0].ordered
+
+
+def check_plain(contrast: Contrast) -> None:
+    """The paper knows no conditions, and neither does its code."""
+    apart = int(contrast.region[contrast.grid.cells :].sum())
+    if len(contrast.grid.blocks) == 1 and not apart:
+        return
+    why = f"has {apart:,} rows without a value" if apart else "has several domains"
+    raise QueryError(
+        Arg("estimator", "paper"), f" knows no conditions, and {contrast.name} {why}; use ", Arg("estimator", "counts")
+    )
+
+
+def frequencies(counts: Counts) -> Reals:
+    """Of categories: one row more, spread evenly."""
+    parts: Reals = (counts + 1.0 / len(counts)) / (counts.sum() + 1.0)
+    return parts
+
+
+def kernels(counts: Counts) -> Reals:
+    """A Gaussian on every row, cut off half a step beyond the grid, and one as wide as the grid on its middle."""
+    cells, rows = len(counts), int(counts.sum())
+    places = np.arange(cells, dtype=np.float64)
+    weights = counts / held(places, width_of(counts), cells)
+    # All rows share one width, so a cell receives by its distance alone.
+    far = np.arange(1 - cells, cells, dtype=np.float64)
+    each = np.convolve(weights, below(far + 0.5, width_of(counts)) - below(far - 0.5, width_of(counts)))
+    middle, wide = (cells - 1) / 2.0, float(cells)
+    prior = below(places + 0.5 - middle, wide) - below(places - 0.5 - middle, wide)
+    prior /= held(np.array([middle]), wide, cells)
+    parts: Reals = (each[cells - 1 : 2 * cells - 1] + prior) / (rows + 1.0)
+    return parts
+
+
+def width_of(counts: Counts) -> float:
+    """Scott's rule as they have it: the prior is one more row, and n is the number of distinct points."""
+    cells = len(counts)
+    full = np.flatnonzero(counts)
+    points = np.append(full, (cells - 1) / 2.0)
+    weights = np.append(counts[full], 1)
+    rows = int(weights.sum())
+    mean = float(points @ weights) / rows
+    deviation = math.sqrt(float((points - mean) ** 2 @ weights) / max(1, rows - 1))
+    ends = np.searchsorted(np.cumsum(weights), [rows // 4, rows * 3 // 4])
+    between = float(points[ends[1]] - points[ends[0]])
+    width = SCOTT * min(between / 1.34, deviation) * float(len(points)) ** -0.2
+    return float(min(max(width, NARROWEST * cells), WIDEST * cells))
+
+
+def held(places: Reals, width: float, cells: int) -> Reals:
+    """The part of a kernel on each place that lies on the grid."""
+    return below(cells - 0.5 - places, width) - below(-0.5 - places, width)
+
+
+def below(distance: Reals, width: float) -> Reals:
+    scale = width * math.sqrt(2.0)
+    return np.array([0.5 * math.erfc(-one / scale) for one in distance.tolist()])
