@@ -235,9 +235,9 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
         exec(compile(block, "effects-and-pairs.md", "exec"), names)
     shown = capsys.readouterr().out
     assert shown.splitlines()[3].startswith("depth × width")
-    assert shown.count("~") == len(names["pairs"].rows) - 1
     pairs = names["pairs"]
     assert isinstance(pairs, pa.Interactions)
+    assert shown.count("~") == len(pairs.rows) - 1
     text = (ROOT / "docs/effects-and-pairs.md").read_text(encoding="utf-8")
     for field in ("closed", "additive", "interaction", "redundancy", "p_value", "p_adjusted"):
         assert f"`{field}`" in text

@@ -109,7 +109,7 @@ def published(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What widgets send from now on."""
     sent: list[dict[str, Any]] = []
 
-    class Recorded(comm.base_comm.BaseComm):  # type: ignore[misc]
+    class Recorded(comm.base_comm.BaseComm):  # type: ignore[misc, name-defined]
         def publish_msg(self, msg_type: str, data: Any = None, **_: Any) -> None:
             if msg_type == "comm_msg":
                 sent.append(data)

@@ -86,7 +86,7 @@ def test_a_cell_of_the_matrix_opens_its_plane_by_click_and_by_key(page: Page, re
         chosen = page.run("return document.querySelector('.pane-pairs [aria-checked=true]').getAttribute('aria-label')")
         assert all(name in chosen for name in pair)
         lines = saved(page, "plane")
-        wanted = a.pair(*pair, 0.1, 1.0, cells=7)
+        wanted = a.pair(pair[0], pair[1], 0.1, 1.0, cells=7)
         assert sum(int(line["target"]) for line in lines) == wanted.target.sum()
         assert [int(line["region"]) for line in lines] == wanted.region.ravel().tolist()
 

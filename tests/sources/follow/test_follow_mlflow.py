@@ -12,11 +12,11 @@ import pytest
 
 from helpers.common import refuse
 from helpers.followed import Tale, same
+from helpers.mlflow_stores import STATUS, run, write_database, write_files
 from helpers.tools import need
 from pedanova.errors import DataError
 from pedanova.sources import read_records
 from pedanova.sources.follow.follow import follow
-from sources.logs.test_mlflow import STATUS, run, write_database, write_files
 
 RUNS = [
     run(f"r{n:03}", {"lr": n / 10, "opt": "adam" if n % 2 else "sgd"}, {"loss": float(n)}, status="RUNNING")

@@ -70,7 +70,7 @@ def test_the_whole_file_is_read_once_for_a_change_of_kind(tmp_path: Path, monkey
     path = tmp_path / "trials.csv"
     path.write_text("lr,loss\n0.1,1\n", encoding="utf-8")
     tale, whole = Tale(follow(path)), []
-    read = tables.read_text_table
+    read = vars(tables)["read_text_table"]
     monkeypatch.setattr(tables, "read_text_table", lambda *given: whole.append(given) or read(*given))
     for row in range(200):
         append(path, f"{'auto' if row == 50 else row},{row}\n")
