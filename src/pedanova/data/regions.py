@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from pedanova.base.digits import short
 from pedanova.errors import Arg, QueryError
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
@@ -85,12 +86,16 @@ class Region:
                 return "all rows" if self.is_all else f"the best {percent(high)}"
             return f"the rows behind the best {percent(Fraction(self.low))} up to the best {percent(high)}"
         if self.low == self.high:
-            return f"rows with objective = {self.low:g}"
+            return f"rows with objective = {_shown(self.low)}"
         if self.low is None:
-            return f"rows with objective ≤ {self.high:.6g}"
+            return f"rows with objective ≤ {_shown(self.high)}"
         if self.high is None:
-            return f"rows with objective ≥ {self.low:g}"
-        return f"rows with {self.low:g} ≤ objective ≤ {self.high:g}"
+            return f"rows with objective ≥ {_shown(self.low)}"
+        return f"rows with {_shown(self.low)} ≤ objective ≤ {_shown(self.high)}"
+
+
+def _shown(value: float | Fraction | None) -> str:
+    return "" if value is None else short(float(value))
 
 
 def at_most(value: float) -> Region:

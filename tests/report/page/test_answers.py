@@ -165,3 +165,14 @@ def test_a_difference_is_what_the_shown_line_gives(a: pa.Analysis) -> None:
     assert [row["difference"] for row in found["rows"]] == [row.difference for row in again.rows]
     assert "optimizer == 'adam'" in found["summary"]
     assert compared(a, ask(a, selection={"lr": {"range": [5, 6]}}), other)["refused"]
+
+
+def test_good_values_stay_inside_a_brush() -> None:
+    rng = np.random.default_rng(0)
+    x, z = rng.random((2, 6000))  # so many that counts answer, whose kernel reaches beyond the ends
+    a = pa.analyze({"x": x, "z": z, "loss": abs(x - 0.41) + 0.01 * z}, "loss")
+    question = Question.parse({"good": "selection", "selection": {"x": {"range": [0.4, 0.5]}}}, a.space)
+    good = answer(a, question, sure=False)["densities"]["x"]["good"]
+    assert good["at"]
+    assert all(0.4 <= low < high <= 0.5 for low, high in good["at"])
+    assert good["words"].count(" to ") == len(good["at"])

@@ -17,11 +17,12 @@ from pedanova.measures.importance import Importance
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
 from pedanova.reduction.result import ReducedSpace
+from pedanova.reduction.selected import inside_box
 from pedanova.report.asks import Shows
 from pedanova.report.page.lines import lines_of
 from pedanova.report.page.numbers import exact
-from pedanova.report.page.question import Question
-from pedanova.report.page.shapes import bins_for, density_to_json
+from pedanova.report.page.question import Question, Span
+from pedanova.report.page.shapes import bins_for, density_to_json, inside_span
 from pedanova.report.sentences import headline, summarize
 from pedanova.space.words import in_words
 
@@ -162,7 +163,11 @@ def what_can_be_drawn(
 
 
 def drawn(densities: Mapping[str, Densities], question: Question, shapes: Mapping[str, Bins]) -> dict[str, Any]:
-    return {name: density_to_json(one, shapes[name], question.baseline) for name, one in densities.items()}
+    found = {name: density_to_json(one, shapes[name], question.baseline) for name, one in densities.items()}
+    for name, part in question.selection.items():
+        if isinstance(part, Span) and name in found and shapes[name].edges is not None:
+            found[name]["good"] = inside_span(found[name]["good"], part)
+    return found
 
 
 def ends_of(a: Shows, question: Question, found: Inside) -> dict[str, list[float | None]] | None:
@@ -238,7 +243,7 @@ def smaller_space(a: Shows, question: Question, **options: Any) -> dict[str, Any
     how = some(options, "estimator", "seed")
     try:
         inner, target, _ = asked_of(a, question)
-        return space_to_json(inner.reduce(target, **how))
+        return space_to_json(inside_box(inner.reduce(target, **how), question.box()))
     except PedanovaError as error:
         return {"refused": str(error)}
 

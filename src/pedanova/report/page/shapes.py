@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from pedanova.base.digits import short
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities
 from pedanova.measures.drawing import drawing_of
 from pedanova.measures.importance import Baseline
 from pedanova.report.asks import Shows
 from pedanova.report.page.numbers import parts, rounded
-from pedanova.report.page.question import labels_by_text
+from pedanova.report.page.question import Span, labels_by_text
 from pedanova.space.parameters import Parameter
 
 POINTS = 40  # steps of a range
@@ -49,3 +51,12 @@ def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[
     drawn |= {name: parts(getattr(found, name), 4) for name in ("low", "high")}
     good = {"at": [[rounded(end, 6) for end in span] for span in found.good], "words": found.good_words}
     return {**drawn, "good": good, "missing": [rounded(density.missing_target), rounded(density.missing_region)]}
+
+
+def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
+    """Good values of a range, cut at a selection: a kernel spreads rows beyond its ends, where none were looked at."""
+    low, high = (-math.inf if span.low is None else span.low), (math.inf if span.high is None else span.high)
+    inside = [[max(low, start), min(high, stop)] for start, stop in good["at"] if start < high and stop > low]
+    if inside == good["at"]:
+        return good
+    return {"at": inside, "words": ", ".join(f"{short(start)} to {short(stop)}" for start, stop in inside)}
