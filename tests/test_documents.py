@@ -208,7 +208,7 @@ def test_figures() -> None:
     plt.close("all")
     for block in blocks("docs/figures.md", "python"):
         exec(compile(block, "figures.md", "exec"), {})
-    assert len(plt.get_fignums()) == 10
+    assert len(plt.get_fignums()) == 11
     plt.close("all")
 
 

@@ -73,12 +73,11 @@ def check_question(options: argparse.Namespace) -> None:
 
 def serve(a: Analysis, options: argparse.Namespace, **about: Any) -> None:
     """Say where, show it if wished, and stay until Ctrl-C."""
-    with a.explore(port=options.port, open=options.open, wait=False, **about) as explorer:
+    with a.explore(port=options.port, open=options.open, wait=False, **about) as explorer, suppress(KeyboardInterrupt):
         emit(f"{printable(explorer.url)}\n", None)
         if sys.stderr.isatty():
             complain(STOP)
-        with suppress(KeyboardInterrupt):
-            explorer.wait()
+        explorer.wait()
     from pedanova.report.live.desk import still_counting
 
     if still_counting():  # nobody waits for that answer; an ordinary end would wait for its threads
