@@ -22,8 +22,8 @@ from pedanova.data.observations import describe_outside
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, rank_of, sign_of
 from pedanova.errors import DataError, SpaceError, unknown_name
-from pedanova.scale.cuda.device import Reading, blocks_for, here, kernel, launch, library
-from pedanova.scale.cuda.evidence import Extent, exponents_of
+from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
+from pedanova.scale.cuda.evidence import ColumnExtent, exponents_of
 from pedanova.scale.cuda.order import Ranking, keys_of, single_keys, turn_of
 from pedanova.scale.cuda.tables import CardColumn, Units, bands_of, count_in_bands, rounded, units_for
 from pedanova.space.grid import grid_of
@@ -83,7 +83,7 @@ class CardTable:
 
     def codes(self, levels: Levels) -> Any:
         """(rows,) The level of each row, on the card; ``levels.count`` for rows that do not count."""
-        cupy, goal = library(), Reading.of(self.goal)
+        cupy, goal = library(), CardArray.of(self.goal)
         small = levels.count < 255
         codes = cupy.empty(len(self.goal), dtype=np.uint8 if small else np.uint16)
         nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
@@ -103,7 +103,7 @@ class CardTable:
 
     def units(self, levels: Levels) -> list[Units]:
         """In which units the objective is summed; several, each for sizes of its own, where one cannot hold all."""
-        extent = Extent.of(self.goal) if self.with_sums else None
+        extent = ColumnExtent.of(self.goal) if self.with_sums else None
         if extent is None or extent.low != extent.low:
             return []
         ends = extent.low, extent.high
@@ -164,7 +164,7 @@ class CardTable:
         return recut(self, levels, cuts)
 
     def constant(self) -> float | None:
-        extent = Extent.of(self.goal)
+        extent = ColumnExtent.of(self.goal)
         varies = extent.low != extent.high or (self.nan == "worst" and extent.absent)
         return None if varies else extent.low
 

@@ -73,7 +73,7 @@ def as_card_array(name: str, values: object) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CardArray:
     """How a kernel reads an array: where it begins, and its stride in values."""
 
     array: Any
@@ -81,7 +81,7 @@ class Reading:
     dense: bool  # four values can be read at once
 
     @classmethod
-    def of(cls, array: Any) -> Reading:
+    def of(cls, array: Any) -> CardArray:
         size = array.dtype.itemsize
         step = array.strides[0] if len(array) > 1 else size
         if step % size:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.presence import Presence
-from pedanova.scale.cuda.device import Reading, blocks_for, here, kernel, launch, library
+from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
 from pedanova.scale.cuda.order import values_of
 from pedanova.scale.cuda.tables import CardColumn, Counter
 from pedanova.space.grid import grid_of
@@ -24,7 +24,7 @@ THREADS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class ColumnExtent:
     """What one pass over a column tells."""
 
     low: float  # finite ones; NaN where there is none
@@ -34,8 +34,8 @@ class Extent:
     absent: int  # NaN
 
     @classmethod
-    def of(cls, array: Any) -> Extent:
-        cupy, reading = library(), Reading.of(array)
+    def of(cls, array: Any) -> ColumnExtent:
+        cupy, reading = library(), CardArray.of(array)
         ends = cupy.asarray(np.array([~np.uint64(0), 0, ~np.uint64(0), 0, 0], dtype=np.uint64))
         function = kernel("extent", reading.word, "true" if reading.dense else "false")
         processors, _ = here()
@@ -50,7 +50,7 @@ class Extent:
 
 def exponents_of(array: Any) -> NDArray[np.int64]:
     """(2048,) How many numbers have each exponent, as doubles."""
-    cupy, reading = library(), Reading.of(array)
+    cupy, reading = library(), CardArray.of(array)
     counts = cupy.zeros(2048, dtype=np.uint64)
     function = kernel("exponents", reading.word, "false", shared=8192)
     blocks = blocks_for(len(array), THREADS, 4 * here()[0])
@@ -64,7 +64,7 @@ class CardEvidence:
     """Columns on a card, each as a small one in memory that stands for all rows."""
 
     table: Mapping[str, Any]
-    extents: dict[str, Extent] = field(default_factory=dict)
+    extents: dict[str, ColumnExtent] = field(default_factory=dict)
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         return {name: self._column(name) for name in names}
@@ -86,7 +86,7 @@ class CardEvidence:
     def _column(self, name: str) -> Column:
         array = self.table[name]
         sample = self._sample(name)
-        extent = self.extents.setdefault(name, Extent.of(array))
+        extent = self.extents.setdefault(name, ColumnExtent.of(array))
         gaps = extent.absent > 0
         finite = sample[np.isfinite(sample)] if sample.dtype.kind == "f" else sample
         known = np.unique(finite)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER, TAIL
-from pedanova.scale.cuda.device import Reading, blocks_for, here, kernel, launch, library
+from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
 
 SLOTS = (1 << 14) - 1
 SAMPLE = 1 << 13
@@ -80,7 +80,7 @@ def single_keys(values: NDArray[np.float32]) -> NDArray[np.uint32]:
 class Ranking:
     """The objective on the card, and how many of its rows lie in each slot."""
 
-    objective: Reading
+    objective: CardArray
     sign: float
     first: int
     shift: int
@@ -88,7 +88,7 @@ class Ranking:
 
     @classmethod
     def of(cls, array: Any, sign: float) -> Ranking:
-        cupy, reading, rows = library(), Reading.of(array), len(array)
+        cupy, reading, rows = library(), CardArray.of(array), len(array)
         turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
         picked = cupy.asnumpy(reading.array[cupy.asarray((turns * rows).astype(np.int64))])
         first, shift = window_of(picked.dtype.type(sign) * picked if picked.dtype.kind == "f" else sign * picked)

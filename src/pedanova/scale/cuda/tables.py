@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.levels import Levels
-from pedanova.scale.cuda.device import Reading, blocks_for, here, kernel, launch, library
+from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
 from pedanova.scale.cuda.order import ranks_of
 from pedanova.space.grid import Grid
 
@@ -95,7 +95,7 @@ class Counter:
         self.codes, self.levels, self.rows = codes, levels, len(codes)
         cupy = library()
         self.limbs = 0 if units is None or objective is None else units.limbs
-        self.objective = Reading.of(objective if self.limbs else cupy.zeros(1, dtype=np.float32))
+        self.objective = CardArray.of(objective if self.limbs else cupy.zeros(1, dtype=np.float32))
         self.powers = np.zeros(1, dtype=np.int32) if units is None else units.powers
         self.sizes = (0.0, np.inf) if units is None else units.sizes
         halves = np.stack([self.powers // 2, self.powers - self.powers // 2], axis=1)
@@ -119,7 +119,7 @@ class Counter:
     def start(self, column: CardColumn, counts: Any, sums: Any) -> None:
         """Launch the counting of one column; its tables fill on the card."""
         width = column.grid.width
-        values, way = Reading.of(column.values), Way.of(column)
+        values, way = CardArray.of(column.values), Way.of(column)
         processors, shared = here()
         for_level = width * (4 + 8 * self.limbs) + 16
         together = (shared - way.room - 64) // for_level
