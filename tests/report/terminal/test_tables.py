@@ -17,6 +17,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import DEMO, ROOT
+from helpers.explorers import served
 from pedanova.base.terminal_text import width_of
 from pedanova.cli.parser import COMMANDS, build_parser
 
@@ -329,7 +330,12 @@ def test_the_other_reports_are_understood(line: str) -> None:
 @pytest.mark.parametrize("line", EXAMPLES)
 def test_the_examples_run(run, workshop: Path, monkeypatch, line: str) -> None:
     monkeypatch.chdir(workshop)
-    status, _, err = run(*shlex.split(line)[1:])
+    words = shlex.split(line)[1:]
+    if words[0] == "explore":  # until Ctrl-C
+        with served(*words[1:]) as explorer:
+            assert explorer.interrupt() == 0
+        return
+    status, _, err = run(*words)
     assert status == 0, err
 
 
