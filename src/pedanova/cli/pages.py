@@ -69,7 +69,7 @@ def run_demo(options: argparse.Namespace) -> int:
         a.report(options.report, title=DEMO_TITLE, questions=DEMO_QUESTIONS)
         parts.append(f"Report: {printable(str(Path(options.report).resolve()))}\n{fill(DEMO_LOOK, width)}")
     if not options.explore:
-        parts.append(DEMO_EXPLORE)
+        parts.append(fill(DEMO_EXPLORE, width))
     emit(paragraphs(*parts), None, coloured=True)
     if options.explore:
         serve(a, options, title=DEMO_TITLE, start=DEMO_QUESTIONS[0])

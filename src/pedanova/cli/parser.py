@@ -253,7 +253,7 @@ COMMANDS = (
     ),
     Command(
         "explore",
-        "a live page: brush any part of the space, see what matters there",
+        "a live page: brush, and see what matters there",
         EXPLORE_EXAMPLES,
         (*without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
         module="explore",
