@@ -116,6 +116,6 @@ def test_completion_of_other_results(a: pa.Analysis) -> None:
     }
     assert set(dir(a.densities("x"))) == FORMS | density | {"region", "target", "uniform", "words"}
     marginal = {"bandwidth", "cells", "counts", "edges", "mean", "missing_mean", "missing_rows", "name", "parameter"}
-    assert set(dir(a.effects().marginal("x"))) == FORMS | marginal
+    assert set(dir(a.effects().marginal("x"))) == FORMS | marginal | {"high", "low"}
     plane = {"expected", "first", "first_cells", "lift", "region", "second", "second_cells", "significant", "target"}
     assert set(dir(a.pair("x", "y"))) == FORMS | plane

@@ -33,7 +33,7 @@ def test_what_is_special() -> None:
     assert words["decay"].startswith("0 or 1.0")
     assert words["decay"].endswith("log")
     assert words["depth"] == "-1 or 1 … 59"
-    assert words["part"].startswith("auto or 0.00")
+    assert words["part"].startswith("auto or 9e-4")
     assert all(isinstance(parameter, pa.Switch) and parameter.is_own for parameter in space.values())
     notes = pa.analyze(TABLE, "loss").notes
     assert any("decay: 0 is taken as a special value beside the range" in note for note in notes)
