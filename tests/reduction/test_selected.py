@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ import pedanova as pa
 from pedanova.reduction.result import ReducedSpace, Verdict
 from pedanova.reduction.selected import inside_box
 
-DOMAINS = {
+DOMAINS: dict[str, Any] = {
     "lr": pa.Float(1e-5, 1.0, log=True),
     "layers": pa.Int(1, 9, step=2),
     "batch": pa.Ordinal((16, 32, 64)),
