@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.chromium import Page
+from helpers.followed import append, begin
 from helpers.reports import browser, page
 from pedanova.analysis.watched import Watched
 from pedanova.report.live.server import Explorer, explore
@@ -16,21 +17,9 @@ from pedanova.report.live.server import Explorer, explore
 COUNTS = {"estimator": "counts", "draws": 100}
 
 
-def append(path: Path, rows: int, seed: int, *, swap: bool = False) -> None:
-    random = np.random.default_rng(seed)
-    x, y = random.random((2, rows))
-    main, other = (y, x) if swap else (x, y)
-    loss = np.abs(main - 0.3) + 0.05 * np.abs(other - 0.5)
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(f"{a!r},{b!r},{c!r}\n" for a, b, c in zip(x.tolist(), y.tolist(), loss.tolist(), strict=True))
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "trials.csv"
-    path.write_text("x,y,loss\n0,0,2\n1,1,2\n", encoding="utf-8")
-    append(path, 98, 0)
-    return path
+    return begin(tmp_path / "trials.csv")
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from pedanova.data.records import Records
@@ -57,3 +59,20 @@ class Tale:
     def rows(self) -> Records:
         assert self.records is not None
         return self.records
+
+
+def append(path: Path, rows: int, seed: int, *, swap: bool = False) -> None:
+    """Further rows of a table in which x decides, or y where they are swapped."""
+    random = np.random.default_rng(seed)
+    x, y, z = random.random((3, rows))
+    main, other = (y, x) if swap else (x, y)
+    loss = np.abs(main - 0.3) + 0.05 * np.abs(other - 0.5) + 0.01 * z
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f"{a!r},{b!r},{c!r}\n" for a, b, c in zip(x.tolist(), y.tolist(), loss.tolist(), strict=True))
+
+
+def begin(path: Path) -> Path:
+    """A table of 100 rows, to which `append` adds."""
+    path.write_text("x,y,loss\n0,0,2\n1,1,2\n", encoding="utf-8")
+    append(path, 98, 0)
+    return path

@@ -166,7 +166,7 @@ class AnalysisRows:
         """
         if not rows:
             return self
-        bases = [self._as_rows(one, "region") for one in rows]
+        bases = [self._as_rows(one, "within") for one in rows]
         observed = self._observed()
         counted = counted_rows(observed, self.levels.nan)
         mask = np.logical_and.reduce([rows_in(base, observed, counted) for base in bases])

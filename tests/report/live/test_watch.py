@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import pedanova as pa
+from helpers.followed import append, begin
 from pedanova.analysis.watched import Watched
 from pedanova.errors import DataError
 from pedanova.measures.standings import Pass, Standings
@@ -27,21 +27,9 @@ from pedanova.space.parameters import Float
 OPTIONS = {"estimator": "counts", "draws": 200}
 
 
-def append(path: Path, rows: int, seed: int, swap: bool = False) -> None:
-    random = np.random.default_rng(seed)
-    x, y, z = random.random((3, rows))
-    main, other = (y, x) if swap else (x, y)
-    loss = np.abs(main - 0.3) + 0.05 * np.abs(other - 0.5) + 0.01 * z
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(f"{a!r},{b!r},{c!r}\n" for a, b, c in zip(x.tolist(), y.tolist(), loss.tolist(), strict=True))
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "trials.csv"
-    path.write_text("x,y,loss\n0,0,2\n1,1,2\n", encoding="utf-8")
-    append(path, 98, 0)
-    return path
+    return begin(tmp_path / "trials.csv")
 
 
 def watcher_of(path: Path, objective: str = "loss") -> Watcher:

@@ -114,7 +114,7 @@ pedanova.pairs = (function () {
     group.append(svg("rect", { class: "cell", x: gap, y: gap, width: size - 2 * gap, height: size - 2 * gap, rx: 3 }));
     if (size >= 30) {
       const value = svg("text", { x: middle, y: middle + (sure ? 3 : 0), "text-anchor": "middle", "dominant-baseline": "middle" });
-      value.append(pedanova.percent(row.interaction).replace("\u00a0", ""));
+      value.append(pedanova.percent(row.interaction));
       group.append(value);
     }
     if (sure) group.append(svg("circle", { class: "dot", cx: middle, cy: size >= 30 ? 9 : middle, r: 3 }));

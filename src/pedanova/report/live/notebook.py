@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError, unknown_name
 from pedanova.measures.importance import Importances
 from pedanova.report.asks import Shows
 from pedanova.report.live.session import Session
 from pedanova.report.page.answers import asked_of
-from pedanova.report.page.embedded import check_options
 from pedanova.report.page.html import asset, draw_page
 from pedanova.report.page.question import Picks, Question, Span, labels_by_text
 from pedanova.report.page.widget import check_height
@@ -151,11 +149,4 @@ def live_widget(
     a: Shows, *, height: int, title: str = "Hyperparameter importance", start: tuple[object, object], **options: Any
 ) -> LiveWidget:
     """The live page of an analysis; options are those of `importance`."""
-    chosen = check_options(options)
-    question = Question(
-        target=as_region(start[0], "target"),
-        region=as_region(start[1], "region"),
-        baseline=chosen.pop("baseline"),
-        of=chosen.pop("of"),
-    )
-    return LiveWidget(Session(a, title=title, start=question, options=chosen), height=check_height(height))
+    return LiveWidget(Session.of(a, title, start, options), height=check_height(height))

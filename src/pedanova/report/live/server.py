@@ -11,7 +11,6 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any, Self, TypeAlias
 
-from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
 from pedanova.report.asks import Shows
 from pedanova.report.live.desk import BusyError, Desk, StaleError, in_thread
@@ -19,9 +18,7 @@ from pedanova.report.live.guard import Guard, new_token
 from pedanova.report.live.session import Session
 from pedanova.report.live.sight import Watches
 from pedanova.report.live.watch import Watcher
-from pedanova.report.page.embedded import check_options
 from pedanova.report.page.html import draw_live
-from pedanova.report.page.question import Question
 
 try:
     import uvicorn
@@ -209,15 +206,8 @@ def explore(
     watched: Watches | None = None,
     **options: Any,
 ) -> Explorer:
-    """Serve an analysis; its options are checked before anybody asks. `watched`: its source, while it grows."""
-    chosen = check_options(options)
-    first = Question(
-        target=as_region(start[0], "target"),
-        region=as_region(start[1], "region"),
-        baseline=chosen.pop("baseline"),
-        of=chosen.pop("of"),
-    )
-    session = Session(a, title=title, start=first, options=chosen, source=source, watch=watched is not None)
+    """Serve an analysis. `watched`: its source, while it grows."""
+    session = Session.of(a, title, start, options, source=source, watch=watched is not None)
     watcher = None if watched is None else Watcher(session, watched).start()
     explorer = Explorer(session, port=port, watcher=watcher)
     if show and not explorer.open():

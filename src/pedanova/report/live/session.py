@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 from pedanova.base.recent import Recent
+from pedanova.data.regions import as_region
 from pedanova.report.asks import Shows
 from pedanova.report.live.asked import PARTS, Asked
 from pedanova.report.page import answers, rows
 from pedanova.report.page.answers import inside
 from pedanova.report.page.compared import compared
-from pedanova.report.page.embedded import payload_of
+from pedanova.report.page.embedded import check_options, payload_of
 from pedanova.report.page.facts import page_facts
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.objectives import objectives
@@ -79,6 +80,20 @@ class Session:
         self.watcher: Callable[[], dict[str, Any]] | None = None  # tells of a source that is followed, with every news
         self._lock = Lock()
         self._standing = Standing(analysis)
+
+    @classmethod
+    def of(
+        cls, analysis: Shows, title: str, start: tuple[object, object], options: dict[str, Any], **more: Any
+    ) -> Self:
+        """With (target, region) to begin with, and options of `importance`, which are checked before anybody asks."""
+        chosen = check_options(options)
+        first = Question(
+            target=as_region(start[0], "target"),
+            region=as_region(start[1], "region"),
+            baseline=chosen.pop("baseline"),
+            of=chosen.pop("of"),
+        )
+        return cls(analysis, title=title, start=first, options=chosen, **more)
 
     @property
     def analysis(self) -> Shows:
