@@ -46,8 +46,12 @@ def dask() -> Iterator[Any]:
 
 @pytest.fixture
 def doomed() -> Iterator[Any]:
-    """Workers of which none will be missed by another test; one more than die, for Dask may bring none back."""
-    with workers(3) as client:
+    """Workers of which none will be missed by another test; one more than die, for Dask may bring none back.
+
+    None steals work from another: what the dead had read, no survivor holds.
+    """
+    config = need("dask.config")
+    with config.set({"distributed.scheduler.work-stealing": False}), workers(3) as client:
         yield client
 
 
