@@ -1,0 +1,167 @@
+"""Questions about more than one study in one table: along a budget, and over repeated configurations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.analysis.budgets import AMONG, Budgets, budgets_of, chosen
+from pedanova.analysis.pairs import AnalysisPairs
+from pedanova.base.notes import Note
+from pedanova.base.progress import watched
+from pedanova.data.regions import Region, as_region
+from pedanova.data.rowsets import needs_rows
+from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError
+from pedanova.measures.importance import Importances
+from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.studies.along import Along, TooFew, along_of
+from pedanova.measures.surrogate.estimate import as_options
+
+Told: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, answer
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnalysisStudies(AnalysisPairs):
+    """What budgets and seeds tell."""
+
+    def along(
+        self,
+        budget: str | Mapping[float, str] | None = None,
+        target: object = 0.1,
+        region: object = 1.0,
+        *,
+        at: Sequence[float] | None = None,
+        among: str = "all",
+        **options: Any,
+    ) -> Along:
+        """The importances at each budget, and from which on their ranking is that of the full one: docs/along.md.
+
+        Parameters
+        ----------
+        budget
+            A column of numbers, where every configuration has a row for each budget; ``"step"`` for the values on
+            the way that a log has (Optuna's reports, Ray Tune, Lightning …); or the objective's column at each
+            budget, ``{5: "loss_5", 50: "loss_50"}``. None for what the source tells.
+        target, region
+            Parts of the rows, the same at each budget: quantiles of its own rows.
+        at
+            Budgets to ask; None for all, or a dozen of very many.
+        among
+            ``"all"``: every trial counts where it has a value, pruned ones too. ``"full"``: only configurations that
+            reached the highest budget.
+        options
+            Those of `importance`.
+
+        Raises
+        ------
+        QueryError
+            Where there is no such budget, or nothing to follow.
+        TooFewRowsError
+            Where no budget has enough rows.
+
+        Examples
+        --------
+        >>> import numpy as np, pedanova as pa
+        >>> rng = np.random.default_rng(0)
+        >>> x, z, epochs = rng.random(600), rng.random(600), np.tile([1.0, 10.0], 300)
+        >>> loss = np.where(epochs == 1, x, z) ** 2
+        >>> a = pa.analyze({"x": x, "z": z, "epochs": epochs, "loss": loss}, "loss")
+        >>> found = a.along("epochs")
+        >>> [next(iter(step.importances)) for step in found], found.since
+        (['x', 'z'], None)
+        """
+        check_parts(target, region)
+        check_options(options)
+        if among not in AMONG:
+            raise QueryError(Arg("among", among), " must be 'all' or 'full'")
+        budgets = budgets_of(self._observed(), self.space, budget, self.levels.nan)
+        least = math.ceil(LEAST_TARGET / part_of(target)) if not options.get("force") else 2
+        asked, notes = chosen(budgets, at, least)
+        ask = self._asked_at(budgets, (target, region), among, options)
+        told = [ask(one) for one in watched(asked[::-1], "budgets", len(asked), verb="asking")]  # the full one first
+        if all(isinstance(one, TooFew) for one in told):
+            raise too_few(budgets, [one for one in told if isinstance(one, TooFew)])
+        seed = int(options.get("seed", 0))
+        return refined(budgets.name, told, unasked(budgets, asked, least) if at is None else (), ask, notes, seed)
+
+    def _asked_at(
+        self, budgets: Budgets, question: tuple[object, object], among: str, options: Mapping[str, Any]
+    ) -> Callable[[float], Told]:
+        """What answers at one budget; the first that has enough rows is the full one."""
+        within: list[NDArray[np.bool_]] = []
+
+        def ask(budget: float) -> Told:
+            try:
+                observed = budgets.observed(budget, *within)
+                found: Importances = self._like(observed).importance(*question, **options)  # type: ignore[attr-defined]
+            except (DataError, QueryError) as error:  # these rows are too few, in some way or other
+                return TooFew(budget, budgets.rows[budget], str(error))
+            if among == "full" and not within:
+                within.append(budgets.reached(budget))
+            return budget, found.rows[0].n_region, found
+
+        return ask
+
+
+def check_parts(target: object, region: object) -> None:
+    """A value of the objective is not as good at one budget as at another."""
+    for name, rows in (("target", target), ("region", region)):
+        plain = isinstance(rows, Region | int | float | str) and not needs_rows(rows)
+        if not plain or as_region(rows, name).kind != "quantile":
+            raise QueryError(Arg(name), " must be a part of the rows, such as 0.1: budgets have no value in common")
+
+
+def part_of(target: object) -> float:
+    """How much of the rows a target is."""
+    region = as_region(target, "target")
+    return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """A wrong option is an error, and no budget that was left out."""
+    usual: dict[str, Any] = {"baseline": "region", "smoothing": "auto", "estimator": "auto", "draws": 0, "seed": 0}
+    known = usual | {"force": False, "of": "space"}
+    for name in options:
+        if name not in known:
+            raise QueryError(f"{name}= is not an option of importance; there are {', '.join(known)}")
+    as_options(**(known | dict(options)))
+
+
+def unasked(budgets: Budgets, asked: Sequence[float], least: int) -> list[float]:
+    """Budgets with enough rows that were passed over."""
+    values = budgets.values.tolist()
+    return [one for one in values if one not in asked and budgets.rows[one] >= least]
+
+
+def refined(
+    name: str,
+    told: Sequence[Told],
+    others: Sequence[float],
+    ask: Callable[[float], Told],
+    notes: Sequence[Note],
+    seed: int,
+) -> Along:
+    """Of budgets passed over, those are asked too between which the ranking becomes that of the full one."""
+    told, others = list(told), list(others)
+    while True:
+        answers = sorted((one for one in told if not isinstance(one, TooFew)), key=lambda one: one[0])
+        left_out = sorted((one for one in told if isinstance(one, TooFew)), key=lambda one: one.budget)
+        found = along_of(name, answers, left_out, notes, seed=seed)
+        since = found.since if found.since is not None else found.full.budget
+        before = max((step.budget for step in found.steps if step.budget < since), default=since)
+        between = [one for one in others if before < one < since]
+        if not between:
+            return found
+        told.append(ask(between[len(between) // 2]))
+        others.remove(between[len(between) // 2])
+
+
+def too_few(budgets: Budgets, left_out: Sequence[TooFew]) -> TooFewRowsError:
+    most = max(left_out, key=lambda one: one.rows)
+    words = f"no budget of {budgets.name} has enough rows: the most, {most.rows:,}, has {most.budget:g} ({most.why})"
+    return TooFewRowsError(words)
