@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,14 +12,19 @@ from numpy.typing import NDArray
 
 from pedanova.analysis.budgets import AMONG, Budgets, budgets_of, chosen
 from pedanova.analysis.pairs import AnalysisPairs
+from pedanova.analysis.runs import single_runs, without_seeds
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
+from pedanova.counting.few_rows import counted_rows
+from pedanova.data.prepare import settings_of
 from pedanova.data.regions import Region, as_region
+from pedanova.data.repeats import configurations
 from pedanova.data.rowsets import needs_rows
 from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError
 from pedanova.measures.importance import Importances
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.studies.along import Along, TooFew, along_of
+from pedanova.measures.studies.seeds import IN_TARGET, Seeds, seeds_of
 from pedanova.measures.surrogate.estimate import as_options
 
 Told: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, answer
@@ -88,6 +93,46 @@ class AnalysisStudies(AnalysisPairs):
             raise too_few(budgets, [one for one in told if isinstance(one, TooFew)])
         seed = int(options.get("seed", 0))
         return refined(budgets.name, told, unasked(budgets, asked, least) if at is None else (), ask, notes, seed)
+
+    def seeds(self, target: object = 0.1, *, exclude: Iterable[str] | None = None) -> Seeds:
+        """How much the seed alone does, told by configurations that were run several times: docs/seeds.md.
+
+        The part of the objective's variance that is the seed's, and of that of "in the target?"; what is left is the
+        most that `effects` and shares can explain, alone and together, each with a 95 % interval.
+
+        Parameters
+        ----------
+        target
+            The rows to reach, as in `importance`.
+        exclude
+            Parameters that set no configuration apart, beside those that are called like a seed.
+
+        Raises
+        ------
+        DataError
+            Where no configurations are repeated.
+
+        Examples
+        --------
+        >>> import numpy as np, pedanova as pa
+        >>> rng = np.random.default_rng(0)
+        >>> x = np.repeat(rng.standard_normal(200), 5)
+        >>> found = pa.analyze({"x": x, "loss": x + rng.standard_normal(1000)}, "loss").seeds()
+        >>> found["loss"].low < 0.5 < found["loss"].high
+        True
+        """
+        observed, notes = without_seeds(single_runs(self._observed()), exclude)
+        found = self._like(observed).told_by_repeats(target)
+        return replace(found, notes=(*found.notes, *notes))
+
+    def told_by_repeats(self, target: object) -> Seeds:
+        """What `seeds` says of these very rows."""
+        observed, wanted = self._observed(), self._as_rows(target, "target")
+        counted = counted_rows(observed, self.levels.nan)
+        groups = configurations(settings_of(observed))[counted]
+        varying = {goal.name: goal.values.astype(np.float64)[counted] for goal in observed.goals}
+        inside = self._codes(wanted, as_region(1.0, "region"))[counted] == 0
+        return seeds_of(groups, varying | {IN_TARGET: inside.astype(np.float64)}, str(wanted))
 
     def _asked_at(
         self, budgets: Budgets, question: tuple[object, object], among: str, options: Mapping[str, Any]

@@ -153,7 +153,7 @@ def _collapse(
     if fates is None:
         raise DataError("repeats need the rows one by one")
     observed = place(rows, choice.space, records.columns)
-    groups = configurations(_settings(records, observed))
+    groups = configurations(settings_of(observed))
     goals = average(rows.goals, fates, groups, how)
     firsts = first_rows(groups)
     keep = np.bincount(groups[fates.keep], minlength=len(firsts)) > 0
@@ -172,13 +172,13 @@ def _collapse(
     return (fewer, replace(rows, goals=goals, fates=ends, notes=notes), replace(again, notes=(*gone, *again.notes)))
 
 
-def _settings(records: Records, observed: Observations) -> list[Column]:
+def settings_of(observed: Observations) -> list[Column]:
     """The columns that make a configuration: parameters as they are set, and what their domains hang on."""
     columns = []
     for name, parameter in observed.space.items():
         if isinstance(parameter, Switch | Moving):
             ties = [parameter.by] if isinstance(parameter, Switch) else [parameter.low, parameter.high]
-            columns += [records.columns[key] for key in (name, *ties) if isinstance(key, str) and key]
+            columns += [observed.table[key] for key in (name, *ties) if isinstance(key, str) and key]
         else:
             columns.append(observed.columns[name])
     return columns
