@@ -55,6 +55,11 @@ class Budgets:
         records = self.records if values is None else with_values(self.records, self.request, rows, values)
         return replace(prepare(*taken_rows(records, self.request, rows))[0], origin=None)
 
+    def followed(self) -> bool:
+        """Whether some trials were followed from the lowest budget to the highest."""
+        lowest = self.at(float(self.values[0]))[0]
+        return bool(self.reached(float(self.values[-1]))[lowest].any())
+
     def reached(self, budget: float) -> NDArray[np.bool_]:
         """(rows,) True for the rows of configurations that were run at a budget."""
         settings = [self.records.columns[name] for name in self.request.space or ()]

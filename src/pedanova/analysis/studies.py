@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from pedanova.analysis.budgets import AMONG, Budgets, budgets_of, chosen
 from pedanova.analysis.pairs import AnalysisPairs
 from pedanova.analysis.runs import single_runs, without_seeds
-from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.prepare import settings_of
@@ -92,7 +92,9 @@ class AnalysisStudies(AnalysisPairs):
         if all(isinstance(one, TooFew) for one in told):
             raise too_few(budgets, [one for one in told if isinstance(one, TooFew)])
         seed = int(options.get("seed", 0))
-        return refined(budgets.name, told, unasked(budgets, asked, least) if at is None else (), ask, notes, seed)
+        others = unasked(budgets, asked, least) if at is None else []
+        hold = partial(along_of, budgets.name, notes=notes, seed=seed, followed=budgets.followed())
+        return refined(told, others, ask, hold)
 
     def seeds(self, target: object = 0.1, *, exclude: Iterable[str] | None = None) -> Seeds:
         """How much the seed alone does, told by configurations that were run several times: docs/seeds.md.
@@ -124,6 +126,16 @@ class AnalysisStudies(AnalysisPairs):
         observed, notes = without_seeds(single_runs(self._observed()), exclude)
         found = self._like(observed).told_by_repeats(target)
         return replace(found, notes=(*found.notes, *notes))
+
+    @cached_property
+    def budget(self) -> str | None:
+        """What `along` follows where no budget is named; None where the source tells of none."""
+        if self.observations is None:
+            return None
+        try:
+            return budgets_of(self.observations, self.space, None, self.levels.nan).name
+        except (DataError, QueryError):
+            return None
 
     def told_by_repeats(self, target: object) -> Seeds:
         """What `seeds` says of these very rows."""
@@ -184,19 +196,14 @@ def unasked(budgets: Budgets, asked: Sequence[float], least: int) -> list[float]
 
 
 def refined(
-    name: str,
-    told: Sequence[Told],
-    others: Sequence[float],
-    ask: Callable[[float], Told],
-    notes: Sequence[Note],
-    seed: int,
+    told: Sequence[Told], others: Sequence[float], ask: Callable[[float], Told], hold: Callable[..., Along]
 ) -> Along:
     """Of budgets passed over, those are asked too between which the ranking becomes that of the full one."""
     told, others = list(told), list(others)
     while True:
         answers = sorted((one for one in told if not isinstance(one, TooFew)), key=lambda one: one[0])
         left_out = sorted((one for one in told if isinstance(one, TooFew)), key=lambda one: one.budget)
-        found = along_of(name, answers, left_out, notes, seed=seed)
+        found = hold(answers, left_out)
         since = found.since if found.since is not None else found.full.budget
         before = max((step.budget for step in found.steps if step.budget < since), default=since)
         between = [one for one in others if before < one < since]

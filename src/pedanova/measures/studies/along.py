@@ -10,7 +10,7 @@ from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table, columns_of
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.importance import Importance, Importances, known_percent, marked_share
+from pedanova.measures.importance import Importance, Importances, beats_chance, known_percent, marked_share
 from pedanova.measures.studies.agreement import Agreement, agreement_of
 
 MOST_TOLD = 6  # budgets of a list in a sentence
@@ -51,7 +51,7 @@ class Along(Table):
         Budgets with too few rows, each with its reason.
     """
 
-    internal = Table.internal | {"by_parameter", "interval_in_words"}
+    internal = Table.internal | {"by_parameter", "verdict_in_words"}
     name: str
     steps: tuple[AtBudget, ...]
     left_out: tuple[TooFew, ...] = ()
@@ -117,6 +117,10 @@ class Along(Table):
             ("95 % interval", [interval_in_words(step.agreement) for step in self.steps]),
             ("ranking", [self.verdict_in_words(step) for step in self.steps]),
         ]
+
+    def first(self, step: AtBudget) -> str:
+        """The most important parameter that is distinguishable from noise there, if any."""
+        return next((row.name for row in step.importances.rows if beats_chance(row)), "")
 
     def verdict_in_words(self, step: AtBudget) -> str:
         return (
@@ -192,6 +196,7 @@ def along_of(
     notes: Sequence[Note] = (),
     *,
     seed: int = 0,
+    followed: bool = True,
 ) -> Along:
     """Answers at budgets, lowest first, each with its rows, held against the highest.
 
@@ -207,6 +212,8 @@ def along_of(
         On budgets and rows.
     seed
         Of the draws behind the intervals of rank correlations.
+    followed
+        Whether the same trials were followed from budget to budget.
     """
     if not answers:
         raise QueryError(f"no budget of {name} has an answer; there is nothing to compare")
@@ -214,7 +221,7 @@ def along_of(
     steps = tuple(
         AtBudget(budget, rows, found, agreement_of(found, full, seed=seed)) for budget, rows, found in answers
     )
-    told = [*_few_notes(name, left_out, steps[-1].budget), *_survivor_notes(name, steps), *notes]
+    told = [*_few_notes(name, left_out, steps[-1].budget), *(_survivor_notes(name, steps) if followed else []), *notes]
     told += _doubts(name, steps)
     return Along(name, steps, tuple(left_out), tuple(told))
 
