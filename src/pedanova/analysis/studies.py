@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from pedanova.analysis.budgets import AMONG, Budgets, budgets_of, chosen
 from pedanova.analysis.pairs import AnalysisPairs
 from pedanova.analysis.runs import single_runs, without_seeds
+from pedanova.base.digits import short
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.prepare import settings_of
@@ -89,11 +91,16 @@ class AnalysisStudies(AnalysisPairs):
         asked, notes = chosen(budgets, at, least)
         ask = self._asked_at(budgets, (target, region), among, options)
         told = [ask(one) for one in watched(asked[::-1], "budgets", len(asked), verb="asking")]  # the full one first
+        if by_model := answered_by_model(told):  # at some budgets, not at all
+            ask = self._asked_at(budgets, (target, region), among, {**options, "estimator": "counts"})
+            told = [ask(one) for one in asked[::-1]]
+            notes = [*notes, counts_note(budgets.name, by_model)]
         if all(isinstance(one, TooFew) for one in told):
             raise too_few(budgets, [one for one in told if isinstance(one, TooFew)])
         seed = int(options.get("seed", 0))
         others = unasked(budgets, asked, least) if at is None else []
-        hold = partial(along_of, budgets.name, notes=notes, seed=seed, followed=budgets.followed())
+        question = str(as_region(target, "target")), str(as_region(region, "region"))
+        hold = partial(along_of, budgets.name, question, notes=notes, seed=seed, followed=budgets.followed())
         return refined(told, others, ask, hold)
 
     def seeds(self, target: object = 0.1, *, exclude: Iterable[str] | None = None) -> Seeds:
@@ -187,6 +194,18 @@ def check_options(options: Mapping[str, Any]) -> None:
         if name not in known:
             raise QueryError(f"{name}= is not an option of importance; there are {', '.join(known)}")
     as_options(**(known | dict(options)))
+
+
+def answered_by_model(told: Sequence[Told]) -> list[float]:
+    """The budgets that a model answers, where at others it cannot: their shares would not be alike."""
+    answers = [one for one in told if not isinstance(one, TooFew)]
+    found = sorted(budget for budget, _, answer in answers if answer.estimator == "surrogate")
+    return found if len(found) < len(answers) else []
+
+
+def counts_note(name: str, budgets: Sequence[float]) -> Note:
+    where = ", ".join(short(budget) for budget in budgets)
+    return Note("answer", f"counts answer at every budget, since a model could do so only at {name} {where}")
 
 
 def unasked(budgets: Budgets, asked: Sequence[float], least: int) -> list[float]:

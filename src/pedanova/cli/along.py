@@ -29,12 +29,11 @@ def run_along(options: argparse.Namespace) -> int:
 
 
 def along_as_json(found: Along) -> dict[str, Any]:
-    full = found.full.importances
     left_out = [{"budget": one.budget, "rows": one.rows, "why": one.why} for one in found.left_out]
     return {
         "budget": found.name,
-        "target": full.target,
-        "region": full.region,
+        "target": found.target,
+        "region": found.region,
         "full": found.full.budget,
         "since": found.since,
         "in_words": found.in_words(),

@@ -60,11 +60,14 @@ class Agreement:
 
 
 def agreement_of(one: Importances, other: Importances, *, draws: int = DRAWS, seed: int = 0) -> Agreement:
-    """Of the ranking of `one` with that of `other`, over the parameters that varied in both."""
+    """Of the ranking of `one` with that of `other`, over the parameters that varied in both.
+
+    Where nothing in `other` is distinguishable from noise there is no ranking to agree with.
+    """
     pairs = [(row, other[row.name]) for row in one.rows if row.name in other]
     pairs = sorted((p for p in pairs if p[0].varied and p[1].varied), key=lambda pair: pair[0].name)
     noise = np.array([_is_noise(here) and _is_noise(there) for here, there in pairs], dtype=bool)
-    if len(pairs) < 2 or noise.all():
+    if len(pairs) < 2 or all(_is_noise(there) for _, there in pairs):
         return Agreement(None, None, None, None)
     found = [_shares(rows, noise) for rows in zip(*pairs, strict=True)]
     point = spearman(*found)[0]

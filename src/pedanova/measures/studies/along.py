@@ -53,6 +53,8 @@ class Along(Table):
 
     internal = Table.internal | {"by_parameter", "verdict_in_words"}
     name: str
+    target: str  # in words, the same part of the rows at every budget
+    region: str
     steps: tuple[AtBudget, ...]
     left_out: tuple[TooFew, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -128,7 +130,7 @@ class Along(Table):
         )
 
     def heading(self) -> str:
-        return f"What separates {self.full.importances.target} from {self.full.importances.region}, along {self.name}"
+        return f"What separates {self.target} from {self.region}, along {self.name}"
 
     def look(self) -> HtmlTable:
         """Parameters down, budgets across."""
@@ -191,6 +193,7 @@ def turned_in_words(agreement: Agreement) -> str:
 
 def along_of(
     name: str,
+    question: tuple[str, str],
     answers: Sequence[tuple[float, int, Importances]],
     left_out: Sequence[TooFew] = (),
     notes: Sequence[Note] = (),
@@ -204,6 +207,8 @@ def along_of(
     ----------
     name
         Of the budget.
+    question
+        Target and region in words.
     answers
         (budget, rows, importances) of each budget with enough rows.
     left_out
@@ -223,7 +228,7 @@ def along_of(
     )
     told = [*_few_notes(name, left_out, steps[-1].budget), *(_survivor_notes(name, steps) if followed else []), *notes]
     told += _doubts(name, steps)
-    return Along(name, steps, tuple(left_out), tuple(told))
+    return Along(name, *question, steps, tuple(left_out), tuple(told))
 
 
 def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]:
