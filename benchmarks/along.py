@@ -141,9 +141,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=40)
     seeds = parser.parse_args().seeds
     begin = time.process_time()
-    print(
-        f"| ranking | configurations | right | too early | too late or none |  ({seeds} tables each)\n|---|---|---|---|---|"
-    )
+    print(f"{seeds} tables each\n\n| ranking | configurations | right | too early | too late or none |")
+    print("|---|---|---|---|---|")
     for design in DESIGNS:
         found = judged(design, seeds)
         print(

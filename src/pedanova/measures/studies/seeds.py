@@ -27,6 +27,7 @@ Groups: TypeAlias = NDArray[np.int64]  # (rows,) number of the configuration
 IN_TARGET = "in the target"
 FEWEST = 2  # repeated configurations
 LEFT = 0.05  # of the squares within, where a configuration left out held nearly all of them
+ROUNDING = 1e-14  # of means, where all values lie between -1 and 1
 ROUGH = 10  # repeated configurations below which the numbers are called rough
 
 
@@ -200,7 +201,7 @@ class ConfigurationSums:
         rows = np.bincount(places).astype(np.float64)
         means = np.bincount(places, weights=centred) / rows
         within = np.bincount(places, weights=(centred - means[places]) ** 2).astype(np.float64)
-        return cls(rows, means, within)
+        return cls(rows, means, np.where(within > rows * ROUNDING**2, within, 0.0))
 
     @property
     def varies(self) -> bool:
