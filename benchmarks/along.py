@@ -1,6 +1,6 @@
 """How often a change of ranking along a budget is found where it is, and seeds' intervals hold the truth.
 
-    python benchmarks/along.py [--seeds 40]
+    python benchmarks/along.py [--seeds 40] [--only "changes at 9"]
 
 Tables are generated, so that it is known from which budget on the ranking is that of the full one.
 """
@@ -71,6 +71,10 @@ class Design:
     halved: bool = False
     noise: float = 0.3
 
+    @property
+    def label(self) -> str:
+        return f"{self.name}, {self.rows}"
+
 
 DESIGNS = (
     *(Design("changes at 9", rows, sharp, CHANGE) for rows in (100, 300, 1000)),
@@ -139,16 +143,20 @@ def covered_target(seeds: int, part: float = 0.3) -> Iterator[tuple[str, float, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=40)
-    seeds = parser.parse_args().seeds
+    parser.add_argument("--only", default="", help='designs that begin so; "seeds" for those alone')
+    given = parser.parse_args()
+    seeds, only = given.seeds, given.only
     begin = time.process_time()
     print(f"{seeds} tables each\n\n| ranking | configurations | right | too early | too late or none |")
     print("|---|---|---|---|---|")
-    for design in DESIGNS:
+    for design in (one for one in DESIGNS if one.label.startswith(only)):
         found = judged(design, seeds)
         print(
             f"| {design.name} | {design.rows} | " + " | ".join(f"{part:.0%}" for part in found.values()) + " |",
             flush=True,
         )
+    if only not in ("", "seeds"):
+        return
     print("\n| seeds | the seed's part | held | mean width |\n|---|---|---|---|")
     for name, part, held, width in covered(25 * seeds):
         print(f"| {name} | {part} | {held:.1%} | {width:.2f} |")

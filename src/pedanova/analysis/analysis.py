@@ -376,7 +376,7 @@ class Analysis(AnalysisStudies):
         within
             A page about some of the rows only, as `within` takes them: a box, a condition, a mask, a lasso.
         options
-            Those of `importance`; `baseline` is the one that is shown first.
+            Those of `importance`; `baseline` is the one that is shown first. And `budget`, a column to follow.
         """
         from pedanova.base.places import check_place
         from pedanova.report.page.embedded import payload_of

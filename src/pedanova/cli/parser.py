@@ -196,7 +196,7 @@ COMMANDS = (
     ),
     Command(
         "along",
-        "what matters at each budget, and how cheap a screening is",
+        "what matters at each budget, and where that settles",
         examples.ALONG_EXAMPLES,
         (BUDGET, AT, AMONG, *QUESTION[:4], *MEASURE, BY_NAME["force"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
