@@ -201,6 +201,21 @@ def test_too_few_rows_are_told_and_never_dropped() -> None:
         pa.analyze(few, "loss").along("epochs")
 
 
+def test_rows_without_a_budget_are_told() -> None:
+    table = long_table()
+    table["epochs"] = np.where(np.arange(1200) % 100 == 0, np.nan, table["epochs"])
+    found = pa.analyze(table, "loss", params=["x0", "x1", "x2"]).along("epochs", at=[1, 27], **FAST)
+    assert [step.rows for step in found] == [297, 297]
+    assert any("12 of 1,200 rows have no epochs and are left out" in note for note in found.notes)
+
+
+def test_an_objective_that_is_no_column() -> None:
+    table = long_table()
+    loss = table.pop("loss")
+    found = pa.analyze(table, loss).along("epochs", at=[1, 27], **FAST)
+    assert [next(iter(step.importances)) for step in found] == ["x0", "x1"]
+
+
 @pytest.mark.slow
 def test_a_saved_analysis_with_its_rows_answers_alike(tmp_path: Path, by_rows: Any) -> None:
     a = pa.analyze(long_table(), "loss")

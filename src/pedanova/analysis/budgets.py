@@ -24,6 +24,7 @@ from pedanova.data.repeats import configurations
 from pedanova.data.request import Request, complete, taken_rows
 from pedanova.errors import Arg, QueryError, listed, unknown_name
 from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.studies.along import ALL
 from pedanova.space.parameters import Space
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -46,6 +47,7 @@ class Budgets:
     records: Records
     request: Request
     at: Values
+    notes: tuple[Note, ...] = ()
 
     def observed(self, budget: float, within: NDArray[np.bool_] | None = None) -> Observations:
         """The rows at one budget, of these configurations alone where they are named; as `analyze` would take them."""
@@ -56,7 +58,9 @@ class Budgets:
         return replace(prepare(*taken_rows(records, self.request, rows))[0], origin=None)
 
     def followed(self) -> bool:
-        """Whether some trials were followed from the lowest budget to the highest."""
+        """Whether some trials were followed from the lowest budget to the highest, and fewer are left there."""
+        if self.rows[float(self.values[-1])] >= ALL * max(self.rows.values()):
+            return False
         lowest = self.at(float(self.values[0]))[0]
         return bool(self.reached(float(self.values[-1]))[lowest].any())
 
@@ -144,7 +148,9 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
     ends = np.cumsum(counts)
     parts = {float(v): np.sort(order[e - c : e]) for v, c, e in zip(values, counts, ends, strict=True)}
     rows = {budget: len(part) for budget, part in parts.items()}
-    return Budgets(name, values, rows, records, request, lambda budget: (parts[budget], None))
+    lost = len(numbers) - int(counts.sum())
+    notes = (Note("rows", f"{lost:,} of {len(numbers):,} rows have no {name} and are left out"),) if lost else ()
+    return Budgets(name, values, rows, records, request, lambda budget: (parts[budget], None), notes)
 
 
 def by_columns(origin: Origin, observed: Observations, space: Space, columns: Mapping[object, object]) -> Budgets:

@@ -89,6 +89,7 @@ class AnalysisStudies(AnalysisPairs):
         budgets = budgets_of(self._observed(), self.space, budget, self.levels.nan)
         least = math.ceil(LEAST_TARGET / part_of(target)) if not options.get("force") else 2
         asked, notes = chosen(budgets, at, least)
+        notes = [*budgets.notes, *notes]
         ask = self._asked_at(budgets, (target, region), among, options)
         told = [ask(one) for one in watched(asked[::-1], "budgets", len(asked), verb="asking")]  # the full one first
         if by_model := answered_by_model(told):  # at some budgets, not at all
