@@ -28,7 +28,7 @@ IN_TARGET = "in the target"
 FEWEST = 2  # repeated configurations
 LEFT = 0.05  # of the squares within, where a configuration left out held nearly all of them
 ROUNDING = 1e-14  # of means, where all values lie between -1 and 1
-ROUGH = 10  # repeated configurations below which the numbers are called rough
+ROUGH = 20  # repeated configurations below which the numbers are called rough
 
 
 @dataclass(frozen=True, slots=True)
