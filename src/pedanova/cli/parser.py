@@ -11,9 +11,10 @@ from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal_text import printable
 from pedanova.base.version import __version__
+from pedanova.cli import check_options
 from pedanova.space.exports import FORMS
 
-FORMATS = ("text", "csv", "json", "markdown", "latex")
+FORMATS = ("text", "csv", "json", "markdown", "latex", "arrow")
 EXAMPLES = """examples:
   pedanova demo
   pedanova analyze trials.csv --objective error
@@ -25,6 +26,7 @@ ANALYZE_EXAMPLES = """examples:
   pedanova analyze trials.parquet --objective accuracy --direction maximize \\
       --target 0.01 --region 0.1
   pedanova analyze trials.csv --objective error --format json -o importance.json
+  pedanova analyze trials.csv --objective error --format arrow -o importance.arrow
   pedanova analyze trials.csv --objective error \\
       --where "epochs >= 10 and optimizer == 'adam'"
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
@@ -237,12 +239,20 @@ COMMANDS = (
             BY_NAME["seed"],
             *IN_MEMORY,
             TO,
+            FORMAT,
             OUTPUT,
             *TALK,
             THREADS,
         ),
         SOURCE_HELP,
         module="spaces",
+    ),
+    Command(
+        "check",
+        "pass or fail: what a search must show, for CI",
+        check_options.EXAMPLES,
+        (*check_options.CHECKS, *FULL, FORMAT, OUTPUT, *TALK, THREADS),
+        module="check",
     ),
     Command(
         "report",
