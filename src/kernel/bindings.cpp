@@ -188,35 +188,12 @@ PEDANOVA_EXPORT const char* pedanova_face() {
 #define FUNCTION(name) told(#name, &pedanova_##name)
 #define FIELD(name) told("Feature." #name, offsetof(Feature, name))
     static const std::string face =
-        FUNCTION(assign_levels) +
-        FUNCTION(count_features) +
-        FUNCTION(sum_levels) +
-        FUNCTION(code_feature) +
-        FUNCTION(count_pairs) +
-        FUNCTION(count_digits) +
-        FUNCTION(gather_wanted) +
-        FUNCTION(count_window) +
-        FUNCTION(gather_slots) +
-        FUNCTION(assign_by_slots) +
-        FUNCTION(find_fronts) +
-        FIELD(data) +
-        FIELD(stride) +
-        FIELD(dtype) +
-        FIELD(looked_up) +
-        FIELD(missing) +
-        FIELD(cells) +
-        FIELD(inner) +
-        FIELD(accept_low) +
-        FIELD(accept_high) +
-        FIELD(range) +
-        FIELD(even) +
-        FIELD(origin) +
-        FIELD(scale) +
-        FIELD(offset) +
-        FIELD(size) +
-        FIELD(lookup) +
-        FIELD(table) +
-        told("Feature", sizeof(Feature));
+        FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(sum_levels) + FUNCTION(code_feature) +
+        FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) + FUNCTION(count_window) +
+        FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) +
+        FIELD(dtype) + FIELD(looked_up) + FIELD(missing) + FIELD(cells) + FIELD(inner) + FIELD(accept_low) +
+        FIELD(accept_high) + FIELD(range) + FIELD(even) + FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) +
+        FIELD(lookup) + FIELD(table) + told("Feature", sizeof(Feature));
 #undef FIELD
 #undef FUNCTION
     return face.c_str();

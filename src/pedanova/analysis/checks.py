@@ -12,7 +12,8 @@ from pedanova.base.table import Cell, Printed, Table
 from pedanova.data.guess import SEED_NAMES
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.difference import difference, interval_in_words, signed_percent
-from pedanova.measures.importance import Importance, Importances, interval_in_words as share_interval
+from pedanova.measures.importance import Importance, Importances
+from pedanova.measures.importance import interval_in_words as share_interval
 from pedanova.measures.standings import is_clear
 
 
@@ -140,7 +141,9 @@ def of_ranking(found: Importances, wishes: Wishes) -> Iterator[Check]:
 def named_like_luck(names: Sequence[str]) -> list[str]:
     known = [name for name in names if SEED_NAMES.search(name)]
     if not known:
-        raise QueryError("--max-noise finds no parameter named like a seed; name the columns that are luck with --noise")
+        raise QueryError(
+            "--max-noise finds no parameter named like a seed; name the columns that are luck with --noise"
+        )
     return known
 
 
