@@ -18,6 +18,6 @@ set(CMAKE_AR false)  # nothing is archived
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_CXX_COMPILER_WORKS TRUE)  # a trial of its own would build the C++ runtime twice
 # Zig links its C++ runtime into the library; only what is used stays, and nothing of it is seen from outside.
-set(CMAKE_CXX_FLAGS_INIT "-ffunction-sections -fdata-sections -fvisibility=hidden -fvisibility-inlines-hidden -g0")
+set(CMAKE_CXX_FLAGS_INIT "-ffunction-sections -fdata-sections -fvisibility=hidden -fvisibility-inlines-hidden")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-s -Wl,--gc-sections")
 set(CMAKE_SKIP_RPATH TRUE)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pedanova as pa
 import plotly.graph_objects as go
+
+import pedanova as pa
 
 if TYPE_CHECKING:
     import optuna
