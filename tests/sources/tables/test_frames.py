@@ -243,7 +243,7 @@ def test_a_matrix_without_names_counts_its_columns() -> None:
     "make",
     [
         pytest.param(lambda v: {"cost": [None if x is None else decimal.Decimal(x) for x in v]}, id="list"),
-        pytest.param(lambda v: pl.DataFrame({"cost": pl.Series(v, dtype=pl.Decimal(10, 2), strict=False)}), id="polars"),
+        pytest.param(lambda v: {"cost": pl.Series(v, dtype=pl.Decimal(10, 2), strict=False)}, id="polars"),
         pytest.param(lambda v: pa.table({"cost": pa.array(v).cast(pa.decimal128(10, 2))}), id="arrow"),
         pytest.param(lambda v: pa.table({"cost": pa.array(v).cast(pa.decimal256(40, 2))}), id="arrow256"),
         pytest.param(
