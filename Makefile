@@ -12,7 +12,7 @@ LEFT_OUT := arg-type operator union-attr misc unused-ignore no-any-return var-an
 TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls $(LEFT_OUT:%=--disable-error-code=%)
 
 # Tests of whatever touches a library that others release.
-TOUCHING := tests/base tests/cli/test_arrow.py tests/cli/test_check.py tests/counting/test_same_tallies.py tests/integrations \
+TOUCHING := tests/base tests/cli/test_arrow.py tests/cli/test_check.py tests/counting/test_same_tallies.py \
     tests/measures/forest tests/report/figures tests/report/live/test_server.py tests/sources/optuna tests/sources/spaces tests/sources/tables
 
 .PHONY: demo test check heavy oldest newest wheel lint bench history paper sanitize clean help

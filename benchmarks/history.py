@@ -3,8 +3,8 @@
     python benchmarks/history.py                # measures, appends to benchmarks/history.jsonl, warns at a loss of 10 %
     python benchmarks/history.py --show         # draws benchmarks/history.png of what was kept
 
-Every number is CPU time over that of something plain in the same run, so that machines can be compared a little: one read
-of the same arrays, or NumPy's own work on them. Lower is better. A number is held against the best of the last five
+Every number is CPU time over that of something plain in the same run, so that machines can be compared a little: one
+read of the same arrays, or NumPy's own work on them. Lower is better. A number is held against the best of the last five
 runs on the same kind of machine.
 """
 
