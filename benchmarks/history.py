@@ -4,7 +4,7 @@
     python benchmarks/history.py --show         # draws benchmarks/history.png of what was kept
 
 Every number is CPU time over that of something plain in the same run, so that machines can be compared a little: one
-read of the same arrays, or NumPy's own work on them. Lower is better. A number is held against the best of the last five
+read of the same arrays, or NumPy's own work on them. Lower is better. A number is held against the best of the last 5
 runs on the same kind of machine.
 """
 
