@@ -11,7 +11,11 @@ SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -typ
 LEFT_OUT := arg-type operator union-attr misc unused-ignore no-any-return var-annotated func-returns-value import-untyped index type-arg assignment call-overload dict-item comparison-overlap return-value list-item no-untyped-call unreachable
 TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls $(LEFT_OUT:%=--disable-error-code=%)
 
-.PHONY: demo test check heavy lint bench paper sanitize clean help
+# Tests of whatever touches a library that others release.
+TOUCHING := tests/base tests/cli/test_arrow.py tests/cli/test_check.py tests/counting/test_same_tallies.py \
+    tests/measures/forest tests/report/figures tests/report/live/test_server.py tests/sources/optuna tests/sources/spaces tests/sources/tables
+
+.PHONY: demo test check heavy oldest newest wheel lint bench history paper sanitize clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,6 +34,16 @@ check: $(VENV)/.test  ## lint, types and the quick tests of every room: the loop
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
 	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy
 
+oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
+	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
+
+newest: .venv-newest/.done  ## tests with the newest versions, pre-releases among them
+	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
+
+wheel: .venv-release/.done  ## sdist and wheels for this machine, the same bytes twice, and the bill of materials: dist/
+	.venv-release/bin/python packaging/wheels.py --check
+	.venv-release/bin/python packaging/materials.py
+
 lint: $(VENV)/.test  ## ruff, mypy and clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -44,6 +58,9 @@ bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machi
 	$(BIN)/python benchmarks/fanova.py
 	$(BIN)/python benchmarks/streaming.py
 
+history: $(VENV)/.bench  ## the ratios that matter, appended to benchmarks/history.jsonl; warns at a loss of 10 %
+	$(BIN)/python benchmarks/history.py
+
 paper: $(VENV)/.bench  ## every figure and table of the paper that needs no data from outside: build/paper/index.html
 	$(BIN)/python experiments/paper/all.py --out build/paper
 
@@ -55,7 +72,7 @@ sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/python -m pytest tests/counting tests/laws tests/base/kernel -p no:cacheprovider
 
 clean:  ## remove environments and builds
-	rm -rf .venv .venv-tools build dist report.html
+	rm -rf .venv .venv-tools .venv-oldest .venv-newest .venv-release build dist report.html
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -72,6 +89,24 @@ $(VENV)/.test: $(BIN)/python $(SOURCES)
 	test -x .venv-tools/bin/python || $(PYTHON) -m venv .venv-tools
 	.venv-tools/bin/python -m pip --disable-pip-version-check --quiet install \
 	    --config-settings=build-dir=build/tools '.[tools]'
+	@touch $@
+
+# uv alone can resolve to the lowest versions; what is not named here is as new as they let it be.
+.venv-oldest/.done .venv-newest/.done: $(SOURCES) $(VENV)/.uv
+	$(BIN)/uv venv --quiet --allow-existing --python $(PYTHON) $(@D)
+	$(BIN)/uv pip compile --quiet --python $(@D)/bin/python --extra all --extra optuna --extra oldest pyproject.toml \
+	    --upgrade -o $(@D)/chosen.txt $(if $(findstring oldest,$@),--resolution lowest-direct,--prerelease allow)
+	$(BIN)/uv pip install --quiet --python $(@D)/bin/python -r $(@D)/chosen.txt
+	$(BIN)/uv pip install --quiet --python $(@D)/bin/python --no-deps -C build-dir=build/$(@D) .
+	@touch $@
+
+$(VENV)/.uv: $(BIN)/python
+	$(PIP) install 'uv>=0.9'
+	@touch $@
+
+.venv-release/.done: pyproject.toml $(VENV)/.uv
+	$(BIN)/uv venv --quiet --allow-existing --python $(PYTHON) .venv-release
+	$(BIN)/uv pip install --quiet --python .venv-release/bin/python -r pyproject.toml --extra release
 	@touch $@
 
 $(VENV)/.bench: $(BIN)/python $(SOURCES)

@@ -31,6 +31,7 @@ OPTIONAL = {  # library → the only modules that may import it
         "sources.scans.batches",
         "sources.scans.objects",
         "sources.scans.spark",
+        "cli.arrow",
     },
     "fsspec": {"sources.scans.objects"},
     "argcomplete": {"cli.completion"},

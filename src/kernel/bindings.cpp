@@ -1,7 +1,10 @@
 // The plain C face of the kernel: checks codes, catches exceptions, calls. No arithmetic here.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "agreement.hpp"
 #include "cells.hpp"
 #include "column.hpp"
 #include "count.hpp"
@@ -21,7 +24,6 @@ using namespace pedanova;
 
 namespace {
 
-constexpr std::int32_t abi = 8;  // raised whenever a signature below changes; base/kernel/library.py asks for it
 constexpr std::int64_t bad_argument = -1;
 constexpr std::int64_t failed = -2;
 
@@ -40,10 +42,8 @@ std::int64_t guarded(const Work& work) {
 
 }  // namespace
 
-PEDANOVA_EXPORT std::int32_t pedanova_abi() { return abi; }
-
-// The size of what is passed as a struct: Python mirrors it by hand, and refuses to work where it is another.
-PEDANOVA_EXPORT std::int64_t pedanova_feature_size() { return static_cast<std::int64_t>(sizeof(Feature)); }
+// The version of the package that this was compiled from; Python works with its own alone.
+PEDANOVA_EXPORT const char* pedanova_version() { return PEDANOVA_VERSION; }
 
 // levels: (rows,) of 1 or 2 bytes each, as level_bytes says.
 PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::int64_t stride, std::int32_t dtype,
@@ -181,4 +181,20 @@ PEDANOVA_EXPORT std::int64_t pedanova_find_fronts(const double* rows, std::int64
         find_fronts(rows, count, objectives, fronts);
         return std::int64_t{0};
     });
+}
+
+// Every function above and every field of Feature, in letters: base/kernel/library.py compares them with its own.
+PEDANOVA_EXPORT const char* pedanova_face() {
+#define FUNCTION(name) told(#name, &pedanova_##name)
+#define FIELD(name) told("Feature." #name, offsetof(Feature, name))
+    static const std::string face =
+        FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(sum_levels) + FUNCTION(code_feature) +
+        FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) + FUNCTION(count_window) +
+        FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) +
+        FIELD(dtype) + FIELD(looked_up) + FIELD(missing) + FIELD(cells) + FIELD(inner) + FIELD(accept_low) +
+        FIELD(accept_high) + FIELD(range) + FIELD(even) + FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) +
+        FIELD(lookup) + FIELD(table) + told("Feature", sizeof(Feature));
+#undef FIELD
+#undef FUNCTION
+    return face.c_str();
 }

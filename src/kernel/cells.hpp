@@ -60,7 +60,7 @@ PEDANOVA_LOOP void refuse_beyond(double low, double high, std::uint32_t missing,
     for (std::int64_t i = 0; i < rows; ++i) {
         const double value = values[i];
         const std::uint32_t refused = value == value ? outside : missing;
-        cells[i] = (low <= value) & (value <= high) ? cells[i] : refused;  // NaN is never inside
+        cells[i] = ((low <= value) & (value <= high)) ? cells[i] : refused;  // NaN is never inside
     }
 }
 

@@ -13,6 +13,7 @@ from pedanova.base.columns import draw_table
 from pedanova.base.digits import percent, times
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Table
+from pedanova.cli.arrow import emit_arrow
 from pedanova.cli.load import estimation, opened, questions_of, region_of
 from pedanova.cli.output import (
     as_json,
@@ -102,11 +103,13 @@ def run_densities(options: argparse.Namespace) -> int:
 def emit_densities(
     a: Analysis, found: Sequence[Densities], ranked: Importances | None, options: argparse.Namespace
 ) -> None:
+    answer = about(a) | {"target": found[0].words[0], "region": found[0].words[1]}
     match options.format:
         case "csv":
             emit(densities_as_csv(found), options.output)
+        case "arrow":
+            emit_arrow(joined_columns(found), answer, options.output)
         case "json":
-            answer = about(a) | {"target": found[0].words[0], "region": found[0].words[1]}
             emit(as_json(answer | {"densities": [density_as_dict(one) for one in found]}), options.output)
         case "markdown" | "latex":
             tables = [PartsTable(one) for one in found]
@@ -161,12 +164,18 @@ def density_columns(found: Densities) -> dict[str, list[Cell]]:
     return {"cell": columns.pop("cell"), "low": low, "high": high, **columns}
 
 
+def joined_columns(found: Sequence[Densities]) -> dict[str, list[Cell]]:
+    """The densities of several parameters below each other."""
+    parts = [{"parameter": [one.name] * len(one), **density_columns(one)} for one in found]
+    return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
+
+
 def densities_as_csv(found: Sequence[Densities]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["parameter", *density_columns(found[0])])
-    for one in found:
-        writer.writerows([one.name, *row] for row in zip(*density_columns(one).values(), strict=True))
+    columns = joined_columns(found)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     return out.getvalue()
 
 
@@ -213,6 +222,9 @@ def answer_form(found: Table, answer: dict[str, Any], notes: Sequence[Note], opt
     match options.format:
         case "json":
             emit(as_json(answer), options.output)
+            return
+        case "arrow":
+            emit_arrow(found.to_dict(), answer, options.output)
             return
         case "csv":
             emit(found.to_csv(), options.output)

@@ -11,6 +11,7 @@ ANALYZE_EXAMPLES = """examples:
   pedanova analyze trials.parquet --objective accuracy --direction maximize \\
       --target 0.01 --region 0.1
   pedanova analyze trials.csv --objective error --format json -o importance.json
+  pedanova analyze trials.csv --objective error --format arrow -o importance.arrow
   pedanova analyze trials.csv --objective error \\
       --where "epochs >= 10 and optimizer == 'adam'"
   pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over

@@ -11,10 +11,10 @@ from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal_text import printable
 from pedanova.base.version import __version__
-from pedanova.cli import examples
+from pedanova.cli import check_options, examples
 from pedanova.space.exports import FORMS
 
-FORMATS = ("text", "csv", "json", "markdown", "latex")
+FORMATS = ("text", "csv", "json", "markdown", "latex", "arrow")
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
 
@@ -188,6 +188,7 @@ COMMANDS = (
             BY_NAME["seed"],
             *IN_MEMORY,
             TO,
+            FORMAT,
             OUTPUT,
             *TALK,
             THREADS,
@@ -210,6 +211,13 @@ COMMANDS = (
         (*QUESTION[:3], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
         module="along",
+    ),
+    Command(
+        "check",
+        "pass or fail: what a search must show, for CI",
+        check_options.EXAMPLES,
+        (*check_options.CHECKS, *FULL, FORMAT, OUTPUT, *TALK, THREADS),
+        module="check",
     ),
     Command(
         "report",

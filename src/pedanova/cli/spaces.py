@@ -8,15 +8,29 @@ import sys
 import textwrap
 
 from pedanova.analysis.analyze import guess_space
+from pedanova.cli.answers import about, answer_form
 from pedanova.cli.load import opened
-from pedanova.cli.output import complain, emit, heading, line_width, notes_aside, paragraphs, wants_colour, worded
+from pedanova.cli.output import (
+    as_rows,
+    complain,
+    emit,
+    heading,
+    line_width,
+    notes_aside,
+    paragraphs,
+    wants_colour,
+    worded,
+)
 from pedanova.cli.values import parse_rows, split_names
+from pedanova.errors import QueryError
 from pedanova.report.terminal.tables import draw_notes, draw_reduction
 from pedanova.sources.registry import KINDS
 from pedanova.space.exports import left_out
 
 
 def run_reduce(options: argparse.Namespace) -> int:
+    if options.to and options.format != "text":
+        raise QueryError(f"--to {options.to} and --format {options.format} are two forms; choose one of them")
     with opened(options) as a:
         found = a.reduce(
             parse_rows(options.target, "target"),
@@ -32,6 +46,11 @@ def run_reduce(options: argparse.Namespace) -> int:
         notes_aside([*left_out(found.space, options.to), *found.notes], options)
         if not options.quiet:
             complain(found.summary())
+        return 0
+    if options.format != "text":
+        answer = about(a) | {"target": found.target, "space": found.space.to_dict(), "summary": found.summary()}
+        notes = [*found.notes, *a.notes]
+        answer_form(found, answer | {"verdicts": as_rows(found.to_dict()), "notes": notes}, notes, options)
         return 0
     width = line_width(options.output)
     notes = draw_notes(worded([*found.notes, *a.notes], options), width=width)

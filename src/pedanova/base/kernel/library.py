@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,9 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.version import __version__
 from pedanova.errors import PedanovaError
 
-ABI = 8
 MOST_FEATURES = 4  # counted in one call
 ENTRY = np.dtype([("count", np.float64), ("sum", np.float64)])
 MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
@@ -31,6 +32,7 @@ DIGIT_BITS = (16, 11, 11, 11, 11, 4)  # how select.hpp reads the bits of a numbe
 _pointer, _int64, _int32, _double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32, ctypes.c_double
 _column = [_pointer, _int64, _int32]
 _window = [ctypes.c_uint64, _int32, _int64]
+LETTERS = {_pointer: "P", _double: "d", _int32: "i", _int64: "q", ctypes.c_uint64: "Q"}  # as agreement.hpp writes them
 SIGNATURES: dict[str, list[Any]] = {
     "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer],
     "count_features": [_pointer, _int32, _int64, _int32, _pointer, _int64, *_column],
@@ -128,20 +130,44 @@ def opened() -> Opened:
     path = Path(wish) if wish else find_library()
     if path is None:
         return Opened(None, "not built: no C++ compiler when pedanova was installed")
+    state = open_library(path)
+    if state.library is None:
+        warnings.warn(f"{state.where}; NumPy counts instead, several times slower", RuntimeWarning, stacklevel=2)
+    return state
+
+
+def open_library(path: Path) -> Opened:
+    """A kernel of this very version, whose functions and structures are those that are called here; or why not."""
     try:
         library = ctypes.CDLL(str(path))
-        version, size = library.pedanova_abi(), library.pedanova_feature_size()
-    except (OSError, AttributeError) as error:
+    except OSError as error:
         return Opened(None, f"{path} cannot be opened: {error}")
-    if version != ABI:
-        return Opened(None, f"{path} is of version {version}, {ABI} is needed: reinstall pedanova")
-    if size != ctypes.sizeof(Feature):
-        told = f"{path} takes columns of {size} bytes, not {ctypes.sizeof(Feature)}"
-        return Opened(None, f"{told}: reinstall pedanova")
+    if not hasattr(library, "pedanova_face"):
+        return Opened(None, f"{path} does not say which pedanova it is of: reinstall pedanova")
+    library.pedanova_version.restype = library.pedanova_face.restype = ctypes.c_char_p
+    version, face = library.pedanova_version().decode(), library.pedanova_face().decode()
+    if version != __version__:
+        return Opened(None, f"{path} is of pedanova {version}, and this is {__version__}: reinstall pedanova")
+    unlike = disagreements(face)
+    if unlike:
+        return Opened(None, f"{path} was built from other sources ({', '.join(unlike)} differ): reinstall pedanova")
     for name, arguments in SIGNATURES.items():
         function = getattr(library, f"pedanova_{name}")
         function.argtypes, function.restype = arguments, _int64
     return Opened(library, str(path))
+
+
+def own_face() -> dict[str, str]:
+    """What is called here, in the letters of agreement.hpp: arguments of functions, places of fields."""
+    calls = {name: f"{''.join(LETTERS[kind] for kind in kinds)}:q" for name, kinds in SIGNATURES.items()}
+    fields = {f"Feature.{name}": str(getattr(Feature, name).offset) for name, _ in Feature._fields_}
+    return calls | fields | {"Feature": str(ctypes.sizeof(Feature))}
+
+
+def disagreements(face: str) -> list[str]:
+    """Names that both sides do not have alike."""
+    ours, theirs = own_face(), dict(line.split("=", 1) for line in face.splitlines())
+    return [name for name in ours | theirs if ours.get(name) != theirs.get(name)]
 
 
 def find_library() -> Path | None:

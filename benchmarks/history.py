@@ -1,0 +1,155 @@
+"""The speed that matters, as ratios measured in one run, kept from commit to commit.
+
+    python benchmarks/history.py                # measures, appends to benchmarks/history.jsonl, warns at a loss of 10 %
+    python benchmarks/history.py --show         # draws benchmarks/history.png of what was kept
+
+Every number is CPU time over that of something plain in the same run, so that machines can be compared a little: one
+read of the same arrays, or NumPy's own work on them. Lower is better. A number is held against the best of the last 5
+runs on the same kind of machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pedanova as pa
+from pedanova.base.kernel import library as kernel
+
+KEPT = Path(__file__).with_name("history.jsonl")
+LOSS = 0.10
+LAST = 5
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def ratio(work: Callable[[], object], limit: Callable[[], object], repeats: int) -> float:
+    """Median of both, taking turns, so that a slow minute hits both."""
+    pairs = [(cpu_seconds(work), cpu_seconds(limit)) for _ in range(repeats)]
+    ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
+    return ours / theirs
+
+
+def measure(rows: int, repeats: int) -> dict[str, float]:
+    random = np.random.default_rng(0)
+    data = {f"x{i}": random.uniform(-5, 5, rows) for i in range(8)}
+    objective = sum(5.0**-i * data[f"x{i}"] ** 2 for i in range(4))
+    space = {name: pa.Float(-5, 5) for name in data}
+    few = {name: column[:300] for name, column in data.items()}
+
+    def read() -> float:
+        return sum(float(column.max()) for column in [*data.values(), objective])
+
+    def histograms() -> list[Any]:
+        return [np.histogram(column, 100, (-5, 5)) for column in data.values()]
+
+    counted = pa.analyze(data, objective, space=space, threads=1)
+    small = pa.analyze(few, objective[:300], space=space, threads=1)
+    fit = np.linalg.cholesky
+    matrix = np.eye(600) + 0.5
+    return {
+        "analyze / one read": ratio(lambda: pa.analyze(data, objective, space=space, threads=1), read, repeats),
+        "analyze / np.histogram": ratio(
+            lambda: pa.analyze(data, objective, space=space, threads=1), histograms, repeats
+        ),
+        "importance with intervals / np.histogram": ratio(lambda: counted.importance(), histograms, repeats),
+        "300 trials with a model / 100 Cholesky of 600": ratio(
+            lambda: pa.analyze(few, objective[:300], space=space, threads=1).importance(),
+            lambda: [fit(matrix) for _ in range(100)],
+            repeats,
+        ),
+        "densities of all / np.histogram": ratio(lambda: small.all_densities(), histograms, repeats),
+    }
+
+
+def machine() -> str:
+    return f"{platform.system()} {platform.machine()}, {kernel.describe()}, NumPy {np.__version__}"
+
+
+def commit() -> str:
+    asked = ["git", "-C", str(KEPT.parent), "describe", "--always", "--dirty", "--abbrev=10"]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
+def read_kept() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+
+
+def losses(now: dict[str, Any], before: list[dict[str, Any]]) -> list[str]:
+    """Ratios that rose by more than a tenth over the best of the last runs on such a machine."""
+    alike = [one["ratios"] for one in before if one["machine"] == now["machine"] and one["rows"] == now["rows"]][-LAST:]
+    found = []
+    for name, value in now["ratios"].items():
+        known = [one[name] for one in alike if name in one]
+        if known and value > (1 + LOSS) * min(known):
+            found.append(f"{name}: {value:.2f}, {value / min(known) - 1:.0%} above the best of the last {len(known)}")
+    return found
+
+
+def draw(kept: list[dict[str, Any]], place: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = list(dict.fromkeys(name for one in kept for name in one["ratios"]))
+    figure, axes = plt.subplots(len(names), 1, figsize=(8, 1.7 * len(names)), sharex=True, layout="constrained")
+    for axis, name in zip(np.atleast_1d(axes), names, strict=True):
+        for kind in dict.fromkeys(one["machine"] for one in kept):
+            points = [
+                (i, one["ratios"][name])
+                for i, one in enumerate(kept)
+                if one["machine"] == kind and name in one["ratios"]
+            ]
+            axis.plot(*zip(*points, strict=True), "o-", label=kind)
+        axis.set_title(f"{name} (lower is better)", fontsize=9, loc="left")
+        axis.set_ylim(bottom=0)
+    np.atleast_1d(axes)[-1].set_xticks(range(len(kept)), [one["commit"] for one in kept], rotation=30, fontsize=7)
+    np.atleast_1d(axes)[0].legend(fontsize=7)
+    figure.savefig(place, dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--show", action="store_true", help="draw what was kept, and measure nothing")
+    options = parser.parse_args()
+    kept = read_kept()
+    if options.show:
+        place = KEPT.with_suffix(".png")
+        draw(kept, place)
+        print(place)
+        return
+    now = {
+        "when": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "commit": commit(),
+        "machine": machine(),
+        "rows": options.rows,
+        "ratios": {name: round(value, 4) for name, value in measure(options.rows, options.repeats).items()},
+    }
+    for name, value in now["ratios"].items():
+        print(f"{value:>9.2f}  {name}")
+    with KEPT.open("a") as file:
+        file.write(json.dumps(now) + "\n")
+    for line in losses(now, kept):
+        print(f"warning: {line}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
