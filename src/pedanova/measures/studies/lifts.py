@@ -1,0 +1,79 @@
+"""How much likelier good rows are at each value than rows at all: what one study tells of one parameter.
+
+A lift speaks of values and not of how they were sampled or on which scale, so that lifts of studies with other
+samplers, bounds and scales can be put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.measures.bins import bins_of
+from pedanova.measures.densities import Densities
+from pedanova.measures.drawing import lattice_parts
+from pedanova.space.grid import Grid, grid_of
+from pedanova.space.parameters import Domain, Float, Int
+
+Reals: TypeAlias = NDArray[np.float64]
+Pool: TypeAlias = Literal["geometric", "mean"]
+PSEUDO_ROWS = 1.0  # rows of target and region alike, spread evenly: where nobody looked the lift is 1
+
+
+def own_lift(density: Densities) -> Reals:
+    """(cells,) Of the study's own grid; where all rows stand on few values, a value speaks for what is nearest."""
+    rows = max(1.0, density.basis.rows[0])
+    bins = bins_of(density.parameter, density.basis.region)
+    if bins.apart:
+        target, region = lattice_parts(density.basis, bins, density.target, density.region)
+        even = np.full(len(bins), 1.0 / len(bins))
+        return _ratio(target, region, even, rows)[bins.groups]
+    return _ratio(density.target, density.region, density.uniform, rows)
+
+
+def _ratio(target: Reals, region: Reals, even: Reals, rows: float) -> Reals:
+    shared = PSEUDO_ROWS * even
+    above, below = rows * target + shared, rows * region + shared
+    return np.divide(above, below, out=np.ones_like(above), where=below > 0)
+
+
+def carried(lift: Reals, own: Domain, common: Domain) -> Reals:
+    """(cells,) On the grid that all studies share, its mean over a uniform draw one; 1 where the study has no values."""
+    grid = grid_of(common)
+    cells = cells_at(grid_of(own), grid)
+    known = cells >= 0
+    found = np.where(known, lift[np.maximum(cells, 0)], 1.0)
+    inside = float(grid.prior[known].sum())
+    told = float(grid.prior[known] @ found[known])
+    if told > 0:
+        found[known] *= inside / told
+    return found
+
+
+def cells_at(own: Grid, at: Grid) -> NDArray[np.int64]:
+    """(cells,) For each cell of `at`, the cell of another grid that holds its middle; -1 where there is none."""
+    if not isinstance(own.parameter, Float | Int):
+        cells = own.match(tuple(at.centres())).astype(np.int64)
+        return np.where(cells < own.cells, cells, -1)
+    edges = own.edges if own.edges is not None else np.empty(0)
+    values = np.array(at.centres(), dtype=np.float64)
+    cells = np.searchsorted(edges, values, side="right") - 1
+    return np.where((values >= edges[0]) & (values <= edges[-1]), np.clip(cells, 0, own.cells - 1), -1)
+
+
+def pooled(lifts: Sequence[Reals], uniform: Reals, pool: Pool, strength: float) -> Reals:
+    """(cells,) One lift for many studies, each of the same weight; its mean over a uniform draw is one.
+
+    The geometric mean holds what studies agree on: a value that is bad in some of them counts for less than the
+    plain mean would have it. `strength` below one draws it towards no prior at all.
+    """
+    if not len(lifts):
+        return np.ones_like(uniform)
+    stack = np.stack(lifts)
+    found: Reals = np.exp(np.log(stack).mean(axis=0)) if pool == "geometric" else stack.mean(axis=0)
+    found = found**strength
+    scaled: Reals = found / float(uniform @ found)
+    return scaled
