@@ -94,6 +94,11 @@ def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domai
     return Ordinal(every, when) if ordered and agreed else Categorical(every, when)
 
 
+def domains_of(space: Space) -> dict[str, Domain]:
+    """The parameters whose domain is the same in every row."""
+    return {name: one for name, one in space.items() if isinstance(one, Float | Int | Ordinal | Categorical)}
+
+
 def labels_of(domain: Domain) -> tuple[Label, ...]:
     match domain:
         case Categorical(values) | Ordinal(values):

@@ -16,7 +16,7 @@ from pedanova.measures.bins import bins_of
 from pedanova.measures.densities import Densities
 from pedanova.measures.drawing import lattice_parts
 from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import Domain, Float, Int
+from pedanova.space.parameters import Domain, Float, Int, Parameter
 
 Reals: TypeAlias = NDArray[np.float64]
 Pool: TypeAlias = Literal["geometric", "mean"]
@@ -40,8 +40,8 @@ def _ratio(target: Reals, region: Reals, even: Reals, rows: float) -> Reals:
     return np.divide(above, below, out=np.ones_like(above), where=below > 0)
 
 
-def carried(lift: Reals, own: Domain, common: Domain) -> Reals:
-    """(cells,) On the grid that all studies share, its mean over a uniform draw one; 1 where the study has no values."""
+def carried(lift: Reals, own: Parameter, common: Domain) -> Reals:
+    """(cells,) On the grid that studies share, 1 where this one has no values; over a uniform draw the mean is 1."""
     grid = grid_of(common)
     cells = cells_at(grid_of(own), grid)
     known = cells >= 0

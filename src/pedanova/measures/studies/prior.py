@@ -15,10 +15,11 @@ from pedanova.base.notes import Note, in_order
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.asks import Asks
+from pedanova.measures.densities import Densities
 from pedanova.measures.studies.lifts import Pool, carried, own_lift, pooled
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, parents_first
-from pedanova.space.union import union_space
+from pedanova.space.union import domains_of, union_space
 from pedanova.space.values import Label
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Reals: TypeAlias = NDArray[np.float64]
 SAFETY = 0.3  # of all draws: from the whole space, evenly
 STRENGTH = 0.7
 MASS = 0.8  # of the prior, that lies in what is called its bulk
+GAP = 0.05  # of the cells: what lies closer together is told as one
 POOLS = ("geometric", "mean")
 
 
@@ -74,8 +76,9 @@ class Belief:
         order = np.argsort(-self.lift, kind="stable")
         held = np.cumsum(self.parts[order])
         chosen = np.sort(order[: int(np.searchsorted(held, mass - 1e-12)) + 1])
-        ordered = not isinstance(self.parameter, Categorical)
-        apart = np.flatnonzero(np.diff(chosen) > 1) + 1 if ordered else np.arange(1, len(chosen))
+        if isinstance(self.parameter, Categorical):
+            return [(int(cell), int(cell) + 1) for cell in chosen]
+        apart = np.flatnonzero(np.diff(chosen) > 1 + GAP * len(order)) + 1
         return [(int(run[0]), int(run[-1]) + 1) for run in np.split(chosen, apart)]
 
     def in_words(self) -> str:
@@ -136,7 +139,9 @@ class Prior(NamedTable[Belief]):
 
     def heading(self) -> str:
         many = "study" if len(self.studies) == 1 else "studies"
-        return f"Where {self.target} lies over {len(self.studies)} {many}; {percent(self.safety)} of all draws are uniform"
+        return (
+            f"Where {self.target} lies over {len(self.studies)} {many}; {percent(self.safety)} of all draws are uniform"
+        )
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:
         """Configurations drawn from it; parameters that do not exist in one are not in it.
@@ -232,23 +237,22 @@ def prior_of(
     options = {"estimator": "counts", **options}
     densities, silent = asked(analyses, target, options)
     space, owners, notes = union_space({name: analyses[name].space for name in densities})
-    how = {"pool": pool, "strength": strength}
     rows = []
-    for name, parameter in space.items():
-        lifts = [carried(own_lift(d := densities[study][name]), d.parameter, parameter) for study in owners[name]]
-        uniform = grid_of(parameter).prior
-        rows.append(Belief(name, parameter, pooled(lifts, uniform, **how), owners[name], np.stack(lifts)))
+    for name, parameter in domains_of(space).items():
+        known = {study: densities[study][name] for study in owners[name]}
+        lifts = np.stack([carried(own_lift(one), one.parameter, parameter) for one in known.values()])
+        lift = pooled(list(lifts), grid_of(parameter).prior, pool, strength)
+        rows.append(Belief(name, parameter, lift, owners[name], lifts))
     rows.sort(key=lambda row: row.size)
-    notes = in_order([*silent, *notes])
     words = next(iter(next(iter(densities.values())).values())).words[0]
     held = {name: analyses[name] for name in densities}
-    asked_with = {**how, "target": target, "options": options}
-    return Prior(tuple(rows), space, tuple(densities), words, safety, tuple(notes), held, asked_with)
+    how = {"pool": pool, "strength": strength, "target": target, "options": options}
+    return Prior(tuple(rows), space, tuple(densities), words, safety, in_order([*silent, *notes]), held, how)
 
 
 def asked(
     analyses: Mapping[str, Asks], target: object, options: Mapping[str, Any]
-) -> tuple[dict[str, dict[str, Any]], list[Note]]:
+) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
     """Densities by study; a study whose target has too few rows is told and left out."""
     found, silent = {}, []
     for study, analysis in analyses.items():

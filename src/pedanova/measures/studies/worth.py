@@ -114,7 +114,9 @@ def worth_of(prior: Prior, trials: int = 50) -> Worth:
         return Worth((), int(trials), (Note("answer", "one study alone cannot be left out"),))
     rows = tuple(_left_out(prior, study, int(trials)) for study in prior.studies)
     without = sum(row.trials is None for row in rows)
-    words = f"{without} of {len(rows)} studies have no rows at hand: their lift is that of single parameters, multiplied"
+    words = (
+        f"{without} of {len(rows)} studies have no rows at hand: their lift is that of single parameters, multiplied"
+    )
     return Worth(rows, int(trials), (Note("answer", words),) if without else ())
 
 
