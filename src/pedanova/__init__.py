@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pedanova.analysis.across import Across, across
     from pedanova.analysis.analysis import Analysis, load
     from pedanova.analysis.analyze import analyze, guess_space
     from pedanova.base.version import __version__
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 CONTENTS = {
     "base.version": ["__version__"],
+    "analysis.across": ["Across", "across"],
     "analysis.analysis": ["Analysis", "load"],
     "analysis.analyze": ["analyze", "guess_space"],
     "cli.versions": ["show_versions"],
@@ -66,6 +68,7 @@ ROOMS = ("errors", "space")  # modules that users import from
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [
+    "Across",
     "Analysis",
     "AxisEffects",
     "Categorical",
@@ -102,6 +105,7 @@ __all__ = [
     "Trials",
     "Verdict",
     "__version__",
+    "across",
     "analyze",
     "at_least",
     "at_most",
