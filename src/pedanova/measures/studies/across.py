@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -195,12 +196,14 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
 
 
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
-    """(studies, parameters) Variances of shares by the rows of each study, as its intervals tell on average."""
+    """(studies, parameters) Variances of shares by the rows of each study, as their deviations tell on average."""
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
     for j, name in enumerate(names):
-        sure = [row for answer in answers.values() if (row := answer.get(name)) is not None and row.low is not None]
-        each[j] = variance_by_rows([(r.high or 0.0) - (r.low or 0.0) for r in sure], [r.n_region for r in sure])
+        every = (answer.get(name) for answer in answers.values())
+        sure = [(row.deviation, row.n_region) for row in every if row is not None and row.deviation is not None]
+        known = [pair for pair in sure if not math.isnan(pair[0])]
+        each[j] = variance_by_rows([one for one, _ in known], [many for _, many in known])
     return each[None, :] / rows[:, None]
 
 

@@ -1,7 +1,7 @@
 """One number for many studies: random effects, so that one large study does not rule.
 
 A study's share wanders for two reasons: its rows were drawn, and studies differ. The first is taken from the
-answers' own intervals, but as one variance per row for all studies: a share near 0 has a narrow interval, and
+answers' own deviations, but as one variance per row for all studies: a share near 0 deviates little, and
 weights that knew it would pull the mean down. The second is what Paule and Mandel (1982) solve for. The interval
 is that of Hartung and Knapp (2001), which stays honest for few studies.
 """
@@ -20,7 +20,6 @@ from pedanova.measures.studies.laws import student_end
 
 Reals: TypeAlias = NDArray[np.float64]
 STEPS = 60  # of the search for the spread
-WIDE = 3.92  # deviations between the ends of a 95 % interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ def spread_between(found: Reals, own: Reals) -> float:
     return (low + high) / 2.0
 
 
-def variance_by_rows(widths: Sequence[float], rows: Sequence[int]) -> float:
-    """What one row's chance adds to the variance of a share: the mean over studies whose intervals are known."""
-    each = [(width / WIDE) ** 2 * many for width, many in zip(widths, rows, strict=True)]
+def variance_by_rows(deviations: Sequence[float], rows: Sequence[int]) -> float:
+    """What one row's chance adds to the variance of a share: the mean over studies that know their deviations."""
+    each = [deviation**2 * many for deviation, many in zip(deviations, rows, strict=True)]
     return float(np.mean(each)) if each else 0.0
