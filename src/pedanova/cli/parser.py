@@ -66,6 +66,14 @@ REDUCE_EXAMPLES = """examples:
   pedanova reduce trials.csv --objective error --to code
   pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
 """
+ACROSS_EXAMPLES = """examples:
+  pedanova across trials.csv --objective error --group optimizer
+  pedanova across trials.csv --objective error --group seed --report studies.html
+  pedanova across trials.csv trials.parquet --objective error --estimator counts
+"""
+DIFFERENCE_EXAMPLES = """examples:
+  pedanova difference trials.csv trials.parquet --objective error
+"""
 SPACE_EXAMPLES = """examples:
   pedanova space trials.csv --objective error -o space.json
 """
@@ -122,6 +130,7 @@ PORT = own(
 SHOW = own("open", True, "show it in the browser", group="output", flag=True)
 WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
+GROUP = own("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
 LADDER = own(
@@ -165,12 +174,14 @@ class Command:
     options: tuple[Option, ...] = ()
     source: str | None = SAVED_HELP
     names: str | None = None  # of parameters, behind the source
+    others: str | None = None  # further sources
     module: str = "answers"  # of this folder, that runs it
 
 
 def usage_of(command: Command) -> str:
     """The command as it is typed, less its options."""
     parts = ["SOURCE"] * bool(command.source) + ["[NAME …]"] * bool(command.names)
+    parts += ["SOURCE" if command.name == "difference" else "[SOURCE …]"] * bool(command.others)
     return " ".join(["pedanova", command.name, *parts])
 
 
@@ -243,6 +254,22 @@ COMMANDS = (
         ),
         SOURCE_HELP,
         module="spaces",
+    ),
+    Command(
+        "across",
+        "what matters over many studies",
+        ACROSS_EXAMPLES,
+        (GROUP, *without(FULL, "region_box", "within"), REPORT, TITLE, FORMAT, OUTPUT, *TALK, THREADS),
+        others="further studies; or one table and --group",
+        module="studies",
+    ),
+    Command(
+        "difference",
+        "what matters more in one study than in another",
+        DIFFERENCE_EXAMPLES,
+        (*without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
+        others="the study to compare with",
+        module="studies",
     ),
     Command(
         "report",
@@ -318,6 +345,8 @@ def add_command(commands: Any, command: Command) -> None:
     )
     if command.source:
         made.add_argument("file", metavar="SOURCE", help=command.source)
+    if command.others:
+        made.add_argument("others", metavar="SOURCE", nargs="*", help=command.others)
     if command.names:
         names = made.add_argument("names", metavar="NAME", nargs="*", help=command.names)
         names.names_columns = True  # type: ignore[attr-defined]
