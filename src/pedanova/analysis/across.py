@@ -27,6 +27,8 @@ from pedanova.data.regions import Region
 from pedanova.data.request import Request
 from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, listed, unknown_name
 from pedanova.measures.studies.across import Pooling, pool_studies
+from pedanova.measures.studies.defaults import Defaults, defaults_of
+from pedanova.measures.studies.prior import SearchPrior, prior_of
 from pedanova.space.grid import grid_of
 
 if TYPE_CHECKING:
@@ -51,6 +53,37 @@ class Across(Pooling):
         from pedanova.report.figures.across import AcrossPlots
 
         return AcrossPlots(self)
+
+    def prior(self, target: object = 0.1, **options: Any) -> SearchPrior:
+        """Where good values lie over all studies: the prior for the next one, which `export` writes for other tools.
+
+        Parameters
+        ----------
+        target
+            The rows of each study that are good.
+        options
+            Those of `measures.studies.prior.prior_of`: ``safety``, ``strength``, ``pool``.
+
+        Examples
+        --------
+        >>> print(x.prior().left_out())                                # doctest: +SKIP
+        >>> Path("prior.py").write_text(x.prior().export("optuna"))    # doctest: +SKIP
+        """
+        return prior_of(self.analyses, target=target, **options)
+
+    def defaults(self, target: object = 0.1, *, seed: int = 0, **options: Any) -> Defaults:
+        """Defaults that suit all studies, their regret on left-out ones, and what tuning each parameter gains.
+
+        Parameters
+        ----------
+        target
+            The rows of each study that are good.
+        seed
+            Of everything random.
+        options
+            Those of `prior`.
+        """
+        return defaults_of(self.analyses, target=target, seed=seed, **options)
 
     def report(self, path: str | os.PathLike[str], *, title: str = "Hyperparameter importance across studies") -> None:
         """Write one HTML file that needs no network: ranking, critical differences, map and all studies.
@@ -253,5 +286,3 @@ def counted_by(
 
 def _names(exclude: Iterable[str] | str | None) -> list[str]:
     return [exclude] if isinstance(exclude, str) else list(exclude or ())
-
-

@@ -12,6 +12,7 @@ from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal_text import printable
 from pedanova.base.version import __version__
 from pedanova.space.exports import FORMS
+from pedanova.space.priors import PRIOR_FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex")
 EXAMPLES = """examples:
@@ -74,6 +75,11 @@ ACROSS_EXAMPLES = """examples:
 DIFFERENCE_EXAMPLES = """examples:
   pedanova difference trials.csv trials.parquet --objective error
 """
+PRIOR_EXAMPLES = """examples:
+  pedanova prior trials.csv --objective error --group seed
+  pedanova prior trials.csv trials.parquet --objective error --target 0.1 --out prior.py
+  pedanova prior trials.csv --objective error --group seed --defaults --out sweep.yaml
+"""
 SPACE_EXAMPLES = """examples:
   pedanova space trials.csv --objective error -o space.json
 """
@@ -131,6 +137,16 @@ SHOW = own("open", True, "show it in the browser", group="output", flag=True)
 WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
 GROUP = own("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
+OUT = own(
+    "out", None, "write the prior there: .py for Optuna, .json for ConfigSpace, .yaml for a W&B sweep",
+    group="output", metavar="FILE",
+)  # fmt: skip
+PRIOR_TO = own(
+    "to", None, "write the prior in this form (default: by the name of --out)", group="output", choices=PRIOR_FORMS
+)
+SAFETY = own("safety", 0.3, "the part of all draws that are uniform (default 0.3)", metavar="S", type=float)
+DEFAULTS = own("defaults", False, "defaults as well, their regret, and what tuning gains", flag=True)
+FIGURE = own("figure", None, "draw the densities there: .png, .svg or .pdf", group="output", metavar="FILE")
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
 LADDER = own(
@@ -161,6 +177,7 @@ FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option fo
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
 THREADS = BY_NAME["threads"]
+PRIOR_OPTIONS = [*QUESTION[:3], GROUP, SAFETY, DEFAULTS, BY_NAME["seed"]]
 FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
 
 
@@ -270,6 +287,14 @@ COMMANDS = (
         (*without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
         others="the study to compare with",
         module="studies",
+    ),
+    Command(
+        "prior",
+        "where good values lie over many studies",
+        PRIOR_EXAMPLES,
+        (*PRIOR_OPTIONS, *IN_MEMORY, OUT, PRIOR_TO, FIGURE, FORMAT, *TALK, THREADS),
+        others="further studies; or one table and --group",
+        module="prior",
     ),
     Command(
         "report",

@@ -1,6 +1,6 @@
 """A prior in the forms that tools take: a sampler for Optuna, ConfigSpace's distributions, a W&B sweep.
 
-Densities come as parts by cell of each parameter's grid. Optuna's file draws as `Prior` does. The other two know
+Densities come as parts by cell of each parameter's grid. Optuna's file draws as `SearchPrior` does. The other two know
 only distributions of single parameters, so the safety share is mixed into each of them; what a form cannot say is
 told by `lost_in`.
 """

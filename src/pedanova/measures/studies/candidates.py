@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pedanova.measures.asks import Asks
 from pedanova.measures.studies.lifts import cells_at
-from pedanova.measures.studies.prior import Belief, Prior, value_in
+from pedanova.measures.studies.prior import Belief, SearchPrior, value_in
 from pedanova.measures.studies.response import Response
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Float, Int, Space, parents_first
@@ -70,7 +70,7 @@ class Candidates:
         return {name: value_in(self.space[name], int(self.cells[name][place])) for name in names}  # type: ignore[arg-type]
 
 
-def candidates_of(prior: Prior, seed: int) -> Candidates:
+def candidates_of(prior: SearchPrior, seed: int) -> Candidates:
     """Even draws, draws from the density of every single study, and the best values of each."""
     rng = np.random.default_rng([seed, 0xDEF])
     each = max(LEAST_OWN, OWN // len(prior.studies))
@@ -89,16 +89,20 @@ def _drawn(row: Belief, studies: tuple[str, ...], each: int, rng: np.random.Gene
     return np.concatenate(parts)
 
 
-def told(response: Response, analysis: Asks, candidates: Candidates) -> Reals:
+def usual_cells(analysis: Asks) -> dict[str, int]:
+    """The cell of each parameter that most rows lie in, for parameters that have no prior."""
+    return {name: int(np.argmax(tally.counts.sum(axis=0))) for name, tally in analysis.tallies.items()}
+
+
+def told(response: Response, space: Space, usual: Mapping[str, int], candidates: Candidates) -> Reals:
     """(configurations,) The objective of each in a study, less being better; NaN where the study has no such value."""
     active = candidates.active()
     cells, unknown = {}, np.zeros(len(candidates), dtype=bool)
-    for name, parameter in analysis.space.items():
+    for name, parameter in space.items():
         own = grid_of(parameter)
         places = _own_cells(own, candidates, name)
         if places is None:
-            usual = int(np.argmax(analysis.tallies[name].counts.sum(axis=0)))
-            cells[name] = np.full(len(candidates), usual)
+            cells[name] = np.full(len(candidates), usual[name])
             continue
         unknown |= active[name] & (places < 0)
         cells[name] = np.where(active[name] & (places >= 0), places, own.missing)

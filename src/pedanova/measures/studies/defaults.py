@@ -21,9 +21,10 @@ from pedanova.base.notes import Note, in_order
 from pedanova.base.table import Cell, NamedTable, Printed, Table, columns_of
 from pedanova.errors import QueryError
 from pedanova.measures.asks import Asks
-from pedanova.measures.studies.candidates import EVERYBODYS, Candidates, candidates_of, told
+from pedanova.measures.studies.candidates import EVERYBODYS, Candidates, candidates_of, told, usual_cells
 from pedanova.measures.studies.prior import prior_of
 from pedanova.measures.studies.response import Response, response_of
+from pedanova.space.parameters import Space
 from pedanova.space.values import Label
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -158,12 +159,9 @@ def defaults_of(analyses: Mapping[str, Asks], *, target: object = 0.1, seed: int
     Defaults
         By parameter; ``.configuration`` is the default as a dict, ``.regrets`` what it costs on left-out studies.
     """
-    several = [name for name, one in analyses.items() if one.levels.several]
-    if several:
-        raise QueryError(f"{several[0]}: several objectives have no one regret; take one with .alone(name)")
     prior = prior_of(analyses, target=target, **options)
     candidates = candidates_of(prior, seed)
-    asked = {name: Asked.of(one, candidates, seed) for name, one in prior.analyses.items()}
+    asked = {name: StudyAnswers.of(name, analyses[name], candidates, seed) for name in prior.studies}
     steps = np.stack([one.steps for one in asked.values()])
     chosen = candidates.only(best_of(steps, np.ones(len(steps), dtype=bool), candidates.owners))
     rows = _defaults(chosen, asked)
@@ -175,32 +173,48 @@ def defaults_of(analyses: Mapping[str, Asks], *, target: object = 0.1, seed: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class StudyAnswers:
     """One study's word on every candidate."""
 
-    analysis: Asks
+    space: Space
+    usual: Mapping[str, int]  # cells, for parameters without a prior
+    sign: float
     response: Response
     values: Reals  # (candidates,) less is better
     best: float
-    middle: float  # of even draws
+    step: float  # from the best to the middle one of even draws
 
     @classmethod
-    def of(cls, analysis: Asks, candidates: Candidates, seed: int) -> Asked:
+    def of(cls, name: str, analysis: Asks, candidates: Candidates, seed: int) -> StudyAnswers:
+        if analysis.levels.several:
+            raise QueryError(f"{name}: several objectives have no one regret; take one with .alone(objective)")
         response = response_of(analysis, seed=seed)
-        values = told(response, analysis, candidates)
+        usual = usual_cells(analysis)
+        values = told(response, analysis.space, usual, candidates)
         best = float(np.nanmin(values))
         table = getattr(response, "values", None)
         if response.way == "table" and table is not None:
             best = float(table.min())
-        return cls(analysis, response, values, best, float(np.nanmedian(values[candidates.owners == EVERYBODYS])))
+        step = step_of(values[candidates.owners == EVERYBODYS] - best)
+        return cls(analysis.space, usual, analysis.levels.sign, response, values, best, step)
+
+    def at(self, candidates: Candidates) -> Reals:
+        return told(self.response, self.space, self.usual, candidates)
 
     def in_steps(self, values: Reals) -> Reals:
         """0 for the best, 1 for the middle of a uniform draw."""
-        return (values - self.best) / max(self.middle - self.best, 1e-300)
+        return (values - self.best) / self.step
 
     @property
     def steps(self) -> Reals:
         return np.minimum(self.in_steps(self.values), WORST)
+
+
+def step_of(behind: Reals) -> float:
+    """The median distance from the best; where half of all draws are as good as the best, a tenth of the way to bad
+    ones, lest a study in which nearly everything is perfect outweigh all others."""
+    middle, bad = np.nanquantile(behind, [0.5, 0.9]).tolist()
+    return max(middle, 0.1 * bad) or 1.0
 
 
 def best_of(steps: Reals, studies: NDArray[np.bool_], owners: NDArray[np.int64]) -> int:
@@ -212,27 +226,27 @@ def best_of(steps: Reals, studies: NDArray[np.bool_], owners: NDArray[np.int64])
     return int(np.argmin(np.where(usable, means, np.inf)))
 
 
-def _defaults(chosen: Candidates, asked: Mapping[str, Asked]) -> tuple[Default, ...]:
+def _defaults(chosen: Candidates, asked: Mapping[str, StudyAnswers]) -> tuple[Default, ...]:
     values, active = chosen.values(), chosen.active()
     gains = {name: _gains(name, chosen, asked) if active[name][0] else {} for name in chosen.space}
     leaders = Counter(_leader({name: gains[name].get(study) for name in gains}) for study in asked)
     rows = []
     for name in chosen.space:
         known = {study: gains[name].get(study) for study in asked}
-        steps = [gain / max(asked[s].middle - asked[s].best, 1e-300) for s, gain in known.items() if gain is not None]
+        steps = [gain / asked[s].step for s, gain in known.items() if gain is not None]
         low, high = np.quantile(steps, [0.25, 0.75]).tolist() if steps else (0.0, 0.0)
         mean = float(np.mean(steps)) if steps else 0.0
         rows.append(Default(name, values.get(name), mean, low, high, leaders[name], known))
     return tuple(sorted(rows, key=lambda row: -row.tunability))
 
 
-def _gains(name: str, chosen: Candidates, asked: Mapping[str, Asked]) -> dict[str, float]:
+def _gains(name: str, chosen: Candidates, asked: Mapping[str, StudyAnswers]) -> dict[str, float]:
     """By study, what the best value of one parameter gains, all others at their defaults."""
     tried, found = chosen.varied(name), {}
     for study, one in asked.items():
-        values = told(one.response, one.analysis, tried)
-        start = float(told(one.response, one.analysis, chosen)[0])
-        if name in one.analysis.space and np.isfinite(start):
+        values = one.at(tried)
+        start = float(one.at(chosen)[0])
+        if name in one.space and np.isfinite(start):
             found[study] = max(0.0, start - float(np.nanmin(values)))
     return found
 
@@ -242,7 +256,7 @@ def _leader(gains: Mapping[str, float | None]) -> str | None:
     return max(known, key=lambda name: known[name]) if known else None
 
 
-def _regrets(steps: Reals, candidates: Candidates, asked: Mapping[str, Asked], chosen: Candidates) -> Regrets:
+def _regrets(steps: Reals, candidates: Candidates, asked: Mapping[str, StudyAnswers], chosen: Candidates) -> Regrets:
     """Every study under the defaults of the others."""
     if len(asked) < 2:
         return Regrets(())
@@ -250,13 +264,12 @@ def _regrets(steps: Reals, candidates: Candidates, asked: Mapping[str, Asked], c
     for i, (study, one) in enumerate(asked.items()):
         others = np.arange(len(asked)) != i
         value = one.values[best_of(steps, others, candidates.owners)]
-        sign = one.analysis.levels.sign
-        own = float(told(one.response, one.analysis, chosen)[0])
+        own = float(one.at(chosen)[0])
         rows.append(
             StudyRegret(
                 study=study,
-                objective=sign * float(value),
-                best=sign * one.best,
+                objective=one.sign * float(value),
+                best=one.sign * one.best,
                 regret=float(one.in_steps(value)),
                 uniform=float(np.nanmean(one.steps[candidates.owners == EVERYBODYS])),
                 tunability=float(one.in_steps(np.array(own))),

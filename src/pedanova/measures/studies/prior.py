@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note, in_order
 from pedanova.base.table import Cell, NamedTable, Printed
-from pedanova.errors import Arg, QueryError, TooFewRowsError
+from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
 from pedanova.measures.densities import Densities
 from pedanova.measures.studies.lifts import Pool, carried, own_lift, pooled
@@ -97,7 +97,7 @@ class Belief:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Prior(NamedTable[Belief]):
+class SearchPrior(NamedTable[Belief]):
     """Where to search first: a density for every parameter, the narrowest first.
 
     A draw is one of two things: in a part `safety` of all cases a uniform draw from the whole space, else a draw
@@ -184,17 +184,30 @@ class Prior(NamedTable[Belief]):
 
         return worth_of(self, trials)
 
-    def without(self, study: str) -> Prior:
+    def without(self, study: str) -> SearchPrior:
         """The same from all other studies, over the same space."""
         rows = [belief_without(row, study, self.how) for row in self.rows]
         studies = tuple(one for one in self.studies if one != study)
         return replace(self, rows=tuple(rows), studies=studies)
 
     def export(self, form: str) -> str:
-        """As text: ``"optuna"`` (a Python file with a sampler), ``"configspace"``, ``"wandb"`` or ``"json"``."""
+        """As text for a tool.
+
+        Parameters
+        ----------
+        form
+            ``"optuna"``: a Python file with a sampler and a function that enqueues trials. ``"configspace"``: its JSON,
+            with weights and Beta distributions. ``"wandb"``: a sweep in YAML. ``"json"``: plain values and parts.
+        """
         from pedanova.space.priors import export_prior
 
         return export_prior(self.space, {row.name: row.parts for row in self.rows}, self.safety, form)
+
+    def lost_in(self, form: str) -> list[Note]:
+        """What that form cannot say."""
+        from pedanova.space.priors import lost_in
+
+        return lost_in(self.space, {row.name: row.parts for row in self.rows}, self.safety, form)
 
 
 def prior_of(
@@ -205,7 +218,7 @@ def prior_of(
     strength: float = STRENGTH,
     pool: Pool = "geometric",
     **options: Any,
-) -> Prior:
+) -> SearchPrior:
     """The density of good values over studies, each of which weighs the same.
 
     Parameters
@@ -226,7 +239,7 @@ def prior_of(
 
     Returns
     -------
-    Prior
+    SearchPrior
 
     Raises
     ------
@@ -245,24 +258,23 @@ def prior_of(
         rows.append(Belief(name, parameter, lift, owners[name], lifts))
     rows.sort(key=lambda row: row.size)
     words = next(iter(next(iter(densities.values())).values())).words[0]
-    held = {name: analyses[name] for name in densities}
     how = {"pool": pool, "strength": strength, "target": target, "options": options}
-    return Prior(tuple(rows), space, tuple(densities), words, safety, in_order([*silent, *notes]), held, how)
+    return SearchPrior(tuple(rows), space, tuple(densities), words, safety, in_order([*silent, *notes]), analyses, how)
 
 
 def asked(
     analyses: Mapping[str, Asks], target: object, options: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
-    """Densities by study; a study whose target has too few rows is told and left out."""
-    found, silent = {}, []
-    for study, analysis in analyses.items():
+    """Densities by study; a study that cannot be asked is told and left out, unless it is the same with all."""
+    found, refused = {}, {}
+    for study in analyses:
         try:
-            found[study] = analysis.all_densities(target, **options)
-        except TooFewRowsError as error:
-            silent.append(Note("doubt", f"left out of the prior: {error}", subject=study))
+            found[study] = analyses[study].all_densities(target, **options)
+        except PedanovaError as error:
+            refused[study] = error
     if not found:
-        raise QueryError(f"none of the {len(analyses)} studies has rows in the target; choose a wider ", Arg("target"))
-    return found, silent
+        raise next(iter(refused.values()))
+    return found, [Note("doubt", f"left out of the prior: {error}", subject=study) for study, error in refused.items()]
 
 
 def belief_without(belief: Belief, study: str, how: Mapping[str, Any]) -> Belief:

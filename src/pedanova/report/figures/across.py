@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.errors import QueryError
 from pedanova.measures.studies.across import Pooling
+from pedanova.measures.studies.prior import prior_of
 from pedanova.measures.studies.ranks import RankTest
 from pedanova.measures.studies.scaling import StudyMap
 from pedanova.report.figures.draw import Axes, colours_of, new_axes, plain, plain_names, title, trim
+from pedanova.report.figures.priors import draw_prior
 from pedanova.report.ladders import ladder_of
 
 MOST_NAMED = 40  # studies on the map that are named; of more, those at its rim
@@ -41,6 +45,10 @@ class AcrossPlots:
             raise QueryError("no two studies share two parameters, so there is no map; the notes say more")
         odd = {row.study for row in self._found.disagreements.rows}
         return draw_map(self._found.map, odd, ax)
+
+    def prior(self, *, names: Sequence[str] | None = None, **options: Any) -> list[Axes]:
+        """Where good values lie over all studies, and in grey in each; options are those of `Across.prior`."""
+        return draw_prior(prior_of(self._found.analyses, **options), names)
 
 
 def draw_pooled(found: Pooling, ax: Axes | None = None) -> Axes:
