@@ -66,6 +66,14 @@ class Belief:
         """(cells,) Of a draw that is uniform in so many cases."""
         return (1.0 - safety) * self.parts + safety * self.uniform
 
+    def cells_at(self, heights: Reals, anywhere: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """(draws,) The cells where so much of the prior, or `anywhere` of a uniform draw, lies below."""
+        found = np.empty(len(heights), dtype=np.int64)
+        for parts, some in ((self.parts, ~anywhere), (self.uniform, anywhere)):
+            below = np.cumsum(parts)
+            found[some] = np.searchsorted(below, heights[some] * below[-1], side="right")
+        return found
+
     @property
     def mode(self) -> Label:
         """The value that is best in general."""
@@ -158,18 +166,15 @@ class SearchPrior(NamedTable[Belief]):
         >>> prior.sample(2)  # doctest: +SKIP
         [{'lr': 0.0021, 'optimizer': 'adam'}, {'lr': 0.0007, 'optimizer': 'adam'}]
         """
-        rng = np.random.default_rng(seed)
-        return [self._drawn(rng) for _ in range(as_count(count))]
-
-    def _drawn(self, rng: np.random.Generator) -> dict[str, Label]:
-        anywhere = rng.random() < self.safety
-        found: dict[str, Label] = {}
+        rng, many = np.random.default_rng(seed), as_count(count)
+        anywhere = rng.random(many) < self.safety
+        found: list[dict[str, Label]] = [{} for _ in range(many)]
         for name in parents_first(self.space):
             belief = self[name]
-            parts = belief.uniform if anywhere else belief.parts
-            cell = int(rng.choice(len(parts), p=parts / parts.sum()))
-            if all(found.get(parent) in values for parent, values in belief.parameter.when):
-                found[name] = value_in(belief.parameter, cell, rng.random())
+            cells = belief.cells_at(rng.random(many), anywhere)
+            for one, cell, place in zip(found, cells.tolist(), rng.random(many).tolist(), strict=True):
+                if all(one.get(parent) in values for parent, values in belief.parameter.when):
+                    one[name] = value_in(belief.parameter, cell, place)
         return found
 
     def left_out(self, trials: int = 50) -> Worth:

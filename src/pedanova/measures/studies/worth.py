@@ -174,11 +174,13 @@ def ratios_for(prior: SearchPrior, space: Space) -> dict[str, Reals]:
 
 
 def told_lift(prior: SearchPrior, others: SearchPrior, study: str) -> float:
-    """From tallies alone: the lifts of single parameters, multiplied."""
-    lift = 1.0
+    """From tallies alone: the lifts of single parameters, each as far as it exists, multiplied."""
+    lift, tallies = 1.0, prior.analyses[study].tallies
     for row, other in zip(prior.rows, others.rows, strict=True):
         if study in row.studies:
-            lift *= float(row.lifts[row.studies.index(study)] @ other.parts)
+            tally = tallies[row.name]
+            active = float(tally.counts[:, : tally.grid.cells].sum() / max(1, tally.rows))
+            lift *= 1.0 + active * (float(row.lifts[row.studies.index(study)] @ other.parts) - 1.0)
     return (1.0 - prior.safety) * lift + prior.safety
 
 
