@@ -58,7 +58,7 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]
-    elif group.values.dtype.kind in "iub" and len(group) and (span := _span(group.values)) is not None:
+    elif group.values.dtype.kind in "iu" and len(group) and (span := _span(group.values)) is not None:
         codes = group.values.astype(np.int64) - span.start
         labels = [str(value) for value in span]
     else:
