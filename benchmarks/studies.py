@@ -72,7 +72,9 @@ def pooled(batches: int, studies: int, estimator: str) -> None:
             held[name].append(bool((row.low or 0.0) <= truth[name] <= (row.high or 0.0)))
             wide[name].append((row.high or 0.0) - (row.low or 0.0))
     for name in SPACE:
-        print(f"  {name}: true mean {truth[name]:6.3f}  held {np.mean(held[name]):5.0%}  width {np.mean(wide[name]):.3f}")
+        print(
+            f"  {name}: true mean {truth[name]:6.3f}  held {np.mean(held[name]):5.0%}  width {np.mean(wide[name]):.3f}"
+        )
     print(f"pooled, {estimator}, {batches} × {studies} studies: held {np.mean([*held.values()]):.1%} of all intervals")
 
 

@@ -69,7 +69,9 @@ def main() -> None:
         cells = "".join(f"{100 * means[name]:8.1f} % ({ranks[name]:.1f})" for name in order)
         print(f"{way:<20}{cells}   {rank_agreement(*both):8.2f}  {same}")
     by_task = [
-        rank_agreement(*(np.array([one[task][name] for name in names]) for one in (published, ways["f-ANOVA by counts"])))
+        rank_agreement(
+            *(np.array([one[task][name] for name in names]) for one in (published, ways["f-ANOVA by counts"]))
+        )
         for task in published
         if task in ways["f-ANOVA by counts"]
     ]

@@ -142,7 +142,12 @@ def test_refusals() -> None:
     refuse(QueryError, "group=", of=lambda: pa.across(data, "loss"))
     refuse(DataError, "'datset'", "dataset", of=lambda: pa.across(data, "loss", group="datset"))
     refuse(QueryError, "two", of=lambda: pa.across({"a": study()}))
-    refuse(QueryError, "'tagret'", "did you mean 'target'?", of=lambda: pa.across(data, "loss", group="dataset", tagret=0.1))
+    refuse(
+        QueryError,
+        "'tagret'",
+        "did you mean 'target'?",
+        of=lambda: pa.across(data, "loss", group="dataset", tagret=0.1),
+    )
     refuse(QueryError, "repeats='mean'", of=lambda: pa.across(data, "loss", group="dataset", repeats="mean"))
     refuse(QueryError, "where=", "region=", of=lambda: pa.across(data, "loss", group="dataset", where=pa.at_most(1.0)))
     refuse(QueryError, "stream=", of=lambda: pa.across(data, "loss", group="dataset", stream=True))

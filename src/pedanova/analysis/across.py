@@ -274,5 +274,3 @@ def counted_by(
 
 def _names(exclude: Iterable[str] | str | None) -> list[str]:
     return [exclude] if isinstance(exclude, str) else list(exclude or ())
-
-

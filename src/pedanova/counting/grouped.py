@@ -93,9 +93,7 @@ def part_of(observed: Observations, rows: Any) -> Observations:
         return taken[id(values)]
 
     def of(column: Column) -> Column:
-        return replace(
-            column, values=at(column.values), missing=None if column.missing is None else at(column.missing)
-        )
+        return replace(column, values=at(column.values), missing=None if column.missing is None else at(column.missing))
 
     part = replace(
         observed,

@@ -171,7 +171,9 @@ def without_draws(a: Asks, target: object, region: object, **options: Any) -> Im
 
 
 def ask_all(
-    analyses: Mapping[str, Asks], brief: Callable[..., Importances], question: tuple[object, object, int, dict[str, Any]]
+    analyses: Mapping[str, Asks],
+    brief: Callable[..., Importances],
+    question: tuple[object, object, int, dict[str, Any]],
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, Facts]]:
     """Answers by study, why others have none, and what each is about; every study is opened once.
 
@@ -233,9 +235,7 @@ def pooled_rows(matrix: Matrix, ranks: RankTest | None) -> tuple[PooledShare, ..
         mean = pooled(matrix.shares[known, j], matrix.variances[known, j])
         first = float(np.mean(matrix.ranks[known, j] <= FIRST))
         ends = mean.low, mean.high
-        rows.append(
-            PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum()))
-        )
+        rows.append(PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum())))
     return tuple(sorted(rows, key=lambda row: -row.share))
 
 
@@ -254,7 +254,5 @@ def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: Disagree
         leading = tuple((row.name, row.share) for row in answer.rows[:FIRST] if row.varied)
         differs = tuple(row.name for row in odd.of(name))
         first = answer.rows[0]
-        rows.append(
-            StudyRow(name, first.n_region, first.n_target, leading, agreement, differs, answer.estimator)
-        )
+        rows.append(StudyRow(name, first.n_region, first.n_target, leading, agreement, differs, answer.estimator))
     return Studies(tuple(rows))
