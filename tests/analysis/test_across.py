@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.common import refuse
 
 import pedanova as pa
+from helpers.common import refuse
 from pedanova.errors import DataError, OutsideSpaceError, QueryError
 
 FAST = {"estimator": "counts", "draws": 100}
@@ -43,11 +43,14 @@ def found() -> pa.Across:
 def test_what_it_says(found: pa.Across) -> None:
     assert list(found) == ["lr", "depth", "noise"]
     row = found["lr"]
-    assert row.low is not None and row.high is not None
+    assert row.low is not None
+    assert row.high is not None
     assert 0 < row.low < row.share < row.high
     assert (row.studies, row.first, row.rank) == (6, 1.0, 1.0)
-    assert found.ranks is not None and found.ranks.names == ("lr", "depth", "noise")
-    assert found.map is not None and found.map.studies == tuple(found.studies)
+    assert found.ranks is not None
+    assert found.ranks.names == ("lr", "depth", "noise")
+    assert found.map is not None
+    assert found.map.studies == tuple(found.studies)
     assert [row.agreement for row in found.studies.rows if row.agreement is None] == []
     assert "over 6 studies" in str(found)
     assert set(found.to_dict()) == {"parameter", "share", "low", "high", "spread", "rank", "first", "studies"}
@@ -99,7 +102,8 @@ def test_parameters_that_some_lack_are_told() -> None:
     assert any("not in c" in note for note in notes)
     assert any("never varied in d" in note for note in notes)
     assert any("not ranked" in note and "c, d" in note for note in found.notes)
-    assert found.ranks is not None and found.ranks.studies == 2
+    assert found.ranks is not None
+    assert found.ranks.studies == 2
 
 
 def test_aims_that_differ_are_told_and_do_not_change_the_answer() -> None:

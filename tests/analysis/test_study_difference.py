@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.common import refuse
 
 import pedanova as pa
+from helpers.common import refuse
 from pedanova.errors import QueryError
 from pedanova.measures.significance import holm
 
@@ -32,7 +32,9 @@ def test_a_clear_difference() -> None:
     a, b = study(800, 0, weight=2.0), study(800, 1, weight=0.2)
     found = pa.difference(a, b, names=("spring", "autumn"), **FAST)
     row = found["lr"]
-    assert row.significant and row.low is not None and row.low > 0
+    assert row.significant
+    assert row.low is not None
+    assert row.low > 0
     assert row.difference == pytest.approx(row.share - row.other)
     assert row.ratio_difference == pytest.approx(row.ratio - row.other_ratio)
     assert found.rows[0].name == "lr"
@@ -53,7 +55,9 @@ def test_p_values_belong_to_intervals_and_are_corrected_together() -> None:
     found = pa.difference(study(400, 0), study(400, 1, weight=0.4), **FAST)
     rows = found.rows
     for row in rows:
-        assert row.low is not None and row.high is not None and row.p_value is not None
+        assert row.low is not None
+        assert row.high is not None
+        assert row.p_value is not None
         assert (row.p_value < 0.05) == (row.low > 0 or row.high < 0)
     adjusted = holm([row.p_value for row in rows])
     assert [row.p_adjusted for row in rows] == pytest.approx(adjusted.tolist())
@@ -71,7 +75,9 @@ def test_the_same_study_does_not_differ_from_itself() -> None:
 def test_good_values_that_moved() -> None:
     found = pa.difference(study(1500, 0, best=0.2), study(1500, 1, best=0.8), **FAST)
     row = found["lr"]
-    assert row.moved and row.overlap is not None and row.overlap < 0.6
+    assert row.moved
+    assert row.overlap is not None
+    assert row.overlap < 0.6
     assert row.good != row.other_good
     assert f"Good values of lr moved: {row.good} and {row.other_good}" in found.in_words()
     assert not found["noise"].moved
@@ -88,7 +94,8 @@ def test_spaces_are_mapped_onto_what_they_share() -> None:
     inside = int((wide["lr"] <= 1).sum())
     assert any("width" in note and "first" in note for note in found.notes)
     assert any(f"{inside} of 600 and 400 of 400" in note for note in found.notes)
-    assert "width" not in found and not found.kinship.space
+    assert "width" not in found
+    assert not found.kinship.space
     alone = a.within({"lr": (0, 1)}).importance(**FAST)
     assert found["depth"].share == pytest.approx(alone["depth"].share)
 

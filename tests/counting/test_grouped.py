@@ -69,7 +69,7 @@ def test_several_objectives_are_ordered_within_each_group() -> None:
 def test_names_of_groups(values: list[object], names: list[str]) -> None:
     codes, labels = codes_of(as_column("group", np.array(values)))
     assert [label for i, label in enumerate(labels) if (codes == i).any()] == names
-    assert [labels[code] for code in codes][0] == str(values[0])
+    assert next(labels[code] for code in codes) == str(values[0])
 
 
 def test_rows_without_a_group_are_counted_apart() -> None:

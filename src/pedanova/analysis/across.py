@@ -15,7 +15,6 @@ from pedanova.analysis.analyze import analyze, delimiter_for, request_of
 from pedanova.analysis.options import QUESTION, TABLE, check_choices
 from pedanova.base.notes import Count, Note, in_order
 from pedanova.base.recent import Recent
-from pedanova.base.threads import as_threads
 from pedanova.counting.countable import assembled, levels_for
 from pedanova.counting.grouped import GroupedRows, group_rows
 from pedanova.counting.in_memory import InMemory

@@ -1,7 +1,7 @@
 """One table of many studies: which rows are whose, found once.
 
 A study's rows are taken when it is asked for; where they lie together they are a view of the columns, and nothing
-is copied. What is counted of a study (levels by its own quantiles, tallies) is counted as if it were a table of its own.
+is copied. What is counted of a study (levels by its own quantiles, tallies) is counted as of a table of its own.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ VALUES = st.lists(st.floats(-0.1, 1), min_size=2, max_size=20)
 def test_studies_of_one_size_weigh_the_same(values: list[float], variance: float) -> None:
     found = pooled(values, [variance] * len(values))
     assert found.value == pytest.approx(float(np.mean(values)), abs=1e-9)
-    assert found.low is not None and found.high is not None
+    assert found.low is not None
+    assert found.high is not None
     assert found.low <= found.value <= found.high
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.common import refuse
 
 import pedanova as pa
+from helpers.common import refuse
 from pedanova.errors import QueryError, UnknownParameterError
 
 matplotlib = pytest.importorskip("matplotlib")

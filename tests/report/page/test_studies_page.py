@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -68,7 +69,8 @@ def test_it_is_still_and_loads_nothing() -> None:
     assert "script" not in elements.tags
     assert not [name for name, _ in elements.attributes if name.startswith("on") or name in ("href", "src", "style")]
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
-    assert style is not None and digest(style[1]) in page
+    assert style is not None
+    assert digest(style[1]) in page
     assert page == draw_studies(across(), "title")
 
 
@@ -99,4 +101,4 @@ def test_bars_of_one_lane_do_not_touch(count: int) -> None:
     ladder = ladder_of(test)
     for lane in range(ladder.lanes):
         spans = sorted((begin, end) for begin, end, own in ladder.bars if own == lane)
-        assert all(end < begin for (_, end), (begin, _) in zip(spans, spans[1:], strict=False))
+        assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(spans))

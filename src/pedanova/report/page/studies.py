@@ -74,7 +74,7 @@ def body(found: Pooling) -> str:
 
 def map_words(found: Pooling) -> str:
     held = percent(found.map.held) if found.map is not None else ""
-    return f"Near each other where the same parameters matter; arrows point to where one matters more. {held} of distances."
+    return f"Near each other where the same parameters matter; arrows point to where one matters more ({held})."
 
 
 def card(title: str, content: str, words: str) -> str:

@@ -107,8 +107,8 @@ def draw_ranks(test: RankTest) -> str:
         side = left - 20 if rung.left else right + 20
         path = f"M{x(rung.rank):.1f} {top}V{y:.1f}H{side}"
         parts.append(f"<path d='{path}' class='rung'/>")
-        rank, name = short(rung.rank), names[rung.name]
-        words, anchor = (f"{name}  {rank}", "end") if rung.left else (f"{rank}  {name}", "start")
+        mean, name = short(rung.rank), names[rung.name]
+        words, anchor = (f"{name}  {mean}", "end") if rung.left else (f"{mean}  {name}", "start")
         parts.append(text(side + (-6 if rung.left else 6), y + 4, words, "name", anchor, full=rung.name))
     for begin, stop, lane in ladder.bars:
         y = top + 12 + 12 * lane
