@@ -15,27 +15,29 @@ from pedanova.analysis.analyze import analyze, delimiter_for, request_of
 from pedanova.analysis.options import QUESTION, TABLE, check_choices
 from pedanova.base.notes import Count, Note, in_order
 from pedanova.base.recent import Recent
-from pedanova.base.threads import as_threads
 from pedanova.counting.countable import assembled, levels_for
 from pedanova.counting.grouped import GroupedRows, group_rows
 from pedanova.counting.in_memory import InMemory
-from pedanova.counting.levels import LADDER
+from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.prepare import prepare
 from pedanova.data.records import Records
 from pedanova.data.regions import Region
 from pedanova.data.request import Request
 from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, listed, unknown_name
+from pedanova.measures.importance import Importances, rank
 from pedanova.measures.studies.across import Pooling, pool_studies
 from pedanova.measures.studies.defaults import Defaults, defaults_of
 from pedanova.measures.studies.prior import SearchPrior, prior_of
+from pedanova.measures.surrogate.answer import answered
+from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options, check_enough
 from pedanova.space.grid import grid_of
 
 if TYPE_CHECKING:
     from pedanova.report.figures.across import AcrossPlots
 
 DRAWS = 500  # behind the interval of one study: only their mean is used
-KEPT_COUNTS = 1 << 24  # counts of studies that are kept: 256 MB with their sums; others are counted again when asked
+KEPT_COUNTS = 1 << 23  # counts of studies that are kept: 128 MB with their sums; others are counted again when asked
 TABLE_OPTIONS = {option.name: option.default for option in TABLE}
 QUESTION_OPTIONS = {option.name for option in QUESTION} - {"target", "region"}
 NEED_ONE_TABLE = ("stream", "executor", "checkpoint", "pushdown", "engine")
@@ -196,14 +198,27 @@ def across(
         analyses, notes = grouped_analyses(data, objective, group, given)
     else:
         analyses = named_analyses(data, objective, given)
-    found = pool_studies(analyses, target, region, draws=draws, **asked)
+    found = pool_studies(analyses, target, region, draws=draws, brief=briefly, **asked)
     return Across(**(found | {"notes": in_order((*found["notes"], *notes))}))
+
+
+def briefly(a: Analysis, target: object, region: object, baseline: str = "region", **how: Any) -> Importances:
+    """The numbers of `importance` without draws, and without the notes, whose checks cost more than the numbers."""
+    usual: dict[str, Any] = {"smoothing": "auto", "estimator": "auto", "seed": 0, "of": "space", "force": False}
+    options = as_options(baseline, draws=0, **(usual | how))
+    contrasts, words, _ = a.ask(target, region)
+    if a.rows > MOST_ROWS and options.estimator in ("auto", "counts"):  # no model is thought of
+        rows = rank(contrasts, baseline=baseline, smoothing=options.smoothing)
+        check_enough(rows[0].n_target, rows[0].n_region, options)
+        return Importances(rows, *words, baseline)  # type: ignore[arg-type]
+    query = a.asked(contrasts, target, region)
+    return answered(query, options, words, (), objective=a.objective, whole=False, brief=True)
 
 
 def checked(options: dict[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in TABLE_OPTIONS:
-            known = (*TABLE_OPTIONS, *sorted(QUESTION_OPTIONS), "group")
+            known = ("group", "target", "region", "draws", *sorted(QUESTION_OPTIONS), *TABLE_OPTIONS)
             raise QueryError(unknown_name(name, known, what="option"))
     given = TABLE_OPTIONS | options
     check_choices(given)
@@ -245,7 +260,7 @@ def as_analysis(value: object, objective: object, given: Mapping[str, Any]) -> A
 def grouped_analyses(
     data: object, objective: object, group: str, given: dict[str, Any]
 ) -> tuple[GroupAnalyses, tuple[Note, ...]]:
-    """One pass over the table: prepared and sorted by group; every group is then counted from its view."""
+    """One pass over the table: prepared, and sorted into groups; every group is then counted from its own rows."""
     from pedanova.sources import read_records
 
     for name in NEED_ONE_TABLE:
@@ -274,14 +289,19 @@ def counted_by(
     nan: NanPolicy = "worst" if request.policies.may_be_worst else "drop"
     inside = given["outside"] == "error" and request.space is not None
     widths = sum(grid_of(parameter).width for parameter in observed.space.values())
-    kept = max(2, KEPT_COUNTS // (widths * len(LADDER)))
+    # Of very many studies few levels are kept; others are counted when asked for.
+    levels = given["levels"]
+    if levels is None and widths * len(LADDER) * len(groups) > KEPT_COUNTS:
+        levels = SHORT_LADDER
+    many = len(levels) if isinstance(levels, Sequence) else len(LADDER)
+    kept = max(2, KEPT_COUNTS // (widths * many))
     told = [*notes, *observed.notes]
     if groups.unnamed:
         words = Count(groups.unnamed), " of ", Count(len(observed)), f" rows have no value of {group}; in no study"
         told.append(Note("rows", *words))
     if len(groups) < 2:
         raise QueryError(Arg("group", group), f" names {len(groups)} study ({listed(list(groups))}); give two or more")
-    return GroupAnalyses(groups, given["levels"], nan, inside, Recent(kept)), tuple(told)
+    return GroupAnalyses(groups, levels, nan, inside, Recent(kept)), tuple(told)
 
 
 def _names(exclude: Iterable[str] | str | None) -> list[str]:

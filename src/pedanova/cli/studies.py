@@ -53,7 +53,9 @@ def asked_across(options: argparse.Namespace, target: object, region: object, ho
 
 def run_difference(options: argparse.Namespace) -> int:
     if len(options.others) != 1:
-        raise QueryError(f"difference compares two sources, not {1 + len(options.others)}; see pedanova across for more")
+        raise QueryError(
+            f"difference compares two sources, not {1 + len(options.others)}; see pedanova across for more"
+        )
     studies = opened_all([options.file, *options.others], options)
     (first, a), (second, b) = studies.items()
     found = difference(a, b, *questions_of(options), names=(first, second), **estimation(options))

@@ -1,7 +1,7 @@
-"""One table of many studies: its rows sorted by study once, so that each study is a view of the columns.
+"""One table of many studies: which rows are whose, found once.
 
-Nothing is copied where the rows of every study lie together already. What is counted of a study (levels by its own
-quantiles, tallies) is counted from its view, as if it were a table of its own.
+A study's rows are taken when it is asked for; where they lie together they are a view of the columns, and nothing
+is copied. What is counted of a study (levels by its own quantiles, tallies) is counted as of a table of its own.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ SHORT = 1 << 16  # so many codes fit into 16 bits, which are sorted by counting
 class GroupedRows(Mapping[str, Observations]):
     """Observations of every group, in the order of their names; `unnamed` rows name no group."""
 
-    observed: Observations  # sorted by group
-    spans: Mapping[str, slice]
+    observed: Observations
+    order: Codes | None  # (rows,) rows by group; None where they lie so already
+    spans: Mapping[str, slice]  # of the rows in that order
     unnamed: int
 
     def __getitem__(self, name: str) -> Observations:
-        return part_of(self.observed, self.spans[name])
+        span = self.spans[name]
+        return part_of(self.observed, span if self.order is None else self.order[span])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.spans)
@@ -45,12 +47,12 @@ def group_rows(observed: Observations, group: Column) -> GroupedRows:
     """The rows of every value of a column."""
     codes, labels = codes_of(group)
     counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is of rows without a value
+    order = None
     if len(codes) > 1 and (codes[1:] < codes[:-1]).any():
-        order = np.argsort(codes, kind="stable")
-        observed = part_of(observed, order.astype(np.int32) if len(codes) < 1 << 31 else order)
+        order = np.argsort(codes, kind="stable").astype(np.int32 if len(codes) < 1 << 31 else np.int64)
     ends = np.cumsum(counts)
     spans = {label: slice(int(ends[i] - counts[i]), int(ends[i])) for i, label in enumerate(labels) if counts[i]}
-    return GroupedRows(observed, spans, int(counts[-1]))
+    return GroupedRows(observed, order, spans, int(counts[-1]))
 
 
 def codes_of(group: Column) -> tuple[Codes, list[str]]:
@@ -58,7 +60,7 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]
-    elif group.values.dtype.kind in "iub" and len(group) and (span := _span(group.values)) is not None:
+    elif group.values.dtype.kind in "iu" and len(group) and (span := _span(group.values)) is not None:
         codes = group.values.astype(np.int64) - span.start
         labels = [str(value) for value in span]
     else:
@@ -79,20 +81,19 @@ def _name(value: object) -> str:
 
 
 def part_of(observed: Observations, rows: Any) -> Observations:
-    """Some rows, by a slice or by their places; a column that stands in several roles is taken once."""
+    """Some rows, by a slice or by their places, in an order of their own where objectives are several.
+
+    A column that stands in several roles is taken once.
+    """
     taken: dict[int, NDArray[Any]] = {}
 
     def at(values: NDArray[Any]) -> NDArray[Any]:
-        if isinstance(rows, slice):
-            return values[rows]
         if id(values) not in taken:
             taken[id(values)] = values[rows]
         return taken[id(values)]
 
     def of(column: Column) -> Column:
-        return replace(
-            column, values=at(column.values), missing=None if column.missing is None else at(column.missing)
-        )
+        return replace(column, values=at(column.values), missing=None if column.missing is None else at(column.missing))
 
     part = replace(
         observed,
@@ -104,6 +105,6 @@ def part_of(observed: Observations, rows: Any) -> Observations:
         keep=None if observed.keep is None else at(observed.keep),
         trials=None if observed.trials is None else at(observed.trials),
     )
-    if not isinstance(rows, slice) or len(part.goals) == 1:
+    if len(part.goals) == 1:
         return part
     return reordered(replace(part, keep=np.ones(len(part), dtype=bool) if part.keep is None else part.keep))

@@ -42,6 +42,6 @@ def ladder_of(test: RankTest) -> Ladder:
     for first, last in test.alike:
         begin, end = test.ranks[first], test.ranks[last]
         lane = next((i for i, taken in enumerate(ends) if taken < begin - 0.05), len(ends))
-        ends[lane:lane + 1] = [end]
+        ends[lane : lane + 1] = [end]
         bars.append((begin, end, lane))
     return Ladder(tuple(rungs), tuple(bars), len(ends), half, 1, count)

@@ -69,11 +69,11 @@ def shared_space(one: Space, two: Space) -> Shared:
 def same_domain(one: Parameter, two: Parameter) -> bool:
     """Equal, or ranges whose bounds differ by next to nothing."""
     match one, two:
-        case (Float() | Int()), (Float() | Int()):
+        case ((Float() | Int()), (Float() | Int())):
             ends = [_scaled((p.low, p.high), log=one.log and two.log) for p in (one, two)]
             width = max(high - low for low, high in ends)
             return all(abs(a - b) <= SAME * width for a, b in zip(*ends, strict=True))
-        case (Categorical(first) | Ordinal(first)), (Categorical(second) | Ordinal(second)):
+        case ((Categorical(first) | Ordinal(first)), (Categorical(second) | Ordinal(second))):
             return set(first) == set(second)
     return one == two
 
@@ -94,15 +94,15 @@ def _scaled(bounds: Iterable[float], *, log: bool) -> tuple[float, float]:
 def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[Label] | None:
     """The range or the values that both may take; None where there are no two of them."""
     match one, two:
-        case (Float() | Int()), (Float() | Int()):
+        case ((Float() | Int()), (Float() | Int())):
             low, high = max(one.low, two.low), min(one.high, two.high)
             return (low, high) if low < high else None
-        case (Categorical(first) | Ordinal(first)), (Categorical(second) | Ordinal(second)):
+        case ((Categorical(first) | Ordinal(first)), (Categorical(second) | Ordinal(second))):
             both = {value for value in first if value in second}
             return both if len(both) > 1 else None
-        case (Categorical(values) | Ordinal(values)), (Float() | Int()):
+        case ((Categorical(values) | Ordinal(values)), (Float() | Int())):
             return _within(values, two)
-        case (Float() | Int()), (Categorical(values) | Ordinal(values)):
+        case ((Float() | Int()), (Categorical(values) | Ordinal(values))):
             return _within(values, one)
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -24,7 +24,7 @@ from pedanova.measures.studies.studies import Studies, StudyRow
 from pedanova.measures.studies.told import Facts, told_of
 
 Reals: TypeAlias = NDArray[np.float64]
-SURE = 40  # studies of which intervals are asked, to learn how far chance moves a share
+SURE = 25  # studies of which draws are asked, to learn how far chance moves a share
 FIRST = 3
 
 
@@ -128,10 +128,14 @@ def pool_studies(
     region: object = 1.0,
     *,
     draws: int = 500,
+    brief: Callable[..., Importances] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """The fields of a `Pooling`: every study is asked the same question, and the answers are put together."""
-    answers, left, facts = ask_all(analyses, target, region, draws, options)
+    """The fields of a `Pooling`: every study is asked the same question, and the answers are put together.
+
+    Beyond `SURE` studies, `brief` asks those of which no draws are needed: numbers alone.
+    """
+    answers, left, facts = ask_all(analyses, brief or without_draws, (target, region, draws, options))
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
         raise QueryError(f"{len(answers)} of {len(analyses)} studies can be asked; across needs at least two{why}")
@@ -144,6 +148,10 @@ def pool_studies(
     found = study_map(placed, names, matrix.ratios[np.ix_(rows, columns)]) if together else None
     odd = disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
     first = next(iter(answers.values()))
+    notes = told_of(facts, answers, left, matrix.studies, matrix.names, (rows, columns))
+    if len(analyses) > SURE:
+        words = f"how far chance moves a share, and what may be in doubt, was asked of {SURE} studies, evenly chosen"
+        notes.append(Note("answer", words))
     return {
         "rows": pooled_rows(matrix, ranks),
         "analyses": analyses,
@@ -154,17 +162,24 @@ def pool_studies(
         "disagreements": odd,
         "target": first.target if len({answer.target for answer in answers.values()}) == 1 else "the target",
         "region": first.region if len({answer.region for answer in answers.values()}) == 1 else "the region",
-        "notes": in_order(told_of(facts, answers, left, matrix.studies, matrix.names, (rows, columns))),
+        "notes": in_order(notes),
     }
 
 
+def without_draws(a: Asks, target: object, region: object, **options: Any) -> Importances:
+    return a.importance(target, region, draws=0, **options)
+
+
 def ask_all(
-    analyses: Mapping[str, Asks], target: object, region: object, draws: int, options: dict[str, Any]
+    analyses: Mapping[str, Asks],
+    brief: Callable[..., Importances],
+    question: tuple[object, object, int, dict[str, Any]],
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, Facts]]:
     """Answers by study, why others have none, and what each is about; every study is opened once.
 
-    Intervals are asked of at most `SURE` studies, evenly chosen.
+    Draws are asked of at most `SURE` studies, evenly chosen.
     """
+    target, region, draws, options = question
     names = list(analyses)
     sure = {names[i] for i in np.unique(np.linspace(0, len(names) - 1, SURE).round().astype(int))} if names else set()
     answers: dict[str, Importances] = {}
@@ -173,7 +188,10 @@ def ask_all(
     for name in names:
         try:
             a = analyses[name]
-            answers[name] = a.importance(target, region, draws=draws if name in sure else 0, **options)
+            if name in sure:
+                answers[name] = a.importance(target, region, draws=draws, **options)
+            else:
+                answers[name] = brief(a, target, region, **options)
             facts[name] = Facts.of(a)
         except OutsideSpaceError:
             raise
@@ -217,9 +235,7 @@ def pooled_rows(matrix: Matrix, ranks: RankTest | None) -> tuple[PooledShare, ..
         mean = pooled(matrix.shares[known, j], matrix.variances[known, j])
         first = float(np.mean(matrix.ranks[known, j] <= FIRST))
         ends = mean.low, mean.high
-        rows.append(
-            PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum()))
-        )
+        rows.append(PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum())))
     return tuple(sorted(rows, key=lambda row: -row.share))
 
 
@@ -238,7 +254,5 @@ def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: Disagree
         leading = tuple((row.name, row.share) for row in answer.rows[:FIRST] if row.varied)
         differs = tuple(row.name for row in odd.of(name))
         first = answer.rows[0]
-        rows.append(
-            StudyRow(name, first.n_region, first.n_target, leading, agreement, differs, answer.estimator)
-        )
+        rows.append(StudyRow(name, first.n_region, first.n_target, leading, agreement, differs, answer.estimator))
     return Studies(tuple(rows))

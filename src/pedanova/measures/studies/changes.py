@@ -222,5 +222,5 @@ def lying_apart(one: Contrast, two: Contrast) -> float | None:
     """Whether target rows lie in different places, from plain counts; None where cells differ."""
     if not same_cells(one.grid.parameter, two.grid.parameter):
         return None
-    targets = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))
-    return two_samples(*targets, bins=TARGET_BINS)
+    first, second = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))
+    return two_samples(first, second, bins=TARGET_BINS)

@@ -149,7 +149,7 @@ def drawn_unlike(a: Asks, b: Asks, names: tuple[str, ...]) -> tuple[str, ...]:
     same = [name for name in names if same_cells(a.tallies[name].parameter, b.tallies[name].parameter)]
     if not same:
         return ()
-    p_values = [two_samples(*(by_cell(one.tallies[name]) for one in (a, b))) for name in same]
+    p_values = [two_samples(by_cell(a.tallies[name]), by_cell(b.tallies[name])) for name in same]
     return tuple(name for name, p in zip(same, holm(p_values), strict=True) if p <= LEVEL)
 
 

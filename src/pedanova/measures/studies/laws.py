@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -47,9 +48,10 @@ def _not_zero(value: float) -> float:
 
 def student_tail(value: float, freedom: float) -> float:
     """How often Student's t lies further from 0 than the value, on either side."""
-    return beta_below(freedom / (freedom + value * value), freedom / 2.0, 0.5)
+    return fisher_tail(value * value, 1.0, freedom)
 
 
+@cache
 def student_end(freedom: float, level: float = 0.95) -> float:
     """The value that Student's t stays within, on both sides, in this part of all cases."""
     return _solved(lambda value: 1.0 - student_tail(value, freedom), level)
@@ -57,7 +59,10 @@ def student_end(freedom: float, level: float = 0.95) -> float:
 
 def fisher_tail(value: float, first: float, second: float) -> float:
     """How often Fisher's F of these degrees of freedom is larger."""
-    return beta_below(second / (second + first * value), second / 2.0, first / 2.0) if value > 0 else 1.0
+    below = first * value / (second + first * value)
+    if below < 0.5:  # a small value's own part has all its digits
+        return 1.0 - beta_below(below, first / 2.0, second / 2.0)
+    return beta_below(second / (second + first * value), second / 2.0, first / 2.0)
 
 
 def range_below(value: float, count: int) -> float:
@@ -68,6 +73,7 @@ def range_below(value: float, count: int) -> float:
     return float(count * step * np.sum(height * inside ** (count - 1)))  # both ends are as good as 0
 
 
+@cache
 def range_end(count: int, level: float = 0.95) -> float:
     """Where the studentised range of so many means with known spread ends in this part of all cases."""
     return _solved(lambda value: range_below(value, count), level)

@@ -94,10 +94,7 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
     squares = float(np.sum(weights**2)) - weights**2
     free = len(values) - 2
     scatter = np.maximum(sums[2] - sums[1] ** 2 / sums[0], 0.0)
-    if (own > 0).all():
-        between = np.maximum(0.0, (scatter - free) / (sums[0] - squares / sums[0]))
-    else:
-        between = scatter / free
+    between = np.maximum(0.0, (scatter - free) / (sums[0] - squares / sums[0])) if (own > 0).all() else scatter / free
     means, errors = _means_of_others(values, own, between)
     deviations = np.sqrt(own + between + errors)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -73,9 +73,7 @@ def doubts_told(answers: Mapping[str, Importances]) -> list[Note]:
     return [note.about(among(studies)) for note, studies in doubts.values()]
 
 
-def parameter_told(
-    name: str, answers: Mapping[str, Importances], facts: Mapping[str, Facts]
-) -> Iterable[Note]:
+def parameter_told(name: str, answers: Mapping[str, Importances], facts: Mapping[str, Facts]) -> Iterable[Note]:
     """Where a parameter is missing, never varied, or has another domain."""
     missing = [study for study, answer in answers.items() if name not in answer]
     fixed = [study for study, answer in answers.items() if name in answer and not answer[name].varied]
@@ -105,7 +103,9 @@ def ranks_told(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
         notes.append(Note("answer", words))
     if len(rows) < len(studies):
         gone = [name for i, name in enumerate(studies) if i not in rows]
-        notes.append(Note("answer", f"some ranked parameter is unknown there, so not ranked, nor on the map: {among(gone)}"))
+        notes.append(
+            Note("answer", f"some ranked parameter is unknown there, so not ranked, nor on the map: {among(gone)}")
+        )
     return notes
 
 

@@ -60,7 +60,7 @@ class DrawnShares:
         return np.maximum(low - FINEST, 0.0), high + FINEST
 
     def deviation(self) -> Reals:
-        """(parameters,) How far the draws' shares are apart: not widened for what all studies' models get wrong alike."""
+        """(parameters,) How far the draws' shares are apart, not widened for what models of all studies get wrong."""
         if len(self.each) < 2:
             return np.zeros(self.each.shape[1])
         found: Reals = self.each.std(axis=0, ddof=1)

@@ -11,7 +11,18 @@ from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities
 from pedanova.measures.drawing import Drawing
 from pedanova.measures.studies.changes import Changes
-from pedanova.report.figures.draw import NOISE, Axes, Reals, colours_of, name_ticks, new_axes, plain, plain_names, title, trim
+from pedanova.report.figures.draw import (
+    NOISE,
+    Axes,
+    Reals,
+    colours_of,
+    name_ticks,
+    new_axes,
+    plain,
+    plain_names,
+    title,
+    trim,
+)
 from pedanova.report.figures.plots import SHOWN, panels, with_legend
 from pedanova.report.figures.spread import DENSITY, LEAST_TOP, name_places
 from pedanova.space.shared import same_cells
@@ -86,7 +97,9 @@ def _lines(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[st
         heights = drawing.heights(drawing.target)
         ax.stairs(heights, edges, baseline=None, color=ink[colour], linewidth=2, label=plain(name))
         ax.stairs(heights, edges, fill=True, color=ink[colour], alpha=0.14, linewidth=0)
-        ax.stairs(drawing.heights(drawing.region), edges, baseline=None, color=ink[colour], linewidth=0.9, linestyle=":")
+        ax.stairs(
+            drawing.heights(drawing.region), edges, baseline=None, color=ink[colour], linewidth=0.9, linestyle=":"
+        )
         top = max(top, 1.08 * float(heights.max(initial=0.0)))
         low.append(float(edges[0]))
         high.append(float(edges[-1]))

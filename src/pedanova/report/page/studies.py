@@ -64,7 +64,9 @@ def body(found: Pooling) -> str:
         card("Studies by what matters in them", draw_map(found), map_words(found)) if found.map is not None else "",
         card("In numbers", table_of(found), ""),
         card(found.disagreements.heading(), table_of(found.disagreements) if found.disagreements.rows else "", ""),
-        card("All studies", table_of(found.studies), "agreement: correlation of its ranks with the mean of all others."),
+        card(
+            "All studies", table_of(found.studies), "agreement: correlation of its ranks with the mean of all others."
+        ),
         card("Notes", notes_of(found), ""),
     ]
     return "\n".join(card for card in cards if card)
@@ -72,7 +74,7 @@ def body(found: Pooling) -> str:
 
 def map_words(found: Pooling) -> str:
     held = percent(found.map.held) if found.map is not None else ""
-    return f"Near each other where the same parameters matter; arrows point to where one matters more. {held} of distances."
+    return f"Near each other where the same parameters matter; arrows point to where one matters more ({held})."
 
 
 def card(title: str, content: str, words: str) -> str:
@@ -86,9 +88,7 @@ def table_of(table: Table) -> str:
     left = ["" if i == 0 or name not in WORDS else " class='words'" for i, name in enumerate(header)]
     top = "".join(f"<th scope='col'{kind}>{escape(name)}</th>" for name, kind in zip(header, left, strict=True))
     lines = "".join(line_of(line, left) for line in table.lines())
-    return (
-        f"<div class='scroll' tabindex='0'><table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>"
-    )
+    return f"<div class='scroll' tabindex='0'><table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>"
 
 
 def line_of(line: Sequence[str], left: Sequence[str]) -> str:
@@ -98,7 +98,11 @@ def line_of(line: Sequence[str], left: Sequence[str]) -> str:
 
 def notes_of(found: Pooling) -> str:
     notes = gathered(in_order(found.notes))
-    return "<ul class='notes'>" + "".join(f"<li>{escape(printable(note))}</li>" for note in notes) + "</ul>" if notes else ""
+    return (
+        "<ul class='notes'>" + "".join(f"<li>{escape(printable(note))}</li>" for note in notes) + "</ul>"
+        if notes
+        else ""
+    )
 
 
 def foot(found: Pooling) -> str:

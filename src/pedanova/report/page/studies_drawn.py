@@ -68,9 +68,7 @@ def draw_ranking(found: Pooling) -> str:
         middle = LINE * (place + 0.5)
         parts.append(text(LEFT - 10, middle + 4, names[row.name], "name", "end", full=row.name))
         start, stop = sorted((x(0.0), x(row.share)))
-        parts.append(
-            f"<rect x='{start:.1f}' y='{middle - 8:.1f}' width='{stop - start:.1f}' height='16' class='bar'/>"
-        )
+        parts.append(f"<rect x='{start:.1f}' y='{middle - 8:.1f}' width='{stop - start:.1f}' height='16' class='bar'/>")
         for i, (study, share) in enumerate(shares[row.name].items()):
             beside = middle + 12 * (((i * GOLDEN) % 1.0) - 0.5)
             parts.append(dot(x(share), beside, 2.2, "dot", f"{study}: {percent(share)}"))
@@ -78,7 +76,9 @@ def draw_ranking(found: Pooling) -> str:
             parts += [line(x(row.low), middle, x(row.high), middle, "interval")]
             parts += [line(x(end), middle - 5, x(end), middle + 5, "interval") for end in (row.low, row.high)]
         words = f"{percent(row.share)}  ({interval_in_words(row)})"
-        parts.append(text(WIDE - RIGHT + 12, middle + 4, words, "name", full=f"between studies ± {percent(row.spread)}"))
+        parts.append(
+            text(WIDE - RIGHT + 12, middle + 4, words, "name", full=f"between studies ± {percent(row.spread)}")
+        )
     return svg(WIDE, height, "Pooled shares with their intervals", parts)
 
 
@@ -107,8 +107,8 @@ def draw_ranks(test: RankTest) -> str:
         side = left - 20 if rung.left else right + 20
         path = f"M{x(rung.rank):.1f} {top}V{y:.1f}H{side}"
         parts.append(f"<path d='{path}' class='rung'/>")
-        rank, name = short(rung.rank), names[rung.name]
-        words, anchor = (f"{name}  {rank}", "end") if rung.left else (f"{rank}  {name}", "start")
+        mean, name = short(rung.rank), names[rung.name]
+        words, anchor = (f"{name}  {mean}", "end") if rung.left else (f"{mean}  {name}", "start")
         parts.append(text(side + (-6 if rung.left else 6), y + 4, words, "name", anchor, full=rung.name))
     for begin, stop, lane in ladder.bars:
         y = top + 12 + 12 * lane

@@ -65,7 +65,9 @@ def across_columns(found: Pooling, width: int) -> list[TextColumn]:
 def ranks_in_words(ranks: RankTest) -> str:
     """What Friedman's test and the critical difference say."""
     if ranks.p_value > 0.05:
-        return f"Ranks do not differ more than by chance (Friedman, {ranks.studies} studies: p {chance(ranks.p_value)})."
+        return (
+            f"Ranks do not differ more than by chance (Friedman, {ranks.studies} studies: p {chance(ranks.p_value)})."
+        )
     p = chance(ranks.p_value)
     words = f"Ranks differ (Friedman, {ranks.studies} studies: p {p if p.startswith('<') else f'= {p}'}). "
     runs = [joined(ranks.names[first : last + 1]) for first, last in ranks.alike]
@@ -116,7 +118,9 @@ def draw_changes(found: Changes, *, colour: bool = False, width: int = 100, alon
         return table
     shown = {column.title for column in fitted(columns, width)}
     meanings = " ".join(f"{name}: {text}" for name, text in DIFFERENCE_MEANINGS.items() if name in shown)
-    return "\n\n".join([fill(f"{found.heading()}:", width), table, fill(found.in_words(), width), fill(meanings, width)])
+    return "\n\n".join(
+        [fill(f"{found.heading()}:", width), table, fill(found.in_words(), width), fill(meanings, width)]
+    )
 
 
 def change_columns(found: Changes, width: int) -> list[TextColumn]:
