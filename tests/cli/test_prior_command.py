@@ -31,7 +31,9 @@ def test_files_and_groups_are_studies(folder: Path, capsys: pytest.CaptureFixtur
     assert "What the prior of the other studies is worth" in text
     assert f"Prior for optuna: {out}" in text
     compile(out.read_text(encoding="utf-8"), "prior.py", "exec")
-    assert main(["prior", str(folder / "all.csv"), "--objective", "loss", "--group", "dataset", "--format", "json"]) == 0
+    assert (
+        main(["prior", str(folder / "all.csv"), "--objective", "loss", "--group", "dataset", "--format", "json"]) == 0
+    )
     plain = json.loads(capsys.readouterr().out)
     assert plain["studies"] == ["d0", "d1", "d2"]
     assert plain["no_worse"] == 1.0

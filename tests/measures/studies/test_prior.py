@@ -49,10 +49,16 @@ def test_a_study_of_many_rows_weighs_no_more_than_one_of_few() -> None:
     one, two = family_table(0), family_table(1, best=-4.0)
     many = {name: np.tile(column, 10) for name, column in two.items()}
     how: dict[str, Any] = {"direction": "minimize", "space": SPACE}
-    few, rich = ({"a": pa.analyze(one, "loss", **how), "b": pa.analyze(other, "loss", **how)} for other in (two, many))
+    first = pa.analyze(one, "loss", **how)
+    few, rich = ({"a": first, "b": pa.analyze(other, "loss", **how)} for other in (two, many))
     narrow = {"smoothing": 20.0, "pool": "mean"}  # the kernel's width follows the rows
     small, large = prior_of(few, **narrow), prior_of(rich, **narrow)
-    for name in ("lr", "layers", "optimizer", "size"):  # few rows have a momentum, and one row more or less counts there
+    for name in (
+        "lr",
+        "layers",
+        "optimizer",
+        "size",
+    ):  # few rows have a momentum, and one row more or less counts there
         assert np.abs(small[name].parts - large[name].parts).sum() < 0.06
 
 
@@ -125,8 +131,8 @@ def test_the_other_scale_says_the_same() -> None:
                    for log in (True, False))  # fmt: skip
     common = pa.Float(1e-3, 1.0, log=True)
     one, two = (carried(own_lift(a.densities("x", estimator="counts")), a.space["x"], common) for a in (log, linear))
-    held = np.abs(np.log10(grid_of(common).centres()) + 1.0) < 0.12
-    assert (one * grid_of(common).prior)[held].sum() == pytest.approx((two * grid_of(common).prior)[held].sum(), abs=0.1)
+    held = (np.abs(np.log10(grid_of(common).centres()) + 1.0) < 0.12) * grid_of(common).prior
+    assert one @ held == pytest.approx(two @ held, abs=0.1)
 
 
 def test_draws_are_those_of_the_prior(prior: SearchPrior) -> None:
@@ -149,7 +155,8 @@ def test_safety_one_is_a_uniform_search(prior: SearchPrior) -> None:
 
 
 def test_a_study_that_cannot_be_asked_is_told(studies: dict[str, pa.Analysis]) -> None:
-    flat = pa.analyze(family_table(9) | {"loss": np.repeat([5.0, 6.0], 150)}, "loss", direction="minimize", space=SPACE)
+    table = family_table(9) | {"loss": np.repeat([5.0, 6.0], 150)}
+    flat = pa.analyze(table, "loss", direction="minimize", space=SPACE)
     prior = prior_of(studies | {"flat": flat}, target=pa.at_most(0.5))  # no row of `flat` is that good
     assert prior.studies == tuple(studies)
     assert any(note.subject == "flat" and "left out" in note for note in prior.notes)
