@@ -77,6 +77,18 @@ def test_equal_studies_pool_to_themselves() -> None:
     assert np.allclose(pooled([], even, "mean", 1.0), 1.0)
 
 
+def test_leaving_out_is_pooling_the_others(studies: dict[str, pa.Analysis], prior: SearchPrior) -> None:
+    for pool in ("geometric", "mean"):
+        whole = prior_of(studies, pool=pool)
+        rest = prior_of({name: a for name, a in studies.items() if name != "study 1"}, pool=pool)
+        left = whole.without("study 1")
+        assert left.studies == rest.studies == ("study 0", "study 2")
+        for row in rest.rows:
+            assert np.allclose(left[row.name].lift, row.lift, rtol=1e-9)
+            assert np.allclose(left[row.name].lifts, row.lifts)
+    assert prior.without("nobody").studies == prior.studies
+
+
 def test_the_geometric_mean_holds_what_studies_agree_on() -> None:
     even = np.full(2, 0.5)
     agreed, apart = [np.array([1.8, 0.2])] * 2, [np.array([1.9, 0.1]), np.array([0.9, 1.1])]

@@ -72,8 +72,25 @@ def pooled(lifts: Sequence[Reals], uniform: Reals, pool: Pool, strength: float) 
     """
     if not len(lifts):
         return np.ones_like(uniform)
-    stack = np.stack(lifts)
-    found: Reals = np.exp(np.log(stack).mean(axis=0)) if pool == "geometric" else stack.mean(axis=0)
-    found = found**strength
-    scaled: Reals = found / float(uniform @ found)
+    return from_mean(as_summed(np.stack(lifts), pool).mean(axis=0), uniform, pool, strength)
+
+
+def as_summed(lifts: Reals, pool: Pool) -> Reals:
+    """What is averaged: lifts, or their logarithms."""
+    summed: Reals = np.log(lifts) if pool == "geometric" else lifts
+    return summed
+
+
+def from_mean(mean: Reals, uniform: Reals, pool: Pool, strength: float) -> Reals:
+    """(…, cells) The lift that a mean of `as_summed` stands for."""
+    found = (np.exp(mean) if pool == "geometric" else np.maximum(mean, 0.0)) ** strength
+    scaled: Reals = found / (found @ uniform)[..., None]
     return scaled
+
+
+def without_each(lifts: Reals, uniform: Reals, pool: Pool, strength: float) -> Reals:
+    """(studies, cells) For every study the pooled lift of all others; 1 where there are none."""
+    if len(lifts) < 2:
+        return np.ones_like(lifts)
+    summed = as_summed(lifts, pool)
+    return from_mean((summed.sum(axis=0) - summed) / (len(lifts) - 1), uniform, pool, strength)

@@ -16,7 +16,7 @@ from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
 from pedanova.measures.densities import Densities
-from pedanova.measures.studies.lifts import Pool, carried, own_lift, pooled
+from pedanova.measures.studies.lifts import Pool, carried, own_lift, pooled, without_each
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, parents_first
 from pedanova.space.union import domains_of, union_space
@@ -41,6 +41,8 @@ class Belief:
         (cells,) How much likelier a value is than under a uniform draw.
     studies, lifts
         Who speaks of it, and (studies, cells) what each of them says.
+    others
+        (studies, cells) For each of them, the lift that all others pool to.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Belief:
     lift: Reals
     studies: tuple[str, ...]
     lifts: Reals
+    others: Reals
 
     @property
     def grid(self) -> Grid:
@@ -100,8 +103,18 @@ class Belief:
 
     @property
     def agreement(self) -> float:
-        """The part of the studies in which draws from it are good more often than uniform ones."""
-        return float(np.mean(self.lifts @ self.parts >= 1.0 - 1e-9)) if len(self.lifts) else 1.0
+        """The part of the studies in which draws from what the others say are good more often than uniform ones."""
+        told = (self.lifts * self.others) @ self.uniform
+        return float(np.mean(told >= 1.0 - 1e-9)) if len(told) else 1.0
+
+    def without(self, study: str) -> Belief:
+        """What all others say."""
+        if study not in self.studies:
+            return self
+        place = self.studies.index(study)
+        kept = tuple(one for one in self.studies if one != study)
+        rest, nobody = np.delete(self.lifts, place, axis=0), np.empty((0, len(self.lift)))
+        return replace(self, lift=self.others[place], studies=kept, lifts=rest, others=nobody)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -191,9 +204,8 @@ class SearchPrior(NamedTable[Belief]):
 
     def without(self, study: str) -> SearchPrior:
         """The same from all other studies, over the same space."""
-        rows = [belief_without(row, study, self.how) for row in self.rows]
         studies = tuple(one for one in self.studies if one != study)
-        return replace(self, rows=tuple(rows), studies=studies)
+        return replace(self, rows=tuple(row.without(study) for row in self.rows), studies=studies)
 
     def export(self, form: str) -> str:
         """As text for a tool.
@@ -259,12 +271,14 @@ def prior_of(
     for name, parameter in domains_of(space).items():
         known = {study: densities[study][name] for study in owners[name]}
         lifts = np.stack([carried(own_lift(one), one.parameter, parameter) for one in known.values()])
-        lift = pooled(list(lifts), grid_of(parameter).prior, pool, strength)
-        rows.append(Belief(name, parameter, lift, owners[name], lifts))
+        how = grid_of(parameter).prior, pool, strength
+        rows.append(Belief(name, parameter, pooled(list(lifts), *how), owners[name], lifts, without_each(lifts, *how)))
     rows.sort(key=lambda row: row.size)
     words = next(iter(next(iter(densities.values())).values())).words[0]
-    how = {"pool": pool, "strength": strength, "target": target, "options": options}
-    return SearchPrior(tuple(rows), space, tuple(densities), words, safety, in_order([*silent, *notes]), analyses, how)
+    asked_with = {"target": target, "options": options}
+    return SearchPrior(
+        tuple(rows), space, tuple(densities), words, safety, in_order([*silent, *notes]), analyses, asked_with
+    )
 
 
 def asked(
@@ -280,13 +294,6 @@ def asked(
     if not found:
         raise next(iter(refused.values()))
     return found, [Note("doubt", f"left out of the prior: {error}", subject=study) for study, error in refused.items()]
-
-
-def belief_without(belief: Belief, study: str, how: Mapping[str, Any]) -> Belief:
-    kept = [i for i, one in enumerate(belief.studies) if one != study]
-    lifts = belief.lifts[kept]
-    lift = pooled(list(lifts), belief.uniform, how["pool"], how["strength"])
-    return replace(belief, lift=lift, studies=tuple(belief.studies[i] for i in kept), lifts=lifts)
 
 
 def check_options(analyses: Mapping[str, Asks], safety: object, strength: object, pool: object) -> None:

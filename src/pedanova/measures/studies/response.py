@@ -21,13 +21,14 @@ from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.measures.asks import Asks
 from pedanova.measures.bins import bins_of
+from pedanova.measures.chance.ranked_rows import Arrangement
 from pedanova.measures.studies.worth import rows_of
-from pedanova.measures.surrogate.configurations import Configurations, configurations_of
+from pedanova.measures.surrogate.configurations import configurations_of
 from pedanova.measures.surrogate.evidence import reach
 from pedanova.measures.surrogate.knowledge import Knowledge
-from pedanova.measures.surrogate.layout import FeatureLayout, layout_of
+from pedanova.measures.surrogate.layout import FeatureLayout, Singles, layout_of
 from pedanova.measures.surrogate.learner import scores_of
-from pedanova.measures.surrogate.process import Posterior, condition
+from pedanova.measures.surrogate.process import condition
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
@@ -100,9 +101,13 @@ class TableResponse:
 class ModelResponse:
     """The mean of a Gaussian process of the ranks, as values of the objective."""
 
-    learned: Configurations
+    arrangement: Arrangement
     layout: FeatureLayout
-    process: Posterior
+    rows: Singles  # (rows, features) where they lie
+    weights: Reals  # (features,)
+    solved: Reals  # (rows,) what each row adds where it is near
+    tilt: Reals  # (waves,) the additive part
+    mean: float
     scores: Reals  # (rungs,) rising, with the
     values: Reals  # (rungs,) objective at each
 
@@ -123,14 +128,14 @@ class ModelResponse:
             process = condition(layout.embed(learned.places), layout.owners, scores, lesson.settings)
         means = np.bincount(learned.owner, weights=learned.signed) / learned.repeats
         order = np.argsort(scores, kind="stable")
-        return cls(learned, layout, process, scores[order], np.maximum.accumulate(means[order]))
+        tilt = process.additive * (process.rows.waves.T @ process.solved)
+        kept = process.rows.near, process.weights, process.solved, tilt, process.mean  # not its factor, which is large
+        return cls(learned.arrangement, layout, *kept, scores[order], np.maximum.accumulate(means[order]))
 
     def at(self, cells: CellsByName) -> Reals:
-        points = self.layout.embed(self.learned.arrangement.places(cells))  # type: ignore[arg-type]
-        solved = self.process.solved
-        near = reach(points.near, self.process.rows.near, self.process.weights) @ solved
-        waves = points.waves @ (self.process.additive * (self.process.rows.waves.T @ solved))
-        return np.interp(near + waves + self.process.mean, self.scores, self.values)
+        points = self.layout.embed(self.arrangement.places(cells))  # type: ignore[arg-type]
+        told = reach(points.near, self.rows, self.weights) @ self.solved + points.waves @ self.tilt + self.mean
+        return np.interp(told, self.scores, self.values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,8 +28,8 @@ def draw_prior_table(found: SearchPrior, *, width: int = 100, colour: bool = Fal
         ),
     ]
     meanings = (
-        "best: the value that is good most often. good in: studies in which draws of this parameter alone are "
-        "in the target more often than uniform ones."
+        "best: the value that is good most often. good in: studies in which draws of this parameter alone, by what the "
+        "others say, are in the target more often than uniform ones."
     )
     table = draw_columns(columns, width=width, colour=colour)
     return "\n\n".join([fill(f"{found.heading()}:", width), table, fill(meanings, width)])
