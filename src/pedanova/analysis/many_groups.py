@@ -22,7 +22,9 @@ from pedanova.space.parameters import Categorical, Float, Int, Ordinal
 USUAL = {"baseline": "region", "smoothing": "auto"}
 
 
-def ready_answers(groups: GroupedRows, target: object, region: object, options: Mapping[str, Any]) -> dict[str, Importances]:
+def ready_answers(
+    groups: GroupedRows, target: object, region: object, options: Mapping[str, Any]
+) -> dict[str, Importances]:
     """Answers of the groups that are large enough to need no model, without draws; none where that cannot be had.
 
     Other questions, and groups that are odd in some way, are left to be asked one by one.

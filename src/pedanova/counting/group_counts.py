@@ -24,7 +24,7 @@ MOST_GROUPS = 30_000  # codes have 16 bits
 
 
 def best_codes(groups: GroupedRows, part: Fraction) -> NDArray[np.uint16]:
-    """(rows,) Twice the group's place, and one more for a row that is not in its best part; the last code is of none."""
+    """(rows,) Twice the group's place, and one more for a row that is not among its best; the last is of no group."""
     observed, last = groups.observed, 2 * len(groups.labels)
     ranked, sign = observed.ranked, sign_of(observed.direction)
     ends = ends_of_groups(groups, part)
