@@ -31,7 +31,8 @@ import pedanova as pa  # noqa: E402
 
 SPACE = {f"x{i}": pa.Float(0, 1) for i in range(5)}
 STRONG, WEAK = 1.55, 0.53  # weights at which the first parameter's share is 0.3 and 0.1
-TRUTH_ROWS = 50_000
+TRUTH_ROWS = 100_000
+NODES = 7  # by which the mean over all studies is integrated, for each of both weights
 
 
 def study(weight: float, other: float, rows: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -51,21 +52,31 @@ def shares_of(weight: float, other: float, seed: int) -> dict[str, float]:
     return a.importance(estimator="counts", draws=0).shares
 
 
-def weights(rng: np.random.Generator) -> tuple[float, float]:
-    """Of one study: they differ by a factor of two and more."""
-    return float(np.exp(rng.normal(0.0, 0.5))), float(0.3 * np.exp(rng.normal(0.0, 0.5)))
+def weights(first: float, second: float) -> tuple[float, float]:
+    """Of one study, by two normal values: they differ by a factor of two and more."""
+    return float(np.exp(0.5 * first)), float(0.3 * np.exp(0.5 * second))
 
 
-def pooled(batches: int, studies: int, estimator: str) -> None:
+def mean_truth() -> dict[str, float]:
+    """True shares, averaged over all such studies (Gauss and Hermite)."""
+    values, parts = np.polynomial.hermite_e.hermegauss(NODES)
+    parts = parts / parts.sum()
+    total = dict.fromkeys(SPACE, 0.0)
+    for i, one in enumerate(values):
+        for j, two in enumerate(values):
+            for name, share in shares_of(*weights(one, two), NODES * i + j).items():
+                total[name] += parts[i] * parts[j] * share
+    return total
+
+
+def pooled(batches: range, studies: int, estimator: str) -> None:
     """Batches of studies of 100 to 800 rows: does the pooled interval hold the mean of all true shares?"""
-    rng = np.random.default_rng(1)
-    true = [shares_of(*weights(rng), seed) for seed in range(400)]
-    truth = {name: float(np.mean([one[name] for one in true])) for name in SPACE}
+    truth = mean_truth()
     held: dict[str, list[bool]] = {name: [] for name in SPACE}
     wide: dict[str, list[float]] = {name: [] for name in SPACE}
-    for batch in range(batches):
+    for batch in batches:
         rng = np.random.default_rng([2, batch])
-        some = {str(i): analysed(study(*weights(rng), int(rng.integers(100, 800)), rng)) for i in range(studies)}
+        some = {str(i): analysed(study(*weights(*rng.standard_normal(2)), int(rng.integers(100, 800)), rng)) for i in range(studies)}
         found = pa.across(some, estimator=estimator)
         for name in SPACE:
             row = found[name]
@@ -75,12 +86,12 @@ def pooled(batches: int, studies: int, estimator: str) -> None:
         print(
             f"  {name}: true mean {truth[name]:6.3f}  held {np.mean(held[name]):5.0%}  width {np.mean(wide[name]):.3f}"
         )
-    print(f"pooled, {estimator}, {batches} × {studies} studies: held {np.mean([*held.values()]):.1%} of all intervals")
+    print(f"pooled, {estimator}, {len(batches)} × {studies} studies: held {np.mean([*held.values()]):.1%} of all intervals")
 
 
-def compared(repeats: int, estimator: str) -> None:
+def compared(repeats: range, estimator: str) -> None:
     alarms, single, power = [], [], []
-    for repeat in range(repeats):
+    for repeat in repeats:
         rng = np.random.default_rng([3, repeat])
         one, same, other = (analysed(study(w, 0.3, 300, rng)) for w in (STRONG, STRONG, WEAK))
         equal = pa.difference(one, same, estimator=estimator)
@@ -88,7 +99,7 @@ def compared(repeats: int, estimator: str) -> None:
         single += [row.p_value <= 0.05 for row in equal.rows if row.p_value is not None]
         power.append(pa.difference(one, other, estimator=estimator)["x0"].significant)
     words = f"alarms {np.mean(alarms):.1%} (single tests {np.mean(single):.1%}), power {np.mean(power):.1%}"
-    print(f"two studies of 300 rows, {estimator}, {repeats} pairs: {words}")
+    print(f"two studies of 300 rows, {estimator}, {len(repeats)} pairs: {words}")
 
 
 def grouped_table(rows: int, count: int) -> dict[str, Any]:
@@ -128,6 +139,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=100)
     parser.add_argument("--studies", type=int, default=100)
     parser.add_argument("--batches", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="which pair or batch to begin with")
     parser.add_argument("--estimator", default="auto")
     parser.add_argument("--only", choices=("pooled", "compared"))
     parser.add_argument("--groups", action="store_true")
@@ -141,9 +153,9 @@ def main() -> None:
         groups(given.rows, given.count)
     else:
         if given.only != "compared":
-            pooled(given.batches, given.studies, given.estimator)
+            pooled(range(given.first, given.first + given.batches), given.studies, given.estimator)
         if given.only != "pooled":
-            compared(given.repeats, given.estimator)
+            compared(range(given.first, given.first + given.repeats), given.estimator)
 
 
 if __name__ == "__main__":

@@ -280,6 +280,19 @@ def test_priors() -> None:
     compile(names["text"], "prior.py", "exec")
 
 
+@pytest.mark.slow
+def test_studies(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in blocks("docs/studies.md", "python"):
+        exec(compile(block, "studies.md", "exec"), names)
+    found = names["x"]
+    assert isinstance(found, pa.Across)
+    assert list(found) == ["lr", "depth"]
+    assert "What matters in spring and in autumn" in capsys.readouterr().out
+    assert Path("studies.html").exists()
+
+
 def test_rooms_of_the_architecture_exist() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     rooms = text[text.index("## Rooms") : text.index("## Decisions")]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis, load
 from pedanova.analysis.analyze import analyze, delimiter_for, request_of
+from pedanova.analysis.many_groups import ready_answers
 from pedanova.analysis.options import QUESTION, TABLE, check_choices
 from pedanova.base.notes import Count, Note, in_order
 from pedanova.base.recent import Recent
@@ -29,6 +30,7 @@ from pedanova.measures.importance import Importances, rank
 from pedanova.measures.studies.across import Pooling, pool_studies
 from pedanova.measures.studies.defaults import Defaults, defaults_of
 from pedanova.measures.studies.prior import SearchPrior, prior_of
+from pedanova.measures.studies.told import Facts
 from pedanova.measures.surrogate.answer import answered
 from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options, check_enough
 from pedanova.space.grid import grid_of
@@ -36,6 +38,7 @@ from pedanova.space.grid import grid_of
 if TYPE_CHECKING:
     from pedanova.report.figures.across import AcrossPlots
 
+Ready: TypeAlias = Callable[[], tuple[dict[str, Importances], Facts]]
 DRAWS = 500  # behind the interval of one study: only their mean is used
 KEPT_COUNTS = 1 << 23  # counts of studies that are kept: 128 MB with their sums; others are counted again when asked
 TABLE_OPTIONS = {option.name: option.default for option in TABLE}
@@ -128,6 +131,14 @@ class GroupAnalyses(Mapping[str, Analysis]):
             raise error.behind(f"study {name}: ") from None
         return Analysis.of(counted, 1)
 
+    def ready(self, target: object, region: object, options: Mapping[str, Any]) -> Ready | None:
+        """How to have many answers at once, counted together; None where rows without an objective are the worst."""
+        if self.nan != "drop":
+            return None
+        observed = self.groups.observed
+        about = Facts(f"{observed.direction} {observed.name}", observed.space)
+        return lambda: (ready_answers(self.groups, target, region, options), about)
+
     def __contains__(self, name: object) -> bool:
         return name in self.groups
 
@@ -198,7 +209,8 @@ def across(
         analyses, notes = grouped_analyses(data, objective, group, given)
     else:
         analyses = named_analyses(data, objective, given)
-    found = pool_studies(analyses, target, region, draws=draws, brief=briefly, **asked)
+    ready = analyses.ready(target, region, asked) if isinstance(analyses, GroupAnalyses) else None
+    found = pool_studies(analyses, target, region, draws=draws, brief=briefly, ready=ready, **asked)
     return Across(**(found | {"notes": in_order((*found["notes"], *notes))}))
 
 

@@ -24,7 +24,8 @@ from pedanova.measures.studies.studies import Studies, StudyRow
 from pedanova.measures.studies.told import Facts, told_of
 
 Reals: TypeAlias = NDArray[np.float64]
-SURE = 25  # studies of which draws are asked, to learn how far chance moves a share
+SURE = 25  # studies of which draws are asked, to learn how far chance moves a share;
+SURE_OF_MANY, MANY = 12, 200  # fewer, where studies are very many
 FIRST = 3
 
 
@@ -129,13 +130,16 @@ def pool_studies(
     *,
     draws: int = 500,
     brief: Callable[..., Importances] | None = None,
+    ready: Callable[[], tuple[Mapping[str, Importances], Facts]] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """The fields of a `Pooling`: every study is asked the same question, and the answers are put together.
 
-    Beyond `SURE` studies, `brief` asks those of which no draws are needed: numbers alone.
+    Beyond `SURE` studies, `brief` asks those of which no draws are needed: numbers alone. What all of them are about,
+    and answers that can be had at once, are what `ready` gives.
     """
-    answers, left, facts = ask_all(analyses, brief or without_draws, (target, region, draws, options))
+    known = ready() if ready is not None and len(analyses) > SURE else ({}, None)
+    answers, left, facts = ask_all(analyses, brief or without_draws, (target, region, draws, options), known)
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
         raise QueryError(f"{len(answers)} of {len(analyses)} studies can be asked; across needs at least two{why}")
@@ -150,7 +154,8 @@ def pool_studies(
     first = next(iter(answers.values()))
     notes = told_of(facts, answers, left, matrix.studies, matrix.names, (rows, columns))
     if len(analyses) > SURE:
-        words = f"how far chance moves a share, and what may be in doubt, was asked of {SURE} studies, evenly chosen"
+        few = len(chosen(list(analyses)))
+        words = f"how far chance moves a share, and what may be in doubt, was asked of {few} studies, evenly chosen"
         notes.append(Note("answer", words))
     return {
         "rows": pooled_rows(matrix, ranks),
@@ -170,22 +175,32 @@ def without_draws(a: Asks, target: object, region: object, **options: Any) -> Im
     return a.importance(target, region, draws=0, **options)
 
 
+def chosen(names: list[str]) -> set[str]:
+    """Studies of which draws are asked: all, or a few of many, evenly chosen."""
+    most = SURE if len(names) <= MANY else SURE_OF_MANY
+    return {names[i] for i in np.unique(np.linspace(0, len(names) - 1, most).round().astype(int))} if names else set()
+
+
 def ask_all(
     analyses: Mapping[str, Asks],
     brief: Callable[..., Importances],
     question: tuple[object, object, int, dict[str, Any]],
+    ready: tuple[Mapping[str, Importances], Facts | None],
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, Facts]]:
     """Answers by study, why others have none, and what each is about; every study is opened once.
 
-    Draws are asked of at most `SURE` studies, evenly chosen.
+    Draws are asked of at most `SURE` studies.
     """
     target, region, draws, options = question
     names = list(analyses)
-    sure = {names[i] for i in np.unique(np.linspace(0, len(names) - 1, SURE).round().astype(int))} if names else set()
+    sure = chosen(names)
     answers: dict[str, Importances] = {}
     left: dict[str, PedanovaError] = {}
     facts: dict[str, Facts] = {}
     for name in names:
+        if name not in sure and name in ready[0] and ready[1] is not None:
+            answers[name], facts[name] = ready[0][name], ready[1]
+            continue
         try:
             a = analyses[name]
             if name in sure:
@@ -242,15 +257,13 @@ def pooled_rows(matrix: Matrix, ranks: RankTest | None) -> tuple[PooledShare, ..
 def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: Disagreements) -> Studies:
     """Each study beside the mean of all others."""
     rows = []
-    for i, name in enumerate(matrix.studies):
-        answer = answers[name]
-        known = np.isfinite(matrix.shares[i])
-        others = np.delete(matrix.ranks, i, axis=0)[:, known]
-        counted = np.isfinite(others)
-        sums, many = np.where(counted, others, 0.0).sum(axis=0), counted.sum(axis=0)
-        beside = many > 0
-        means = sums[beside] / many[beside]
-        agreement = rank_agreement(matrix.ranks[i, known][beside], means) if beside.sum() > 1 else None
+    known = np.isfinite(matrix.shares)
+    own = np.where(known, matrix.ranks, 0.0)
+    sums, many = own.sum(axis=0), known.sum(axis=0)
+    for i, (name, answer) in enumerate(answers.items()):
+        beside = known[i] & (many > 1)
+        means = (sums - own[i])[beside] / (many - 1)[beside]
+        agreement = rank_agreement(own[i, beside], means) if beside.sum() > 1 else None
         leading = tuple((row.name, row.share) for row in answer.rows[:FIRST] if row.varied)
         differs = tuple(row.name for row in odd.of(name))
         first = answer.rows[0]

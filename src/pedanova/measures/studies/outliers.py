@@ -104,12 +104,12 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
 
 def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, Reals]:
     """Mean of the others, and its variance, by the weights that their own spread gives them."""
-    means, errors = np.empty(len(values)), np.empty(len(values))
-    for place in range(len(values)):
-        rest = np.delete(own, place) + between[place]
-        if not (rest > 0).all():
-            rest = np.ones(len(rest))
-        weights = 1.0 / rest
-        means[place] = float(weights @ np.delete(values, place)) / float(weights.sum())
-        errors[place] = 1.0 / float(weights.sum()) if between[place] > 0 or (own > 0).all() else 0.0
+    means, errors = np.empty(len(values)), np.zeros(len(values))
+    for place, spread in enumerate(between.tolist()):
+        variances = own + spread
+        weights = 1.0 / variances if (variances > 0).all() else np.ones(len(own))
+        rest = float(weights.sum()) - float(weights[place])
+        means[place] = (float(weights @ values) - float(weights[place] * values[place])) / rest
+        if (variances > 0).all():
+            errors[place] = 1.0 / rest
     return means, errors

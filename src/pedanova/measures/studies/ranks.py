@@ -96,6 +96,6 @@ def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int
 def rank_agreement(one: Reals, two: Reals) -> float:
     """Spearman's correlation of two orders; 0 where one of them has none."""
     first, second = (mid_ranks(values) for values in (one, two))
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1])
+    first, second = first - first.mean(), second - second.mean()
+    scale = math.sqrt(float(first @ first) * float(second @ second))
+    return float(first @ second) / scale if scale > 0 else 0.0

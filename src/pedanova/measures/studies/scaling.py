@@ -43,15 +43,14 @@ class StudyMap(Table):
 def study_map(studies: Sequence[str], names: Sequence[str], ratios: Reals) -> StudyMap:
     """From (studies, parameters) ratios; every axis points to where its heaviest parameter matters more."""
     centred = ratios - ratios.mean(axis=0)
-    inner = centred @ centred.T  # the doubly centred squared distances, halved and negated
-    values, vectors = np.linalg.eigh(inner)
-    values = np.maximum(values[::-1][:2], 0.0)
-    places = vectors[:, ::-1][:, :2] * np.sqrt(values)
+    # Eigenvectors of the doubly centred squared distances are singular vectors of what these are distances of.
+    vectors, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    places = vectors[:, :2] * lengths[:2]
     places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
-    total = float(np.trace(inner))
+    total = float(np.sum(lengths**2))
     arrows = centred.T @ places
     signs = np.array([1.0 if arrows[np.argmax(np.abs(arrows[:, i])), i] >= 0 else -1.0 for i in range(2)])
-    lengths = np.linalg.norm(centred, axis=0)[:, None] * np.linalg.norm(places, axis=0)[None, :]
-    arrows = np.divide(arrows * signs, lengths, out=np.zeros_like(arrows), where=lengths > 1e-12)
-    held = float(values.sum()) / total if total > 0 else 1.0
+    scale = np.linalg.norm(centred, axis=0)[:, None] * np.linalg.norm(places, axis=0)[None, :]
+    arrows = np.divide(arrows * signs, scale, out=np.zeros_like(arrows), where=scale > 1e-12)
+    held = float(np.sum(lengths[:2] ** 2)) / total if total > 0 else 1.0
     return StudyMap(tuple(studies), tuple(names), places * signs, arrows, min(1.0, held))

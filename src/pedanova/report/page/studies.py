@@ -74,7 +74,8 @@ def body(found: Pooling) -> str:
 
 def map_words(found: Pooling) -> str:
     held = percent(found.map.held) if found.map is not None else ""
-    return f"Near each other where the same parameters matter; arrows point to where one matters more ({held})."
+    words = "Near each other where the same parameters matter; arrows point to where one matters more."
+    return f"{words} Both axes hold {held} of the distances."
 
 
 def card(title: str, content: str, words: str) -> str:
