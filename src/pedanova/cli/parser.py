@@ -141,9 +141,7 @@ OUT = own(
     "out", None, "write the prior there: .py for Optuna, .json for ConfigSpace, .yaml for a W&B sweep",
     group="output", metavar="FILE",
 )  # fmt: skip
-PRIOR_TO = own(
-    "to", None, "write the prior in this form (default: by the name of --out)", group="output", choices=PRIOR_FORMS
-)
+PRIOR_TO = own("to", None, "write the prior in this form (default: by --out)", group="output", choices=PRIOR_FORMS)
 SAFETY = own("safety", 0.3, "the part of all draws that are uniform (default 0.3)", metavar="S", type=float)
 DEFAULTS = own("defaults", False, "defaults as well, their regret, and what tuning gains", flag=True)
 FIGURE = own("figure", None, "draw the densities there: .png, .svg or .pdf", group="output", metavar="FILE")
