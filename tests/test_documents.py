@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
@@ -267,6 +268,29 @@ def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
     assert small["lr"].advice == "narrow"
     assert small["dropout"].advice == "widen"
     assert "suggest_float('lr'" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_priors() -> None:
+    names: dict[str, Any] = {}
+    for block in blocks("docs/priors.md", "python"):
+        exec(compile(block, "docs/priors.md", "exec"), names)
+    assert names["prior"].left_out().safe == 1.0
+    assert 1e-3 < names["defaults"].configuration["lr"] < 0.05
+    compile(names["text"], "prior.py", "exec")
+
+
+@pytest.mark.slow
+def test_studies(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in blocks("docs/studies.md", "python"):
+        exec(compile(block, "studies.md", "exec"), names)
+    found = names["x"]
+    assert isinstance(found, pa.Across)
+    assert list(found) == ["lr", "depth"]
+    assert "What matters in spring and in autumn" in capsys.readouterr().out
+    assert Path("studies.html").exists()
 
 
 def test_rooms_of_the_architecture_exist() -> None:

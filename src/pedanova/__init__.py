@@ -13,8 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pedanova.analysis.across import Across, across
     from pedanova.analysis.analysis import Analysis, load
     from pedanova.analysis.analyze import analyze, guess_space
+    from pedanova.analysis.difference import StudyDifferences, difference
     from pedanova.base.version import __version__
     from pedanova.cli.versions import show_versions
     from pedanova.counting.levels import Levels
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from pedanova.errors import PedanovaError
     from pedanova.measures.compare import Comparison, Measures
     from pedanova.measures.densities import Densities
-    from pedanova.measures.difference import Difference, Differences, difference
+    from pedanova.measures.difference import Difference, Differences
     from pedanova.measures.effects import Effect, Effects, Marginal
     from pedanova.measures.forest.forest import axis_effects, forest_effects
     from pedanova.measures.forest.results import AxisEffects, ForestEffects, ForestPairs
@@ -41,8 +43,10 @@ if TYPE_CHECKING:
 
 CONTENTS = {
     "base.version": ["__version__"],
+    "analysis.across": ["Across", "across"],
     "analysis.analysis": ["Analysis", "load"],
     "analysis.analyze": ["analyze", "guess_space"],
+    "analysis.difference": ["StudyDifferences", "difference"],
     "cli.versions": ["show_versions"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
@@ -52,7 +56,7 @@ CONTENTS = {
     "errors": ["PedanovaError"],
     "measures.compare": ["Comparison", "Measures"],
     "measures.densities": ["Densities"],
-    "measures.difference": ["Difference", "Differences", "difference"],
+    "measures.difference": ["Difference", "Differences"],
     "measures.effects": ["Effect", "Effects", "Marginal"],
     "measures.forest.forest": ["axis_effects", "forest_effects"],
     "measures.forest.results": ["AxisEffects", "ForestEffects", "ForestPairs"],
@@ -70,6 +74,7 @@ ROOMS = ("errors", "space")  # modules that users import from
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [
+    "Across",
     "Along",
     "Analysis",
     "AxisEffects",
@@ -103,11 +108,13 @@ __all__ = [
     "SetInteraction",
     "SetInteractions",
     "Space",
+    "StudyDifferences",
     "Switch",
     "Tally",
     "Trials",
     "Verdict",
     "__version__",
+    "across",
     "analyze",
     "at_least",
     "at_most",

@@ -53,6 +53,19 @@ REDUCE_EXAMPLES = """examples:
   pedanova reduce trials.csv --objective error --to code
   pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
 """
+ACROSS_EXAMPLES = """examples:
+  pedanova across trials.csv --objective error --group optimizer
+  pedanova across trials.csv --objective error --group seed --report studies.html
+  pedanova across trials.csv trials.parquet --objective error --estimator counts
+"""
+DIFFERENCE_EXAMPLES = """examples:
+  pedanova difference trials.csv trials.parquet --objective error
+"""
+PRIOR_EXAMPLES = """examples:
+  pedanova prior trials.csv --objective error --group seed
+  pedanova prior trials.csv trials.parquet --objective error --target 0.1 --out prior.py
+  pedanova prior trials.csv --objective error --group seed --defaults --out sweep.yaml
+"""
 SPACE_EXAMPLES = """examples:
   pedanova space trials.csv --objective error -o space.json
 """

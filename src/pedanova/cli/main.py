@@ -16,7 +16,7 @@ from pedanova.cli.parser import COMMANDS, build_parser, usage_of
 from pedanova.errors import PedanovaError
 
 if TYPE_CHECKING:
-    from pedanova.cli import along, answers, check, explore, pages, spaces  # noqa: F401  (named by the commands, loaded when asked for)
+    from pedanova.cli import along, answers, check, explore, pages, prior, spaces, studies  # noqa: F401  (named by the commands, loaded when asked for)
 
 OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
 
@@ -46,8 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     complete(parser)  # ends here if it was the shell that asked
     options, rest = parser.parse_known_args(arguments)
-    if options.command == "densities":  # names may stand behind options too
-        options.names += [text for text in rest if not text.startswith("-")]
+    behind = {"densities": "names", "across": "others", "difference": "others", "prior": "others"}.get(options.command)
+    if behind is not None:  # names may stand behind options too
+        getattr(options, behind).extend(text for text in rest if not text.startswith("-"))
         rest = [text for text in rest if text.startswith("-")]
     if rest:
         parser.error(f"unrecognized arguments: {printable(' '.join(rest))}")
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module = {command.name: command.module for command in COMMANDS}[options.command]
     run: Callable[[Any], int] = getattr(import_module(f"pedanova.cli.{module}"), f"run_{options.command}")
     try:
-        for name in ("output", "save", "report"):  # before the long work
+        for name in ("output", "save", "report", "out", "figure"):  # before the long work
             if getattr(options, name, None) is not None:
                 check_place(getattr(options, name))
         return run(options)

@@ -13,6 +13,7 @@ from pedanova.base.terminal_text import printable
 from pedanova.base.version import __version__
 from pedanova.cli import check_options, examples
 from pedanova.space.exports import FORMS
+from pedanova.space.priors import PRIOR_FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex", "arrow")
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
@@ -63,6 +64,15 @@ PORT = own(
 SHOW = own("open", True, "show it in the browser", group="output", flag=True)
 WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
+GROUP = own("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
+OUT = own(
+    "out", None, "write the prior there: .py for Optuna, .json for ConfigSpace, .yaml for a W&B sweep",
+    group="output", metavar="FILE",
+)  # fmt: skip
+PRIOR_TO = own("to", None, "write the prior in this form (default: by --out)", group="output", choices=PRIOR_FORMS)
+SAFETY = own("safety", 0.3, "the part of all draws that are uniform (default 0.3)", metavar="S", type=float)
+DEFAULTS = own("defaults", False, "defaults as well, their regret, and what tuning gains", flag=True)
+FIGURE = own("figure", None, "draw the densities there: .png, .svg or .pdf", group="output", metavar="FILE")
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
 MOST = own("top", 20, "parameters to print (default 20; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
@@ -103,6 +113,7 @@ FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option fo
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
 THREADS = BY_NAME["threads"]
+PRIOR_OPTIONS = [*QUESTION[:3], GROUP, SAFETY, DEFAULTS, BY_NAME["seed"]]
 FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
 
 
@@ -116,12 +127,14 @@ class Command:
     options: tuple[Option, ...] = ()
     source: str | None = SAVED_HELP
     names: str | None = None  # of parameters, behind the source
+    others: str | None = None  # further sources
     module: str = "answers"  # of this folder, that runs it
 
 
 def usage_of(command: Command) -> str:
     """The command as it is typed, less its options."""
     parts = ["SOURCE"] * bool(command.source) + ["[NAME …]"] * bool(command.names)
+    parts += ["SOURCE" if command.name == "difference" else "[SOURCE …]"] * bool(command.others)
     return " ".join(["pedanova", command.name, *parts])
 
 
@@ -220,6 +233,30 @@ COMMANDS = (
         module="check",
     ),
     Command(
+        "across",
+        "what matters over many studies",
+        examples.ACROSS_EXAMPLES,
+        (GROUP, *without(FULL, "region_box", "within"), REPORT, TITLE, FORMAT, OUTPUT, *TALK, THREADS),
+        others="further studies; or one table and --group",
+        module="studies",
+    ),
+    Command(
+        "difference",
+        "what matters more in one study than in another",
+        examples.DIFFERENCE_EXAMPLES,
+        (*without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
+        others="the study to compare with",
+        module="studies",
+    ),
+    Command(
+        "prior",
+        "where good values lie over many studies",
+        examples.PRIOR_EXAMPLES,
+        (*PRIOR_OPTIONS, *IN_MEMORY, OUT, PRIOR_TO, FIGURE, FORMAT, *TALK, THREADS),
+        others="further studies; or one table and --group",
+        module="prior",
+    ),
+    Command(
         "report",
         "everything as one HTML page that needs no network",
         examples.REPORT_EXAMPLES,
@@ -293,6 +330,8 @@ def add_command(commands: Any, command: Command) -> None:
     )
     if command.source:
         made.add_argument("file", metavar="SOURCE", help=command.source)
+    if command.others:
+        made.add_argument("others", metavar="SOURCE", nargs="*", help=command.others)
     if command.names:
         names = made.add_argument("names", metavar="NAME", nargs="*", help=command.names)
         names.names_columns = True  # type: ignore[attr-defined]

@@ -115,7 +115,8 @@ def above(row: Importance) -> float:
 
 
 def signed_percent(part: float) -> str:
-    return f"{part:+.0%}".replace("%", " %").replace("-", "−")
+    words = f"{part:+.0%}".replace("%", " %").replace("-", "−")
+    return "0 %" if words[1:] == "0 %" else words
 
 
 def interval_in_words(row: Difference) -> str:

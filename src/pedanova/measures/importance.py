@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Literal, TypeAlias
 
@@ -66,6 +66,9 @@ class Importance:
     varied
         False where it had one value in all of the rows that answer (those of the region; all, where a
         model is used). Nothing can be said about it then: its numbers are 0, interval and p-value None.
+    deviation
+        How far the share wanders by the chance of the rows (one standard deviation), for whoever puts answers of
+        several studies together; None where no draws were asked for.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Importance:
     significant: bool | None = None
     varied: bool = True
     raw_ratio: float = 0.0
+    deviation: float | None = field(default=None, compare=False)  # no column of the table
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -96,7 +96,8 @@ def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
     """The interval is made to hold the share: few draws, or a few rows, may miss it."""
     low, high = min(sureness.low, max(0.0, row.share)), max(sureness.high, row.share, 0.0)
     p_value, surely = sureness.p_value, bool(adjusted <= LEVEL)
-    return replace(row, low=low, high=high, p_value=p_value, p_adjusted=float(adjusted), significant=surely)
+    sure = replace(row, low=low, high=high, p_value=p_value, p_adjusted=float(adjusted), significant=surely)
+    return replace(sure, deviation=sureness.deviation)
 
 
 def permutation(

@@ -300,8 +300,8 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     if options.draws:
         p_values, missing = tested(query, options, asked)
         p = [(p_values or {}).get(name, 1.0) for name in names]
-        ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, strict=True)
-        found = with_sureness(found, [Sureness(*one, 0.0) for one in ends])
+        ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, told.deviation()[order].tolist(), strict=True)
+        found = with_sureness(found, [Sureness(*one) for one in ends])
         found = [without_p(row) for row in found] if missing else found
     return Estimate(found, "surrogate", [model_note(asked), *missing], asked)
 

@@ -59,6 +59,13 @@ class DrawnShares:
         low, high = np.maximum(middle - off, 0.0) ** 2, (middle + off) ** 2
         return np.maximum(low - FINEST, 0.0), high + FINEST
 
+    def deviation(self) -> Reals:
+        """(parameters,) How far the draws' shares are apart, not widened for what models of all studies get wrong."""
+        if len(self.each) < 2:
+            return np.zeros(self.each.shape[1])
+        found: Reals = self.each.std(axis=0, ddof=1)
+        return np.maximum(found, FINEST / NORMAL)
+
 
 def drawn_shares(
     drawn: Drawn, target: Span, region: Span, *, baseline: str = "region", children: Collection[str] = ()

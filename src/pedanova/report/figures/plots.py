@@ -54,7 +54,7 @@ class Plots:
         def draw(name: str, one: Axes) -> Axes:
             return spread.draw_densities(densities[name], one, row=ranked[name], shown=shown[name])
 
-        return _with_legend(_panels(chosen, ax, draw))
+        return with_legend(panels(chosen, ax, draw))
 
     def reduction(
         self,
@@ -78,7 +78,7 @@ class Plots:
         def draw(name: str, one: Axes) -> Axes:
             return spread.draw_verdict(verdicts[name], densities[name], one, shown=shown[name])
 
-        return _with_legend(_panels(names or list(verdicts), ax, draw))
+        return with_legend(panels(names or list(verdicts), ax, draw))
 
     def profile(
         self, region: Rows = 1.0, *, over: str = "target", target: Rows = 0.1, ax: Axes = None, **options: Any
@@ -121,7 +121,7 @@ class Plots:
         def draw(name: str, one: Axes) -> Axes:
             return spread.draw_marginal(effects.marginal(name), effects.mean, one, shown=shown.get(name))
 
-        return _panels(names or list(effects)[:SHOWN], ax, draw)
+        return panels(names or list(effects)[:SHOWN], ax, draw)
 
     def compare(self, target: float = 0.1, *, ax: Axes = None, **options: Any) -> Axes:
         """Ratios of every parameter by PED, f-ANOVA and a forest, side by side; options are those of `compare`."""
@@ -144,7 +144,7 @@ class Plots:
     ) -> Axes:
         """The mean objective by value with its 95 % interval; options are those of `Analysis.marginal`."""
         effects = self._analysis.effects(region, clip=clip, **options)
-        return _panels(
+        return panels(
             names or list(effects)[:SHOWN],
             ax,
             lambda name, one: draw_marginal_band(effects.marginal(name), effects.mean, one),
@@ -165,7 +165,7 @@ class Plots:
         return figures.draw_objective(levels.thresholds, reached, marks, self._analysis.objective, ax)
 
 
-def _with_legend(axes: Axes) -> Axes:
+def with_legend(axes: Axes) -> Axes:
     """One legend for all panels of a new figure, below them; in Axes of the caller's, on the first."""
     first = np.ravel(axes)[0]
     known: dict[str, Any] = {}
@@ -182,7 +182,7 @@ def _with_legend(axes: Axes) -> Axes:
     return axes
 
 
-def _panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:
+def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:
     """A panel for each name, side by side or in the Axes that were given; one alone is no array."""
     chosen = [names] if isinstance(names, str) else list(names)
     axes = _new_axes(len(chosen)) if ax is None else np.atleast_1d(np.array(ax, dtype=object))

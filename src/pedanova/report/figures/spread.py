@@ -97,7 +97,7 @@ def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax
     fills = [ink["target"] if strange else mixed(ink["target"], ink["ground"], 0.6) for strange in drawing.more]
     ax.bar(places, target, 0.6, color=fills, edgecolor=ink["target"], linewidth=1, label=words[0])
     ax.hlines(region, places - 0.46, places + 0.46, color=ink["ink"], linewidth=1.5, label=words[1])
-    _name_places(ax, drawing.labels)
+    name_places(ax, drawing.labels)
     ax.set_xlim(-0.6, len(places) - 0.4)
     ax.set_ylabel("rows (%)")
     ax.set_ylim(0, max(1.08 * float(np.max([target, high])), LEAST_TOP * float(np.median(region))))
@@ -111,7 +111,7 @@ def _mark_good(drawing: Drawing, ink: dict[str, str], ax: Axes) -> None:
         ax.plot(span, (0, 0), color=ink["target"], linewidth=5, solid_capstyle="butt", clip_on=False, gid="good")
 
 
-def _name_places(ax: Axes, cells: Sequence[object]) -> None:
+def name_places(ax: Axes, cells: Sequence[object]) -> None:
     """Names under bars, slanted where they are many or long; of very many, some and the last."""
     names = [plain(short(cell), 24) for cell in cells]
     step = -(-len(names) // MOST_NAMES)
@@ -189,13 +189,13 @@ def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, sh
         name_ticks(ax, float(edges[0]), float(edges[-1]), log=bins.log)
     elif len(bins) == len(marginal.cells):
         ax.plot(range(len(bins)), marginal.mean, marker="o", linestyle="none", color=ink["target"])
-        _name_places(ax, bins.labels)
+        name_places(ax, bins.labels)
         ax.set_xlim(-0.6, len(bins) - 0.4)
     else:
         held = np.maximum(bins.gather(marginal.counts), 1e-300)
         means = bins.gather(marginal.counts * np.nan_to_num(marginal.mean)) / held
         ax.plot(range(len(bins)), np.where(held >= 1, means, np.nan), marker="o", linestyle="none", color=ink["target"])
-        _name_places(ax, bins.labels)
+        name_places(ax, bins.labels)
     ax.set_xlabel(plain(marginal.name) if shown is None else shown)
     ax.set_ylabel("mean objective")
     trim(ax)

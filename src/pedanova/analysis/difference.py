@@ -1,0 +1,148 @@
+"""`difference`: two answers, or two studies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from pedanova.analysis.analysis import Analysis
+from pedanova.base.notes import Note, in_order
+from pedanova.errors import QueryError, listed
+from pedanova.measures.difference import SHARED, Differences
+from pedanova.measures.difference import difference as difference_of_answers
+from pedanova.measures.importance import Importances
+from pedanova.measures.studies.changes import Changes, differences_of
+from pedanova.measures.studies.kinship import kinship_of_studies
+from pedanova.space.shared import Shared, shared_space
+from pedanova.space.words import in_words
+
+if TYPE_CHECKING:
+    from pedanova.report.figures.differences import DifferencePlots
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StudyDifferences(Changes):
+    """How two studies differ: see `difference`. ``d["lr"].difference``, ``d.kinship``, ``d.plot.densities()``."""
+
+    @property
+    def plot(self) -> DifferencePlots:
+        """Figures: ``d.plot.importance()``, ``d.plot.densities()``."""
+        from pedanova.report.figures.differences import DifferencePlots
+
+        return DifferencePlots(self)
+
+
+@overload
+def difference(a: Importances, b: Importances) -> Differences: ...
+@overload
+def difference(
+    a: Analysis,
+    b: Analysis,
+    target: object = ...,
+    region: object = ...,
+    *,
+    names: tuple[str, str] = ...,
+    **options: Any,
+) -> StudyDifferences: ...
+def difference(
+    a: Analysis | Importances,
+    b: Analysis | Importances,
+    target: object = 0.1,
+    region: object = 1.0,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    **options: Any,
+) -> StudyDifferences | Differences:
+    """How two studies differ in what matters, parameter by parameter, and how surely.
+
+    Parameters
+    ----------
+    a, b
+        Two analyses; or two answers of `importance`, such as those inside two parts of one space.
+    target, region
+        As in `importance`, asked of both studies.
+    names
+        What to call the two studies.
+    options
+        Those of `importance`.
+
+    Returns
+    -------
+    StudyDifferences
+        By parameter: both shares and ratios, their differences with 95 % intervals and p-values (Holm over all
+        parameters), good values in both and whether they moved. `notes` say what the studies are to each other,
+        and what they do not share. For two answers: `Differences`, of shares alone.
+
+    Raises
+    ------
+    QueryError
+        Where the studies share no parameter.
+
+    Examples
+    --------
+    >>> adam = a.within("optimizer == 'adam'").importance()  # doctest: +SKIP
+    >>> difference(adam, a.importance())                     # doctest: +SKIP
+    >>> difference(last_year, this_year)                     # doctest: +SKIP
+    """
+    if not isinstance(a, Analysis) or not isinstance(b, Analysis):
+        if isinstance(a, Analysis) or isinstance(b, Analysis):
+            raise QueryError("an analysis and an answer cannot be compared; give two analyses, or two importance()")
+        return difference_of_answers(a, b)
+    shared = shared_space(a.space, b.space)
+    if not shared.names:
+        raise QueryError(f"the studies share no parameter: {listed(list(a.space))} and {listed(list(b.space))}")
+    kinship = kinship_of_studies(a, b, shared)
+    first, second, notes = on_common_ground(a, b, shared)
+    both = first, second
+    answers = [one.importance(target, region, **options) for one in both]
+    told = {key: options[key] for key in ("smoothing", "estimator", "seed", "of") if key in options}
+    densities = first.all_densities(target, region, **told), second.all_densities(target, region, **told)
+    contrasts = first.ask(target, region)[0], second.ask(target, region)[0]
+    rows = differences_of(answers[0], answers[1], shared.names, densities, contrasts)
+    if kinship.relation in ("same", "continued"):
+        notes.append(Note("answer", SHARED))
+    every = [kinship.note, *notes, *_aims(a, b), *_answered(answers, shared, names)]
+    return StudyDifferences(rows, names, kinship, in_order(every), densities)
+
+
+def on_common_ground(a: Analysis, b: Analysis, shared: Shared) -> tuple[Analysis, Analysis, list[Note]]:
+    """Both studies inside the values that both may take, and what is not shared."""
+    notes = [
+        Note("answer", f"only in the {which} study, not compared: {listed(list(names))}")
+        for which, names in (("first", shared.first), ("second", shared.second))
+        if names
+    ]
+    for name in shared.unlike:
+        words = f"{in_words(a.space[name])} and {in_words(b.space[name])} have no two values in common; not compared"
+        notes.append(Note("answer", words, subject=name))
+    if not shared.narrowed:
+        return a, b, notes
+    box = listed(list(shared.narrowed))
+    if a.observations is None or b.observations is None:
+        words = "domains differ, and rows are no longer at hand to keep to what both share; each share is of its own"
+        return a, b, [*notes, Note("doubt", words, subject=box)]
+    first, second = a.within(shared.narrowed), b.within(shared.narrowed)
+    words = "domains differ; only rows inside what both share are compared"
+    kept = f"{first.rows:,} of {a.rows:,} and {second.rows:,} of {b.rows:,}"
+    return first, second, [*notes, Note("rows", f"{words}: {kept}", subject=box)]
+
+
+def _aims(a: Analysis, b: Analysis) -> list[Note]:
+    aims = [f"{one.direction} {one.objective}" for one in (a, b)]
+    if aims[0] == aims[1]:
+        return []
+    return [Note("answer", f"the aims differ, each counts its own best rows: {aims[0]} and {aims[1]}")]
+
+
+def _answered(answers: list[Importances], shared: Shared, names: tuple[str, str]) -> list[Note]:
+    """What the answers themselves say, and parameters that one study never varied."""
+    one, two = answers
+    notes = []
+    if one.estimator != two.estimator:
+        notes.append(Note("answer", f"answered in different ways: {one.estimator} and {two.estimator}"))
+    for answer, name in zip(answers, names, strict=True):
+        fixed = [key for key in shared.names if not answer[key].varied]
+        if fixed:
+            notes.append(Note("answer", f"never varied in {name}, not compared", subject=listed(fixed)))
+        notes += [note.about(name) for note in answer.notes if note.severity == "warning"]
+    return notes

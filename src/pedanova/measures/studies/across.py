@@ -1,0 +1,271 @@
+"""Many studies: what matters in general, how much studies differ, and which of them disagree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.digits import percent, short
+from pedanova.base.notes import Note, in_order
+from pedanova.base.table import NamedTable, Printed
+from pedanova.errors import OutsideSpaceError, PedanovaError, QueryError
+from pedanova.measures.asks import Asks
+from pedanova.measures.importance import Importances
+from pedanova.measures.studies.outliers import Disagreements, disagreements
+from pedanova.measures.studies.pooled import pooled, variance_by_rows
+from pedanova.measures.studies.ranks import RankTest, rank_agreement, rank_test
+from pedanova.measures.studies.scaling import StudyMap, study_map
+from pedanova.measures.studies.studies import Studies, StudyRow
+from pedanova.measures.studies.told import Facts, told_of
+
+Reals: TypeAlias = NDArray[np.float64]
+SURE = 25  # studies of which draws are asked, to learn how far chance moves a share;
+SURE_OF_MANY, MANY = 12, 200  # fewer, where studies are very many
+FIRST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PooledShare:
+    """One parameter over all studies that have it.
+
+    share, low, high
+        The mean share over studies such as these (random effects), and its 95 % interval.
+    spread
+        The deviation of shares between studies, beyond what the chance of their rows explains.
+    rank
+        Its mean rank; None where too few studies have it to be ranked.
+    first
+        The part of its studies in which it is among the first three.
+    studies
+        How many have it.
+    """
+
+    name: str
+    share: float
+    low: float | None
+    high: float | None
+    spread: float
+    rank: float | None
+    first: float
+    studies: int
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class Pooling(NamedTable[PooledShare]):
+    """`PooledShare` rows by name, the most important first, and what is behind them.
+
+    analyses, answers
+        Of every study by name; `answers` lacks those that were left out, which `notes` name.
+    studies
+        Rows, first parameters and agreement of every study.
+    ranks
+        Friedman's test of all ranks; None where no two parameters are shared.
+    map
+        Studies by what matters in them.
+    disagreements
+        Parameters that matter clearly more or less in one study than in all others.
+    """
+
+    rows: tuple[PooledShare, ...]
+    analyses: Mapping[str, Asks] = field(compare=False)
+    answers: Mapping[str, Importances] = field(compare=False)
+    studies: Studies
+    ranks: RankTest | None
+    map: StudyMap | None
+    disagreements: Disagreements
+    target: str
+    region: str
+    notes: tuple[Note, ...] = ()
+
+    def printed(self) -> Printed:
+        return [
+            ("parameter", [row.name for row in self.rows]),
+            ("share", [percent(row.share) for row in self.rows]),
+            ("95 % interval", [interval_in_words(row) for row in self.rows]),
+            ("between studies", [f"± {percent(row.spread)}" for row in self.rows]),
+            ("mean rank", ["" if row.rank is None else short(row.rank) for row in self.rows]),
+            ("in first three", [percent(row.first) for row in self.rows]),
+            ("studies", [str(row.studies) for row in self.rows]),
+        ]
+
+    def heading(self) -> str:
+        return f"What separates {self.target} from {self.region}, over {len(self.answers)} studies"
+
+
+def interval_in_words(row: PooledShare) -> str:
+    if row.low is None or row.high is None:
+        return ""
+    return f"{percent(row.low).removesuffix('%').rstrip()} to {percent(row.high)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """What all studies say of all parameters; NaN where one has none, or never varied it."""
+
+    studies: list[str]
+    names: list[str]
+    shares: Reals  # (studies, parameters)
+    ratios: Reals
+    ranks: Reals  # within each study
+    variances: Reals  # of shares, by the chance of their rows
+
+    def block(self) -> tuple[list[int], list[int]]:
+        """Studies and parameters that can be ranked together: parameters of at least half of the studies,
+        and studies that have them all."""
+        known = np.isfinite(self.shares)
+        columns = np.flatnonzero(known.mean(axis=0) >= 0.5)
+        rows = np.flatnonzero(known[:, columns].all(axis=1)) if len(columns) else np.array([], dtype=int)
+        return rows.tolist(), columns.tolist()
+
+
+def pool_studies(
+    analyses: Mapping[str, Asks],
+    target: object = 0.1,
+    region: object = 1.0,
+    *,
+    draws: int = 500,
+    brief: Callable[..., Importances] | None = None,
+    ready: Callable[[], tuple[Mapping[str, Importances], Facts]] | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """The fields of a `Pooling`: every study is asked the same question, and the answers are put together.
+
+    Beyond `SURE` studies, `brief` asks those of which no draws are needed: numbers alone. What all of them are about,
+    and answers that can be had at once, are what `ready` gives.
+    """
+    known = ready() if ready is not None and len(analyses) > SURE else ({}, None)
+    answers, left, facts = ask_all(analyses, brief or without_draws, (target, region, draws, options), known)
+    if len(answers) < 2:
+        why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
+        raise QueryError(f"{len(answers)} of {len(analyses)} studies can be asked; across needs at least two{why}")
+    matrix = matrix_of(answers)
+    rows, columns = matrix.block()
+    together = len(rows) >= 2 and len(columns) >= 2
+    names = [matrix.names[i] for i in columns]
+    ranks = rank_test(names, matrix.shares[np.ix_(rows, columns)]) if together else None
+    placed = [matrix.studies[i] for i in rows]
+    found = study_map(placed, names, matrix.ratios[np.ix_(rows, columns)]) if together else None
+    odd = disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
+    first = next(iter(answers.values()))
+    notes = told_of(facts, answers, left, matrix.studies, matrix.names, (rows, columns))
+    if len(analyses) > SURE:
+        few = len(chosen(list(analyses)))
+        words = f"how far chance moves a share, and what may be in doubt, was asked of {few} studies, evenly chosen"
+        notes.append(Note("answer", words))
+    return {
+        "rows": pooled_rows(matrix, ranks),
+        "analyses": analyses,
+        "answers": answers,
+        "studies": studies_of(matrix, answers, odd),
+        "ranks": ranks,
+        "map": found,
+        "disagreements": odd,
+        "target": first.target if len({answer.target for answer in answers.values()}) == 1 else "the target",
+        "region": first.region if len({answer.region for answer in answers.values()}) == 1 else "the region",
+        "notes": in_order(notes),
+    }
+
+
+def without_draws(a: Asks, target: object, region: object, **options: Any) -> Importances:
+    return a.importance(target, region, draws=0, **options)
+
+
+def chosen(names: list[str]) -> set[str]:
+    """Studies of which draws are asked: all, or a few of many, evenly chosen."""
+    most = SURE if len(names) <= MANY else SURE_OF_MANY
+    return {names[i] for i in np.unique(np.linspace(0, len(names) - 1, most).round().astype(int))} if names else set()
+
+
+def ask_all(
+    analyses: Mapping[str, Asks],
+    brief: Callable[..., Importances],
+    question: tuple[object, object, int, dict[str, Any]],
+    ready: tuple[Mapping[str, Importances], Facts | None],
+) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, Facts]]:
+    """Answers by study, why others have none, and what each is about; every study is opened once.
+
+    Draws are asked of at most `SURE` studies.
+    """
+    target, region, draws, options = question
+    names = list(analyses)
+    sure = chosen(names)
+    answers: dict[str, Importances] = {}
+    left: dict[str, PedanovaError] = {}
+    facts: dict[str, Facts] = {}
+    for name in names:
+        if name not in sure and name in ready[0] and ready[1] is not None:
+            answers[name], facts[name] = ready[0][name], ready[1]
+            continue
+        try:
+            a = analyses[name]
+            if name in sure:
+                answers[name] = a.importance(target, region, draws=draws, **options)
+            else:
+                answers[name] = brief(a, target, region, **options)
+            facts[name] = Facts.of(a)
+        except OutsideSpaceError:
+            raise
+        except PedanovaError as error:
+            left[name] = error
+    return answers, left, facts
+
+
+def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
+    studies = list(answers)
+    names = list(dict.fromkeys(name for answer in answers.values() for name in answer))
+    shape = len(studies), len(names)
+    shares, ratios, ranks = (np.full(shape, np.nan) for _ in range(3))
+    for i, answer in enumerate(answers.values()):
+        for place, row in enumerate(answer.rows):
+            if row.varied:
+                at = i, names.index(row.name)
+                shares[at], ratios[at], ranks[at] = row.share, row.ratio, place + 1
+    return Matrix(studies, names, shares, ratios, ranks, variances_of(answers, names))
+
+
+def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
+    """(studies, parameters) Variances of shares by the rows of each study, as their deviations tell on average."""
+    rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
+    each = np.empty(len(names))
+    for j, name in enumerate(names):
+        every = (answer.get(name) for answer in answers.values())
+        sure = [(row.deviation, row.n_region) for row in every if row is not None and row.deviation is not None]
+        known = [pair for pair in sure if not math.isnan(pair[0])]
+        each[j] = variance_by_rows([one for one, _ in known], [many for _, many in known])
+    return each[None, :] / rows[:, None]
+
+
+def pooled_rows(matrix: Matrix, ranks: RankTest | None) -> tuple[PooledShare, ...]:
+    rows = []
+    mean_ranks = dict(zip(ranks.names, ranks.ranks, strict=True)) if ranks is not None else {}
+    for j, name in enumerate(matrix.names):
+        known = np.isfinite(matrix.shares[:, j])
+        if not known.any():
+            continue
+        mean = pooled(matrix.shares[known, j], matrix.variances[known, j])
+        first = float(np.mean(matrix.ranks[known, j] <= FIRST))
+        ends = mean.low, mean.high
+        rows.append(PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum())))
+    return tuple(sorted(rows, key=lambda row: -row.share))
+
+
+def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: Disagreements) -> Studies:
+    """Each study beside the mean of all others."""
+    rows = []
+    known = np.isfinite(matrix.shares)
+    own = np.where(known, matrix.ranks, 0.0)
+    sums, many = own.sum(axis=0), known.sum(axis=0)
+    for i, (name, answer) in enumerate(answers.items()):
+        beside = known[i] & (many > 1)
+        means = (sums - own[i])[beside] / (many - 1)[beside]
+        agreement = rank_agreement(own[i, beside], means) if beside.sum() > 1 else None
+        leading = tuple((row.name, row.share) for row in answer.rows[:FIRST] if row.varied)
+        differs = tuple(row.name for row in odd.of(name))
+        first = answer.rows[0]
+        rows.append(StudyRow(name, first.n_region, first.n_target, leading, agreement, differs, answer.estimator))
+    return Studies(tuple(rows))

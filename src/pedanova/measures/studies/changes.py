@@ -1,0 +1,226 @@
+"""Two studies side by side: what matters more in one than in the other, and where good values have moved.
+
+Both answers are independent, so their variances add. What a model gets wrong alike in both studies cancels out of
+the difference; so deviations are those of the draws, not widened as the interval of a single share is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.digits import chance
+from pedanova.base.notes import Note
+from pedanova.base.table import Cell, NamedTable, Printed
+from pedanova.counting.contrasts import Contrast
+from pedanova.measures.densities import Densities
+from pedanova.measures.difference import signed_percent
+from pedanova.measures.importance import Importance, Importances
+from pedanova.measures.significance import LEVEL, holm
+from pedanova.measures.studies.kinship import Kinship, two_samples
+from pedanova.space.shared import same_cells
+
+Reals: TypeAlias = NDArray[np.float64]
+Ends: TypeAlias = tuple[float | None, float | None]
+NORMAL = 1.96
+TARGET_BINS = 8
+FEWEST = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class StudyDifference:
+    """One parameter in two studies; differences are the first less the second, with 95 % intervals.
+
+    p_value, p_adjusted
+        How often equal shares would look so different by chance; adjusted for the number of parameters (Holm).
+    ratio_p_adjusted
+        The same of the ratios.
+    good, other_good
+        Good values in words, in each study.
+    overlap
+        The part of the target's density that both studies have in common, 0 to 1; None where cells differ.
+    moved_p_adjusted
+        How often target rows of one law would lie so differently by chance, adjusted likewise.
+    """
+
+    name: str
+    share: float
+    other: float
+    difference: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    ratio: float
+    other_ratio: float
+    ratio_difference: float
+    ratio_low: float | None
+    ratio_high: float | None
+    ratio_p_adjusted: float | None
+    good: str = ""
+    other_good: str = ""
+    overlap: float | None = None
+    moved_p_adjusted: float | None = None
+
+    @property
+    def significant(self) -> bool:
+        return self.p_adjusted is not None and self.p_adjusted <= LEVEL
+
+    @property
+    def moved(self) -> bool:
+        """Whether good values lie elsewhere, distinguishable from chance."""
+        return self.moved_p_adjusted is not None and self.moved_p_adjusted <= LEVEL
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Changes(NamedTable[StudyDifference]):
+    """`StudyDifference` rows by name, the clearest first."""
+
+    rows: tuple[StudyDifference, ...]
+    names: tuple[str, str]  # of both studies
+    kinship: Kinship
+    notes: tuple[Note, ...] = ()
+    densities: tuple[Mapping[str, Densities], Mapping[str, Densities]] = field(default=({}, {}), compare=False)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        columns = NamedTable.to_dict(self)
+        return columns | {key: [getattr(row, key) for row in self.rows] for key in ("significant", "moved")}
+
+    def printed(self) -> Printed:
+        first, second = self.names
+        rows = self.rows
+        columns = [
+            ("parameter", [row.name for row in rows]),
+            (first, self.percents("share")[1]),
+            (second, self.percents("other")[1]),
+            ("difference", [marked(row) for row in rows]),
+            ("95 % interval", [ends_in_words(row.low, row.high) for row in rows]),
+            ("p", ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]),
+            ("ratio difference", [signed_percent(row.ratio_difference) for row in rows]),
+        ]
+        if any(row.moved for row in rows):
+            columns.append(("good values", [moved_in_words(row) for row in rows]))
+        return columns
+
+    def heading(self) -> str:
+        return f"What matters in {self.names[0]} and in {self.names[1]}"
+
+    def in_words(self) -> str:
+        """What is clear, in one or two sentences."""
+        clear = [row for row in self.rows if row.significant]
+        moved = [row for row in self.rows if row.moved]
+        first, second = self.names
+        if not clear:
+            words = f"No parameter matters distinguishably more in {first} than in {second}."
+        else:
+            row = clear[0]
+            more = "more" if row.difference > 0 else "less"
+            words = f"{row.name} matters {more} in {first} than in {second}: {signed_percent(row.difference)}, "
+            words += f"{ends_in_words(row.low, row.high)}."
+        return words + "".join(f" Good values of {row.name} moved: {moved_in_words(row)}." for row in moved[:2])
+
+
+def marked(row: StudyDifference) -> str:
+    noise = "" if row.significant or row.p_adjusted is None else "~ "
+    return f"{noise}{signed_percent(row.difference)}"
+
+
+def ends_in_words(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    return f"{100 * low:.0f} to {100 * high:.0f} %".replace("-", "−")
+
+
+def moved_in_words(row: StudyDifference) -> str:
+    if not row.moved:
+        return ""
+    return f"{row.good or 'none'} and {row.other_good or 'none'}"
+
+
+def differences_of(
+    one: Importances,
+    two: Importances,
+    names: Sequence[str],
+    densities: tuple[Mapping[str, Densities], Mapping[str, Densities]],
+    contrasts: tuple[Sequence[Contrast], Sequence[Contrast]],
+) -> tuple[StudyDifference, ...]:
+    """Differences of the parameters named, p-values corrected together."""
+    known = [name for name in names if one[name].varied and two[name].varied]
+    rows = [difference_of(one, two, name) for name in known]
+    both = [{contrast.name: contrast for contrast in some} for some in contrasts]
+    lying = [lying_apart(both[0][name], both[1][name]) for name in known]
+    rows = [with_good(row, densities) for row in rows]
+    adjusted = adjusted_together([row.p_value for row in rows])
+    ratio_p = adjusted_together([p_of(row.ratio_difference, row.ratio_low, row.ratio_high) for row in rows])
+    moved = adjusted_together(lying)
+    each = zip(rows, adjusted, ratio_p, moved, strict=True)
+    final = [replace(row, p_adjusted=p, ratio_p_adjusted=r, moved_p_adjusted=m) for row, p, r, m in each]
+    return tuple(sorted(final, key=lambda row: (not row.significant, -abs(row.difference))))
+
+
+def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
+    tested = np.array([p is not None for p in p_values], dtype=bool)
+    found = holm([1.0 if p is None else p for p in p_values], tested)
+    return [float(p) if known else None for p, known in zip(found, tested, strict=True)]
+
+
+def difference_of(one: Importances, two: Importances, name: str) -> StudyDifference:
+    first, second = one[name], two[name]
+    gap = first.share - second.share
+    low, high = ends_of(gap, first.deviation, second.deviation)
+    ratio = first.ratio - second.ratio
+    ratio_ends = ends_of(ratio, ratio_deviation(one.rows, first), ratio_deviation(two.rows, second))
+    p_value = p_of(gap, low, high)
+    shares = first.share, second.share, gap, low, high, p_value, None
+    return StudyDifference(name, *shares, first.ratio, second.ratio, ratio, *ratio_ends, None)
+
+
+def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
+    """The interval of a difference; None where chance is not known."""
+    if first is None or second is None or math.isnan(first + second):
+        return None, None
+    half = NORMAL * math.hypot(first, second)
+    return gap - half, gap + half
+
+
+def p_of(gap: float, low: float | None, high: float | None) -> float | None:
+    """The p-value that belongs to an interval: at most 0.05 where it leaves out no difference at all."""
+    if low is None or high is None:
+        return None
+    deviation = max((high - low) / (2.0 * NORMAL), FEWEST)
+    return 2.0 * NormalDist().cdf(-abs(gap) / deviation)
+
+
+def ratio_deviation(rows: Sequence[Importance], row: Importance) -> float | None:
+    """Of a ratio, to first order: its own share moves it, and so does every other."""
+    total = math.fsum(max(0.0, one.share) for one in rows)
+    if row.deviation is None or total <= 0:
+        return None
+    others = math.fsum((one.deviation or 0.0) ** 2 for one in rows if one.varied and one.name != row.name)
+    own = (1.0 - row.ratio) ** 2 * row.deviation**2
+    return math.sqrt(own + row.ratio**2 * others) / total
+
+
+def with_good(
+    row: StudyDifference, densities: tuple[Mapping[str, Densities], Mapping[str, Densities]]
+) -> StudyDifference:
+    first, second = (some[row.name] for some in densities)
+    words = [", ".join(one.words for one in some.good()) for some in (first, second)]
+    overlap = None
+    if same_cells(first.parameter, second.parameter):
+        overlap = float(np.minimum(first.target, second.target).sum())
+    return replace(row, good=words[0], other_good=words[1], overlap=overlap)
+
+
+def lying_apart(one: Contrast, two: Contrast) -> float | None:
+    """Whether target rows lie in different places, from plain counts; None where cells differ."""
+    if not same_cells(one.grid.parameter, two.grid.parameter):
+        return None
+    first, second = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))
+    return two_samples(first, second, bins=TARGET_BINS)

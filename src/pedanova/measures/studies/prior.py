@@ -1,0 +1,335 @@
+"""What is good in general: for every parameter the density of good values over studies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.digits import percent, short
+from pedanova.base.notes import Note, in_order
+from pedanova.base.table import Cell, NamedTable, Printed
+from pedanova.errors import Arg, PedanovaError, QueryError
+from pedanova.measures.asks import Asks
+from pedanova.measures.densities import Densities
+from pedanova.measures.studies.lifts import Pool, carried, own_lift, pooled, without_each
+from pedanova.space.grid import Grid, grid_of
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, parents_first
+from pedanova.space.union import domains_of, union_space
+from pedanova.space.values import Label
+
+if TYPE_CHECKING:
+    from pedanova.measures.studies.worth import Worth
+
+Reals: TypeAlias = NDArray[np.float64]
+SAFETY = 0.3  # of all draws: from the whole space, evenly
+STRENGTH = 0.7
+MASS = 0.8  # of the prior, that lies in what is called its bulk
+GAP = 0.05  # of the cells: what lies closer together is told as one
+POOLS = ("geometric", "mean")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Belief:
+    """One parameter: where good values lie over all studies, and in each.
+
+    lift
+        (cells,) How much likelier a value is than under a uniform draw.
+    studies, lifts
+        Who speaks of it, and (studies, cells) what each of them says.
+    others
+        (studies, cells) For each of them, the lift that all others pool to.
+    """
+
+    name: str
+    parameter: Domain
+    lift: Reals
+    studies: tuple[str, ...]
+    lifts: Reals
+    others: Reals
+
+    @property
+    def grid(self) -> Grid:
+        return grid_of(self.parameter)
+
+    @property
+    def uniform(self) -> Reals:
+        return self.grid.prior
+
+    @property
+    def parts(self) -> Reals:
+        """(cells,) Of a draw; they add to one."""
+        return self.uniform * self.lift
+
+    def mixed(self, safety: float) -> Reals:
+        """(cells,) Of a draw that is uniform in so many cases."""
+        return (1.0 - safety) * self.parts + safety * self.uniform
+
+    def cells_at(self, heights: Reals, anywhere: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """(draws,) The cells where so much of the prior, or `anywhere` of a uniform draw, lies below."""
+        found = np.empty(len(heights), dtype=np.int64)
+        for parts, some in ((self.parts, ~anywhere), (self.uniform, anywhere)):
+            below = np.cumsum(parts)
+            found[some] = np.searchsorted(below, heights[some] * below[-1], side="right")
+        return found
+
+    @property
+    def mode(self) -> Label:
+        """The value that is best in general."""
+        return value_in(self.parameter, int(np.argmax(np.where(self.uniform > 0, self.lift, 0.0))))
+
+    def bulk(self, mass: float = MASS) -> list[tuple[int, int]]:
+        """The likeliest cells that hold so much of the prior, as runs (first, behind the last)."""
+        order = np.argsort(-self.lift, kind="stable")
+        held = np.cumsum(self.parts[order])
+        chosen = np.sort(order[: int(np.searchsorted(held, mass - 1e-12)) + 1])
+        if isinstance(self.parameter, Categorical):
+            return [(int(cell), int(cell) + 1) for cell in chosen]
+        apart = np.flatnonzero(np.diff(chosen) > 1 + GAP * len(order)) + 1
+        return [(int(run[0]), int(run[-1]) + 1) for run in np.split(chosen, apart)]
+
+    def in_words(self) -> str:
+        """Its bulk as values."""
+        return ", ".join(span_in_words(self.parameter, *run) for run in self.bulk()[:4])
+
+    @property
+    def size(self) -> float:
+        """The part of the domain that its bulk takes up."""
+        return float(sum(self.uniform[first:last].sum() for first, last in self.bulk()))
+
+    @property
+    def agreement(self) -> float:
+        """The part of the studies in which draws from what the others say are good more often than uniform ones."""
+        told = (self.lifts * self.others) @ self.uniform
+        return float(np.mean(told >= 1.0 - 1e-9)) if len(told) else 1.0
+
+    def without(self, study: str) -> Belief:
+        """What all others say."""
+        if study not in self.studies:
+            return self
+        place = self.studies.index(study)
+        kept = tuple(one for one in self.studies if one != study)
+        rest, nobody = np.delete(self.lifts, place, axis=0), np.empty((0, len(self.lift)))
+        return replace(self, lift=self.others[place], studies=kept, lifts=rest, others=nobody)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SearchPrior(NamedTable[Belief]):
+    """Where to search first: a density for every parameter, the narrowest first.
+
+    A draw is one of two things: in a part `safety` of all cases a uniform draw from the whole space, else a draw
+    of every parameter from its own density. So nothing is ever excluded, and no search needs more than
+    1 / `safety` times the trials of a uniform one.
+    """
+
+    rows: tuple[Belief, ...]
+    space: Space
+    studies: tuple[str, ...]
+    target: str
+    safety: float
+    notes: tuple[Note, ...] = ()
+    analyses: Mapping[str, Asks] = field(default_factory=dict, compare=False)
+    how: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    internal = NamedTable.internal | {"how"}
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        rows = self.rows
+        return {
+            "parameter": [row.name for row in rows],
+            "best": [row.mode for row in rows],
+            "bulk": [row.in_words() for row in rows],
+            "size": [row.size for row in rows],
+            "agreement": [row.agreement for row in rows],
+            "studies": [len(row.studies) for row in rows],
+        }
+
+    def printed(self) -> Printed:
+        rows = self.rows
+        return [
+            ("parameter", [row.name for row in rows]),
+            ("best", [short(row.mode) for row in rows]),
+            (f"{percent(MASS)} of it in", [row.in_words() for row in rows]),
+            ("of the domain", [percent(row.size) for row in rows]),
+            ("good in", [f"{round(row.agreement * len(row.studies))} of {len(row.studies)}" for row in rows]),
+        ]
+
+    def heading(self) -> str:
+        many = "study" if len(self.studies) == 1 else "studies"
+        return (
+            f"Where {self.target} lies over {len(self.studies)} {many}; {percent(self.safety)} of all draws are uniform"
+        )
+
+    def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:
+        """Configurations drawn from it; parameters that do not exist in one are not in it.
+
+        Parameters
+        ----------
+        count
+            How many.
+        seed
+            The same seed gives the same draws.
+
+        Examples
+        --------
+        >>> prior.sample(2)  # doctest: +SKIP
+        [{'lr': 0.0021, 'optimizer': 'adam'}, {'lr': 0.0007, 'optimizer': 'adam'}]
+        """
+        rng, many = np.random.default_rng(seed), as_count(count)
+        anywhere = rng.random(many) < self.safety
+        found: list[dict[str, Label]] = [{} for _ in range(many)]
+        for name in parents_first(self.space):
+            belief = self[name]
+            cells = belief.cells_at(rng.random(many), anywhere)
+            for one, cell, place in zip(found, cells.tolist(), rng.random(many).tolist(), strict=True):
+                if all(one.get(parent) in values for parent, values in belief.parameter.when):
+                    one[name] = value_in(belief.parameter, cell, place)
+        return found
+
+    def left_out(self, trials: int = 50) -> Worth:
+        """What it is worth: every study searched with the prior of the others; see `Worth`.
+
+        Parameters
+        ----------
+        trials
+            Of the uniform search that it is held against.
+        """
+        from pedanova.measures.studies.worth import worth_of
+
+        return worth_of(self, trials)
+
+    def without(self, study: str) -> SearchPrior:
+        """The same from all other studies, over the same space."""
+        studies = tuple(one for one in self.studies if one != study)
+        return replace(self, rows=tuple(row.without(study) for row in self.rows), studies=studies)
+
+    def export(self, form: str) -> str:
+        """As text for a tool.
+
+        Parameters
+        ----------
+        form
+            ``"optuna"``: a Python file with a sampler and a function that enqueues trials. ``"configspace"``: its JSON,
+            with weights and Beta distributions. ``"wandb"``: a sweep in YAML. ``"json"``: plain values and parts.
+        """
+        from pedanova.space.priors import export_prior
+
+        return export_prior(self.space, {row.name: row.parts for row in self.rows}, self.safety, form)
+
+    def lost_in(self, form: str) -> list[Note]:
+        """What that form cannot say."""
+        from pedanova.space.priors import lost_in
+
+        return lost_in(self.space, {row.name: row.parts for row in self.rows}, self.safety, form)
+
+
+def prior_of(
+    analyses: Mapping[str, Asks],
+    *,
+    target: object = 0.1,
+    safety: float = SAFETY,
+    strength: float = STRENGTH,
+    pool: Pool = "geometric",
+    **options: Any,
+) -> SearchPrior:
+    """The density of good values over studies, each of which weighs the same.
+
+    Parameters
+    ----------
+    analyses
+        Studies by name. Tallies suffice; what a prior is worth is told more exactly where rows are at hand.
+    target
+        The rows of each study that are good.
+    safety
+        The part of all draws that come from the whole space, evenly.
+    strength
+        From 0 (no prior) to 1 (the pooled densities as they are).
+    pool
+        ``"geometric"`` holds what studies agree on, ``"mean"`` what is good in any of them.
+    options
+        Those of `Analysis.all_densities`. By default tallies answer (``estimator="counts"``): a lift needs no even
+        sampler, and pooling takes out the noise of single studies.
+
+    Returns
+    -------
+    SearchPrior
+
+    Raises
+    ------
+    QueryError
+        Where there is no study, or none of them can be asked.
+    """
+    check_options(analyses, safety, strength, pool)
+    options = {"estimator": "counts", **options}
+    densities, silent = asked(analyses, target, options)
+    space, owners, notes = union_space({name: analyses[name].space for name in densities})
+    rows = []
+    for name, parameter in domains_of(space).items():
+        known = {study: densities[study][name] for study in owners[name]}
+        lifts = np.stack([carried(own_lift(one), one.parameter, parameter) for one in known.values()])
+        how = grid_of(parameter).prior, pool, strength
+        rows.append(Belief(name, parameter, pooled(list(lifts), *how), owners[name], lifts, without_each(lifts, *how)))
+    rows.sort(key=lambda row: row.size)
+    words = next(iter(next(iter(densities.values())).values())).words[0]
+    asked_with = {"target": target, "options": options}
+    return SearchPrior(
+        tuple(rows), space, tuple(densities), words, safety, in_order([*silent, *notes]), analyses, asked_with
+    )
+
+
+def asked(
+    analyses: Mapping[str, Asks], target: object, options: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
+    """Densities by study; a study that cannot be asked is told and left out, unless it is the same with all."""
+    found, refused = {}, {}
+    for study in analyses:
+        try:
+            found[study] = analyses[study].all_densities(target, **options)
+        except PedanovaError as error:
+            refused[study] = error
+    if not found:
+        raise next(iter(refused.values()))
+    return found, [Note("doubt", f"left out of the prior: {error}", subject=study) for study, error in refused.items()]
+
+
+def check_options(analyses: Mapping[str, Asks], safety: object, strength: object, pool: object) -> None:
+    if not isinstance(analyses, Mapping) or not analyses:
+        raise QueryError("a prior needs studies: give a dict of analyses by name")
+    for name, value in (("safety", safety), ("strength", strength)):
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+            raise QueryError(Arg(name, value), " must be a number from 0 to 1")
+    if pool not in POOLS:
+        raise QueryError(Arg("pool", pool), f" must be one of {', '.join(POOLS)}")
+
+
+def as_count(count: object) -> int:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise QueryError(Arg("count", count), " must be a whole number from 1 up")
+    return int(count)
+
+
+def value_in(parameter: Domain, cell: int, place: float = 0.5) -> Label:
+    """A value in a cell: the middle, or any other place from 0 to 1."""
+    grid = grid_of(parameter)
+    if grid.labels is not None or grid.edges is None:
+        return grid.centres()[cell]
+    low, high = np.clip(grid.edges[cell : cell + 2], parameter.low, parameter.high)  # type: ignore[union-attr]
+    log = isinstance(parameter, Float | Int) and parameter.log
+    value = float(low * (high / low) ** place if log else low + (high - low) * place)
+    if not isinstance(parameter, Int):
+        return value
+    steps = round((value - parameter.low) / parameter.step)
+    return int(min(max(parameter.low + steps * parameter.step, parameter.low), parameter.high))
+
+
+def span_in_words(parameter: Domain, first: int, last: int) -> str:
+    """Neighbouring cells as values."""
+    if isinstance(parameter, Categorical | Ordinal):
+        labels = [short(label) for label in grid_of(parameter).centres()[first:last]]
+        return labels[0] if len(labels) == 1 else f"{labels[0]} … {labels[-1]}"
+    low, high = value_in(parameter, first, 0.0), value_in(parameter, last - 1, 1.0)
+    return short(low) if low == high else f"{short(low)} … {short(high)}"

@@ -1,0 +1,139 @@
+"""Several studies in the terminal: what matters over all of them, who disagrees, and how two differ."""
+
+from __future__ import annotations
+
+from pedanova.base.columns import TextColumn, draw_columns, fitted
+from pedanova.base.digits import chance, percent, short
+from pedanova.measures.difference import signed_percent
+from pedanova.measures.studies.across import Pooling, interval_in_words
+from pedanova.measures.studies.changes import Changes, ends_in_words, marked
+from pedanova.measures.studies.ranks import RankTest
+from pedanova.report.sentences import joined
+from pedanova.report.terminal.tables import fill, name_column
+
+MOST_STUDIES = 12  # in a table
+MEANINGS = {
+    "share": 'mean over studies of the part of the variance of "in the target?" that the parameter explains alone '
+    "(random effects, so that no large study rules).",
+    "between": "deviation of the share between studies, beyond the chance of their rows.",
+    "rank": "mean over studies; 1 is the most important.",
+    "top 3": "part of the studies in which it is among the first three.",
+}
+DIFFERENCE_MEANINGS = {
+    "difference": "of the shares, the first less the second; ~ marks what is not distinguishable from chance.",
+    "p": "how often equal shares would look so different, all parameters taken together (Holm).",
+    "ratios": "the same difference of ratios, the parts of the sum of all shares.",
+    "in common": "part of the target's density that both studies have in common.",
+}
+
+
+def draw_across(found: Pooling, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+    """Ranking, critical difference, disagreements and studies; or the ranking `alone`."""
+    columns = across_columns(found, width)
+    table = draw_columns(columns, width=width, colour=colour)
+    if alone:
+        return table
+    shown = {column.title for column in fitted(columns, width)}
+    meanings = " ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in shown)
+    parts = [
+        fill(f"{found.heading()}:", width),
+        table,
+        fill(meanings, width),
+        fill(ranks_in_words(found.ranks), width) if found.ranks is not None else "",
+        draw_odd(found, width=width, colour=colour),
+        draw_studies(found, width=width, colour=colour),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def across_columns(found: Pooling, width: int) -> list[TextColumn]:
+    rows = found.rows
+    top = max((row.share for row in rows), default=0.0)
+    every = all(row.studies == len(found.answers) for row in rows)
+    columns = [
+        name_column([row.name for row in rows], width),
+        TextColumn("share", [percent(row.share) for row in rows]),
+        TextColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
+        TextColumn("95 % interval", [interval_in_words(row) for row in rows], leave=1),
+        TextColumn("between", [f"± {percent(row.spread)}" for row in rows], leave=3),
+        TextColumn("rank", ["" if row.rank is None else short(row.rank) for row in rows], leave=2),
+        TextColumn("top 3", [percent(row.first) for row in rows], leave=4),
+    ]
+    return columns if every else [*columns, TextColumn("studies", [str(row.studies) for row in rows], leave=1)]
+
+
+def ranks_in_words(ranks: RankTest) -> str:
+    """What Friedman's test and the critical difference say."""
+    if ranks.p_value > 0.05:
+        return (
+            f"Ranks do not differ more than by chance (Friedman, {ranks.studies} studies: p {chance(ranks.p_value)})."
+        )
+    p = chance(ranks.p_value)
+    words = f"Ranks differ (Friedman, {ranks.studies} studies: p {p if p.startswith('<') else f'= {p}'}). "
+    runs = [joined(ranks.names[first : last + 1]) for first, last in ranks.alike]
+    apart = f"Mean ranks closer than {short(ranks.critical)} are not told apart (Nemenyi)"
+    return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
+
+
+def draw_odd(found: Pooling, *, width: int, colour: bool) -> str:
+    rows = found.disagreements.rows[:MOST_STUDIES]
+    if not rows:
+        return fill(f"{found.disagreements.heading()}.", width)
+    columns = [
+        TextColumn("study", [row.study for row in rows], "name"),
+        TextColumn("parameter", [row.name for row in rows], "words"),
+        TextColumn("share", [percent(row.share) for row in rows]),
+        TextColumn("others", [percent(row.others) for row in rows]),
+        TextColumn("p", [chance(row.p_adjusted) for row in rows], leave=1),
+    ]
+    more = len(found.disagreements.rows) - len(rows)
+    behind = f"\n… and {more:,} more" if more else ""
+    return f"{found.disagreements.heading()}:\n\n{draw_columns(columns, width=width, colour=colour)}{behind}"
+
+
+def draw_studies(found: Pooling, *, width: int, colour: bool) -> str:
+    """Every study, or of many those that agree least with the others."""
+    every = sorted(found.studies.rows, key=lambda row: 1.0 if row.agreement is None else row.agreement)
+    few = len(every) > MOST_STUDIES
+    rows = every[:MOST_STUDIES] if few else list(found.studies.rows)
+    leading = [", ".join(f"{name} {percent(share)}" for name, share in row.leading) for row in rows]
+    columns = [
+        TextColumn("study", [row.name for row in rows], "name"),
+        TextColumn("rows", [f"{row.n_region:,}" for row in rows], leave=3),
+        TextColumn("agreement", ["" if row.agreement is None else f"{row.agreement:.2f}" for row in rows], leave=2),
+        TextColumn("what matters", leading, "words", leave=1),
+    ]
+    title = f"The {len(rows)} of {len(every)} studies that agree least with the others" if few else "The studies"
+    table = draw_columns(columns, width=width, colour=colour)
+    words = fill(f"{title} (agreement: correlation of ranks with the mean of all others):", width)
+    return f"{words}\n\n{table}"
+
+
+def draw_changes(found: Changes, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+    """Both studies by parameter, what is clear in words, and what the columns mean."""
+    columns = change_columns(found, width)
+    faint = {i for i, row in enumerate(found.rows) if not row.significant}
+    table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    if alone:
+        return table
+    shown = {column.title for column in fitted(columns, width)}
+    meanings = " ".join(f"{name}: {text}" for name, text in DIFFERENCE_MEANINGS.items() if name in shown)
+    return "\n\n".join(
+        [fill(f"{found.heading()}:", width), table, fill(found.in_words(), width), fill(meanings, width)]
+    )
+
+
+def change_columns(found: Changes, width: int) -> list[TextColumn]:
+    rows, (first, second) = found.rows, found.names
+    p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
+    overlaps = ["" if row.overlap is None else percent(row.overlap) for row in rows]
+    return [
+        name_column([row.name for row in rows], width),
+        TextColumn(first, [percent(row.share) for row in rows]),
+        TextColumn(second, [percent(row.other) for row in rows]),
+        TextColumn("difference", [marked(row) for row in rows]),
+        TextColumn("95 % interval", [ends_in_words(row.low, row.high) for row in rows], leave=1),
+        TextColumn("p", p_values, leave=2),
+        TextColumn("ratios", [signed_percent(row.ratio_difference) for row in rows], leave=3),
+        TextColumn("in common", overlaps, leave=4),
+    ]

@@ -1,0 +1,90 @@
+"""One table of many studies: each group is counted as if it were a table of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pedanova as pa
+from pedanova.analysis.across import grouped_analyses
+from pedanova.analysis.options import TABLE
+from pedanova.counting.grouped import codes_of, group_rows
+from pedanova.data.column import as_column
+
+DEFAULTS = {option.name: option.default for option in TABLE}
+SPACE = {"lr": pa.Float(0, 1), "opt": pa.Categorical(["a", "b"])}
+
+
+def table(rows: int, seed: int, *, nan: bool = False) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    lr = rng.random(rows)
+    loss = np.abs(lr - 0.3) + 0.1 * rng.random(rows)
+    if nan:
+        loss[rng.random(rows) < 0.1] = np.nan
+    opt, dataset = rng.choice(["a", "b"], rows), rng.choice(["iris", "car", "adult"], rows)
+    return {"lr": lr, "opt": opt, "dataset": dataset, "loss": loss}
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.booleans(), st.booleans())
+def test_a_group_is_its_own_table(seed: int, nan: bool, sort: bool) -> None:
+    data = table(400, seed, nan=nan)
+    if sort:
+        order = np.argsort(data["dataset"], kind="stable")
+        data = {name: values[order] for name, values in data.items()}
+    analyses, _ = grouped_analyses(data, "loss", "dataset", DEFAULTS | {"space": SPACE})
+    assert list(analyses) == ["adult", "car", "iris"]
+    for name, a in analyses.items():
+        mine = data["dataset"] == name
+        alone = pa.analyze({key: values[mine] for key, values in data.items()}, "loss", space=SPACE)
+        assert a.levels == alone.levels
+        assert dict(a.tallies) == dict(alone.tallies)
+        assert a.dropped == alone.dropped
+
+
+def test_several_objectives_are_ordered_within_each_group() -> None:
+    data = table(300, 0)
+    data["cost"] = data["lr"] + np.where(data["dataset"] == "car", 5.0, 0.0)  # dominated by others, but not at home
+    objectives = ["loss", "cost"]
+    given_options = DEFAULTS | {"space": SPACE, "direction": "minimize"}
+    analyses, _ = grouped_analyses(data, objectives, "dataset", given_options)
+    mine = data["dataset"] == "car"
+    own = {key: values[mine] for key, values in data.items()}
+    alone = pa.analyze(own, objectives, direction="minimize", space=SPACE)
+    assert dict(analyses["car"].tallies) == dict(alone.tallies)
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ([3, 1, 3, 1], ["1", "3"]),
+        ([10**9, 5, 5, 10**9], ["5", "1000000000"]),
+        ([0.5, 0.25, 0.5, 0.5], ["0.25", "0.5"]),
+        (["b", "a", "b", "a"], ["a", "b"]),
+        ([True, False, True, True], ["False", "True"]),
+    ],
+)
+def test_names_of_groups(values: list[object], names: list[str]) -> None:
+    codes, labels = codes_of(as_column("group", np.array(values)))
+    assert [label for i, label in enumerate(labels) if (codes == i).any()] == names
+    assert next(labels[code] for code in codes) == str(values[0])
+
+
+def test_rows_without_a_group_are_counted_apart() -> None:
+    data = table(100, 0)
+    names = np.array([*["x"] * 50, *["y"] * 40, *[None] * 10], dtype=object)
+    observed = pa.analyze(data, "loss", space=SPACE).observations
+    assert observed is not None
+    groups = group_rows(observed, as_column("dataset", names))
+    assert {name: len(part) for name, part in groups.items()} == {"x": 50, "y": 40}
+    assert groups.unnamed == 10
+
+
+def test_rows_that_lie_together_are_not_copied() -> None:
+    data = table(100, 0)
+    observed = pa.analyze(data, "loss", space=SPACE).observations
+    assert observed is not None
+    groups = group_rows(observed, as_column("dataset", np.repeat(["x", "y"], 50)))
+    assert np.shares_memory(groups["y"].columns["lr"].values, data["lr"])

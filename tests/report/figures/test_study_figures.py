@@ -1,0 +1,76 @@
+"""Figures of many studies and of two."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from helpers.common import refuse
+from pedanova.errors import QueryError, UnknownParameterError
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+
+def study(seed: int, weight: float = 1.0) -> pa.Analysis:
+    rng = np.random.default_rng(seed)
+    lr, opt, other = rng.random(200), rng.choice(["adam", "sgd"], 200), rng.random(200)
+    loss = weight * np.abs(lr - 0.3) + 0.1 * (opt == "sgd") + 0.05 * rng.random(200)
+    table = {"lr": lr, "opt": opt, "cost $x$": other, "loss": loss}
+    return pa.analyze(table, "loss", params=["lr", "opt", "cost $x$"])
+
+
+@pytest.fixture(scope="module")
+def found() -> pa.Across:
+    return pa.across({f"s{i}": study(i) for i in range(5)}, estimator="counts", draws=50)
+
+
+@pytest.fixture(autouse=True)
+def closed() -> object:
+    from matplotlib import pyplot as plt
+
+    yield
+    plt.close("all")
+
+
+def words_of(ax: object) -> str:
+    ax.figure.draw_without_rendering()  # type: ignore[attr-defined]
+    return " ".join(text.get_text() for text in ax.figure.findobj(matplotlib.text.Text))  # type: ignore[attr-defined]
+
+
+def test_pooled_shares(found: pa.Across) -> None:
+    ax = found.plot.importance()
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == pytest.approx([100 * max(0, row.share) for row in found.rows[::-1]])
+    assert "over 5 studies" in words_of(ax)
+
+
+def test_the_critical_difference_diagram(found: pa.Across) -> None:
+    words = words_of(found.plot.ranks())
+    for name in ("lr", "opt", "critical difference", "Friedman"):
+        assert name in words
+
+
+def test_the_map(found: pa.Across) -> None:
+    ax = found.plot.map()
+    places = np.concatenate([points.get_offsets() for points in ax.collections])
+    assert len(places) == 5
+    assert {f"s{i}" for i in range(5)} <= set(words_of(ax).split())
+
+
+def test_no_map_without_shared_parameters() -> None:
+    one = pa.analyze({"a": np.random.default_rng(0).random(100), "loss": np.arange(100.0)}, "loss", params=["a"])
+    found = pa.across({"x": one, "y": one}, estimator="counts", draws=0)
+    refuse(QueryError, "no map", of=lambda: found.plot.map())
+    refuse(QueryError, "no mean ranks", of=lambda: found.plot.ranks())
+
+
+def test_two_studies() -> None:
+    found = pa.difference(study(0), study(1, 0.1), names=("spring", "autumn"), estimator="counts", draws=50)
+    assert {"spring", "autumn"} <= set(words_of(found.plot.importance()).split())
+    axes = found.plot.densities()
+    assert axes.size >= 3
+    assert {"spring", "autumn"} <= set(words_of(axes.flat[0]).split())
+    assert found.plot.densities("opt").get_ylabel() == "rows (%)"
+    refuse(UnknownParameterError, "'lrr'", "lr", of=lambda: found.plot.densities("lrr"))
