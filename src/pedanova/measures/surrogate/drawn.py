@@ -36,6 +36,7 @@ class Drawn:
     varying: tuple[str, ...]  # parameters that the model knows; of others it tells nothing
     uneven: bool  # the sampler was adaptive: quantiles of the rows are none of the space
     _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by size of the shelf
+    _alone: dict[str, Reals] = field(default_factory=dict, repr=False)
 
     @property
     def draws(self) -> int:
@@ -83,7 +84,7 @@ class Drawn:
         numbers = np.cumsum(box) - 1
         order = np.stack([numbers[line[box[line]]] for line in self.order]).astype(np.uint16)
         points = tuple(column[box] for column in self.points)
-        return replace(self, points=points, order=order, rungs=rungs, _flat={})
+        return replace(self, points=points, order=order, rungs=rungs, _flat={}, _alone={})
 
     # --- counting ----------------------------------------------------------------------------------
 
@@ -106,6 +107,24 @@ class Drawn:
             ]
             self._flat[shelf.cells] = np.stack(columns, axis=1)
         return self._flat[shelf.cells]
+
+    def alone(self) -> Reals:
+        """(parameters,) The part of the order of the points that each tells by itself: the rest is done together.
+
+        Of the mean place of each point over all draws.
+        """
+        if not self._alone:
+            shelf = self.shelf()
+            flat = self.flat(shelf).ravel()
+            places = np.zeros(len(self), dtype=np.int64)
+            for order in self.order:
+                places[order] += np.arange(len(self))
+            mean = places / self.draws - (len(self) - 1) / 2.0
+            held = np.bincount(flat, minlength=shelf.cells)
+            sums = np.bincount(flat, weights=np.repeat(mean, len(shelf.folds)), minlength=shelf.cells)
+            told = shelf.by_parameter((sums**2 / np.maximum(held, 1))[None, :])[0]
+            self._alone["parts"] = told / max(float(mean @ mean), 1e-300)
+        return self._alone["parts"]
 
     # --- as plain arrays ---------------------------------------------------------------------------
 

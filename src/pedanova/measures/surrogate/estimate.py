@@ -19,7 +19,7 @@ from pedanova.measures.importance import Baseline, Importance, as_whole, measure
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.accord import coarsened, in_accord
+from pedanova.measures.surrogate.accord import coarsened, in_accord, leeways_of, widened
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.knowledge import Known, Mask, PValues
 from pedanova.measures.surrogate.learner import Lesson
@@ -289,7 +289,9 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     if not asked.drawn.uneven and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
         coarse = [coarsened(contrast) for contrast in query.contrasts]
         counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in coarse]
-        share = in_accord(share, counted)
+        leeways = leeways_of(asked.drawn.alone()[order])
+        share = in_accord(share, counted, leeways)
+        low, high = widened((low, high), counted, leeways)
     found = [
         modelled(name, (inside, rows), told.part, min(float(share[i]), top), told.activity[j], told.active_share[j])
         if name in asked.drawn.varying

@@ -19,7 +19,8 @@ from pedanova.measures.surrogate.factor import Factor
 from pedanova.measures.surrogate.layout import Embedding, Singles
 
 Reals: TypeAlias = NDArray[np.float64]
-PRIOR = 0.05  # on each log weight and on log τ: PRIOR · (log w - log w₀)²
+PRIOR = 0.3  # on each log weight and on log τ: PRIOR · (log w - log w₀)²
+UNEVEN_PRIOR = 1.0  # after an adaptive sampler: what it hardly tried, the likelihood takes for idle
 NOISE, ADDITIVE = 0.1, 0.3  # ν and τ where the search begins
 LEAST_NOISE = 5e-4
 JITTER = 1e-5
@@ -66,11 +67,12 @@ class Likelihood:
     linear: Singles  # (rows, rows) a·a′
     squares: Singles  # near²
     centre: Reals
+    prior: float
 
     @classmethod
-    def of(cls, rows: Embedding, owners: NDArray[np.int64], scores: Reals) -> Likelihood:
+    def of(cls, rows: Embedding, owners: NDArray[np.int64], scores: Reals, *, prior: float = PRIOR) -> Likelihood:
         centre = Settings.usual(int(owners[-1]) + 1).logs
-        return cls(rows, owners, scores, rows.waves @ rows.waves.T, rows.near**2, centre)
+        return cls(rows, owners, scores, rows.waves @ rows.waves.T, rows.near**2, centre, prior)
 
     def best(self, start: Settings | None = None, *, steps: int = STEPS) -> Settings:
         """The settings with the lowest loss."""
@@ -94,7 +96,7 @@ class Likelihood:
         return value, self._slope(settings, kernel, inverse, solved / math.sqrt(scale)) + 2.0 * stiff * off
 
     def _prior(self, logs: Reals) -> tuple[Reals, Reals]:
-        stiff = np.full(len(logs), PRIOR)
+        stiff = np.full(len(logs), self.prior)
         stiff[-2] = 0.0
         return stiff, logs - self.centre
 
@@ -122,11 +124,12 @@ def missed(inverse: NDArray[np.floating], scores: Reals) -> tuple[Reals, float]:
 
 
 def reach(one: Singles, two: Singles, weights: Reals) -> Singles:
-    """(one, two) 1 / (1 + squared distance)."""
+    """(one, two) 1 / (1 + squared distance): one product, squares and all, and one pass over what comes of it."""
     roots = np.sqrt(weights).astype(np.float32)
     here, there = one * roots, two * roots
-    found: Singles = here @ (-2.0 * there.T)
-    found += np.einsum("ij,ij->i", here, here)[:, None]
-    found += np.einsum("ij,ij->i", there, there) + np.float32(1.0)
-    np.maximum(found, 1.0, out=found)
+    ones = np.ones((len(here) + len(there), 1), dtype=np.float32)
+    own, other = ((part * part).sum(axis=1, keepdims=True) for part in (here, there))
+    left = np.concatenate([here, own + np.float32(1.0), ones[: len(here)]], axis=1)
+    right = np.concatenate([np.float32(-2.0) * there, ones[len(here) :], other], axis=1)
+    found: Singles = left @ right.T
     return np.reciprocal(found, out=found)

@@ -34,10 +34,11 @@ class Factor:
     def steadied(cls, covariance: NDArray[np.floating]) -> Factor:
         """The same, with more on the diagonal as long as rounding makes the matrix look other than positive."""
         whole = covariance.astype(np.float64)
-        unit = float(np.diagonal(whole).mean())
+        own = np.diagonal(whole).copy()
         for more in STEADY:
+            whole[np.diag_indices(len(whole))] = own + more * float(own.mean())
             try:
-                return cls.of(whole + more * unit * np.eye(len(whole)))
+                return cls.of(whole)
             except np.linalg.LinAlgError:
                 continue
         raise np.linalg.LinAlgError("no covariance")

@@ -6,7 +6,7 @@
 3. Functions are drawn at uniform points, with none to all of what the process takes for noise: misfit
    may be noise or structure.
 4. Inside the best half a second process, of the rows there, orders the points of every other pair of
-   draws, and inside the best tenth a third one those of most: a process that knows all rows spends
+   draws, and inside the best tenth a third one those of as many: a process that knows all rows spends
    itself on what sets bad rows apart, and takes a jump between good and bad for noise.
 """
 
@@ -26,7 +26,7 @@ from pedanova.measures.chance.normal import normal_quantile
 from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows
 from pedanova.measures.surrogate.configurations import Configurations, configurations_of
 from pedanova.measures.surrogate.drawn import Drawn, kept_points
-from pedanova.measures.surrogate.evidence import STEPS, Likelihood, Settings, reach
+from pedanova.measures.surrogate.evidence import PRIOR, STEPS, UNEVEN_PRIOR, Likelihood, Settings, reach
 from pedanova.measures.surrogate.layout import Embedding, FeatureLayout, Singles, layout_of
 from pedanova.measures.surrogate.points import FEWER_POINTS, POINTS, uniform_points
 from pedanova.measures.surrogate.process import Posterior, condition
@@ -40,6 +40,7 @@ LEAST_SKILL, MOST_SKILL = 0.3, 0.5  # correlation below which a model is no help
 SURE_SKILL = 4.2  # and in between so many deviations of what chance would give
 LEAST_PART = 0.05  # of a fair part of the space, for a row that no point is nearest to
 VORONOI = 4  # every fourth point looks for its nearest row
+CALM_PART, CALM = 0.1, 0.3  # scores beyond that of this best part keep so much of what they are beyond it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,11 @@ class Layer:
     pairs: tuple[int, ...]  # of draws in which it speaks,
     cycle: int  # of so many
     even: bool = False  # only where rows were drawn evenly: after an adaptive sampler half of the space has few
+    anew: bool = False  # settings are sought from the usual ones: what sets all rows apart may mean nothing here
 
 
 LAYER_ROWS = 600  # that the process of a layer is given
-LAYERS = (Layer(0.5, 20, (0,), 2, even=True), Layer(0.1, 40, (0, 1, 2), 4))
+LAYERS = (Layer(0.5, 20, (0,), 2, even=True, anew=True), Layer(0.1, 40, (0, 1), 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Effort:
     points: int  # that functions are drawn at
     rows: int  # that the process is given
     steps: int  # of the search that begins where both halves ended
-    near_steps: int  # of the search for the best tenth
+    near_steps: int  # of the search for a layer
 
 
 FULL = Effort(POINTS, 1500, 8, STEPS)
@@ -109,8 +111,9 @@ class Material:
     points: Embedding
     effort: Effort
 
-    def evidence(self, rows: Indices, scores: Reals) -> Likelihood:
-        return Likelihood.of(self.rows.take(rows), self.layout.owners, scores)
+    def evidence(self, rows: Indices, scores: Reals, *, adaptive: bool = False) -> Likelihood:
+        prior = UNEVEN_PRIOR if adaptive else PRIOR
+        return Likelihood.of(self.rows.take(rows), self.layout.owners, scores, prior=prior)
 
     def condition(self, rows: Indices, scores: Reals, settings: Settings) -> Posterior:
         return condition(self.rows.take(rows), self.layout.owners, scores, settings)
@@ -147,7 +150,9 @@ def learn(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, ne
         weights = parts_of_space(material, settings) if sampler.adaptive else np.ones(len(learned))
         rng = np.random.default_rng([seed, 0xF17])
         scores = scores_of(learned.levels, weights)
-        settings = material.evidence(chosen, scores[chosen]).best(settings, steps=effort.steps)
+        scores = calmed(scores) if sampler.adaptive else scores
+        found = material.evidence(chosen, scores[chosen], adaptive=sampler.adaptive)
+        settings = found.best(settings, steps=effort.steps)
         scored = drawn_scores(material, scores, settings, rng)
         order = ordered(material, scored, scores, weights, settings, rng, adaptive=sampler.adaptive)
         drawn = tabled(material, places, order, weights, adaptive=sampler.adaptive)
@@ -181,6 +186,21 @@ def scores_of(levels: Indices, weights: Reals) -> Reals:
     middles = (np.cumsum(mass) - mass / 2.0)[levels] / mass.sum()
     least = 0.25 / len(levels)
     return normal_quantile(np.clip(middles, least, 1.0 - least))
+
+
+def calmed(scores: Reals) -> Reals:
+    """Scores whose best part lies closer together, in the same order.
+
+    Where most rows are good ones, what sets these apart would else be most of what a process sees, and
+    the few rows that tell good from bad would look like noise.
+    """
+    edge = best_score(CALM_PART)
+    return np.where(scores < edge, edge + CALM * (scores - edge), scores)
+
+
+def best_score(part: float) -> float:
+    """The normal score at which the best part ends."""
+    return float(normal_quantile(np.array([part]))[0])
 
 
 def spread_rows(material: Material, most: int, weights: Reals) -> Indices:
@@ -268,7 +288,7 @@ def rising(values: Singles) -> NDArray[np.int64]:
 
 def rows_within(material: Material, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
     """The rows of a layer and their scores among themselves; None where they are too few, or all alike."""
-    top = np.flatnonzero(scores <= float(normal_quantile(np.array([layer.part]))[0]))
+    top = np.flatnonzero(scores <= best_score(layer.part))
     if not layer.rows <= len(top) < len(scores):
         return None
     levels = np.unique(material.learned.levels[top], return_inverse=True)[1]
@@ -286,7 +306,8 @@ def reorder(
     """Put the best points of some draws into the order that a process of the rows there gives them."""
     top, inner = part
     few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
-    local = material.evidence(top[few], inner[few]).best(settings, steps=material.effort.near_steps)
+    start = None if layer.anew and material.effort is FULL else settings
+    local = material.evidence(top[few], inner[few]).best(start, steps=material.effort.near_steps)
     most = slice(0, LAYER_ROWS)
     process = material.condition(top[most], inner[most], local)
     mine = np.flatnonzero(np.isin(np.arange(len(order)) // 2 % layer.cycle, layer.pairs))

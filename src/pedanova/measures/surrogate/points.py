@@ -15,6 +15,7 @@ from pedanova.space.parameters import Parameter, Switch, parents_first, parents_
 SIDE = 101  # a prime: as many columns, and one more, are even on every plane of two
 POINTS = SIDE**2
 FEWER_POINTS = 43**2  # of a quicker model
+EVEN = 1e-9  # relative: parts of a prior that differ by less are the same
 
 
 def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINTS, seed: int = 0) -> Places:
@@ -51,10 +52,10 @@ def even_column(j: int, count: int, rng: np.random.Generator) -> Reals:
         places = rng.permutation(count)
     else:
         row, column = np.divmod(np.arange(count), side)
-        symbols = rng.permutation(side)[(column + j * row) % side if j < side else row]
-        order = np.argsort(symbols + rng.random(count))  # the points of a symbol share its part in random order
-        places = np.empty(count, dtype=np.int64)
-        places[order] = np.arange(count)
+        symbols, within = ((column + j * row) % side, row) if j < side else (row, column)
+        parts = rng.permutation(side)[:, None] * side
+        # The points of a symbol share its part in random order.
+        places = (parts + rng.permuted(np.tile(np.arange(side), (side, 1)), axis=1))[symbols, within]
     even: Reals = (places + rng.random(count)) / count
     return even
 
@@ -95,9 +96,13 @@ def spread_inside(grid: Grid, regimes: Cells, even: Reals) -> Cells:
     cells = np.full(len(regimes), grid.missing, dtype=np.int32)
     for i, block in enumerate(grid.blocks):
         here = np.flatnonzero(regimes == i)
-        ends = np.cumsum(grid.prior[block.start : block.stop])
-        places = np.searchsorted(ends / ends[-1], even[here], side="right")
-        cells[here] = block.start + np.minimum(places, block.stop - block.start - 1)
+        prior = grid.prior[block.start : block.stop]
+        if prior.max() - prior.min() <= EVEN * prior.max():
+            places = (even[here] * len(prior)).astype(np.int64)
+        else:
+            ends = np.cumsum(prior)
+            places = np.searchsorted(ends / ends[-1], even[here], side="right")
+        cells[here] = block.start + np.minimum(places, len(prior) - 1)
     return cells
 
 
