@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 
 HERE = Path(__file__).parent
 SECONDS = 120  # for one cell, on a busy machine
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # small matrices gain nothing from a second thread
 
 
 def run(path: Path) -> nbformat.NotebookNode:
