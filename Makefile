@@ -15,7 +15,7 @@ TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomp
 TOUCHING := tests/base tests/cli/test_arrow.py tests/cli/test_check.py tests/counting/test_same_tallies.py \
     tests/measures/forest tests/report/figures tests/report/live/test_server.py tests/sources/optuna tests/sources/spaces tests/sources/tables
 
-.PHONY: demo test check heavy oldest newest wheel lint bench history paper sanitize clean help
+.PHONY: demo test check heavy oldest newest wheel lint bench history paper sanitize gallery clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,6 +63,9 @@ history: $(VENV)/.bench  ## the ratios that matter, appended to benchmarks/histo
 
 paper: $(VENV)/.bench  ## every figure and table of the paper that needs no data from outside: build/paper/index.html
 	$(BIN)/python experiments/paper/all.py --out build/paper
+
+gallery: $(VENV)/.test  ## run the notebooks of docs/gallery and store what they show
+	$(BIN)/python docs/gallery/run.py
 
 sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/cmake -S . -B build/sanitize -DPEDANOVA_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug > /dev/null
