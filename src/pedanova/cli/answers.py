@@ -166,7 +166,7 @@ def density_columns(found: Densities) -> dict[str, list[Cell]]:
 
 def joined_columns(found: Sequence[Densities]) -> dict[str, list[Cell]]:
     """The densities of several parameters below each other."""
-    parts = [{"parameter": [one.name] * len(one), **density_columns(one)} for one in found]
+    parts: list[dict[str, list[Cell]]] = [{"parameter": [one.name] * len(one), **density_columns(one)} for one in found]
     return {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
 
 

@@ -53,9 +53,9 @@ def run_reduce(options: argparse.Namespace) -> int:
         answer_form(found, answer | {"verdicts": as_rows(found.to_dict()), "notes": notes}, notes, options)
         return 0
     width = line_width(options.output)
-    notes = draw_notes(worded([*found.notes, *a.notes], options), width=width)
+    words = draw_notes(worded([*found.notes, *a.notes], options), width=width)
     drawn = draw_reduction(found, width=width, colour=wants_colour(options.output), alone=options.quiet)
-    emit(paragraphs(heading(a, options), drawn, notes), options.output, coloured=True)
+    emit(paragraphs(heading(a, options), drawn, words), options.output, coloured=True)
     return 0
 
 
