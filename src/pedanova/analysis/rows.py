@@ -166,19 +166,23 @@ class AnalysisRows:
         """
         if not rows:
             return self
-        bases = [self._as_rows(one, "within") for one in rows]
-        observed = self._observed()
-        counted = counted_rows(observed, self.levels.nan)
-        mask = np.logical_and.reduce([rows_in(base, observed, counted) for base in bases])
+        mask, counted = self._mask_of(rows)
         if np.array_equal(mask, counted) and self.levels.own:
             return self
         if mask.sum() < 2:
-            words = " and ".join(str(base) for base in bases)
+            words = " and ".join(str(self._as_rows(one, "within")) for one in rows)
             raise QueryError(f"region ({words}) holds {int(mask.sum())} rows; it needs at least two")
         cuts = frozenset(cut for one in at for cut in self._cuts_of(one) if isinstance(cut, Threshold))
         key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
         found: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts))
         return found
+
+    def _mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
+        """(rows,) each: those that lie in every one of these choices, and all that count."""
+        bases = [self._as_rows(one, "within") for one in rows]
+        observed = self._observed()
+        counted = counted_rows(observed, self.levels.nan)
+        return np.logical_and.reduce([rows_in(base, observed, counted) for base in bases]), counted
 
     def _cuts_of(self, rows: object) -> Iterable[Cut | None]:
         known = self._as_rows(rows, "at")
