@@ -11,7 +11,7 @@ import numpy as np
 from pedanova.analysis.trials import AnalysisTrials
 from pedanova.counting.contrasts import from_codes, rows_in
 from pedanova.data.regions import Quantile, Region
-from pedanova.measures.surrogate.estimate import Query, as_options
+from pedanova.measures.surrogate.estimate import ALONE, Query, as_options
 from pedanova.measures.surrogate.glance import Glance
 
 
@@ -26,7 +26,7 @@ class AnalysisGlances(AnalysisTrials):
         usual: dict[str, Any] = {"smoothing": "auto", "estimator": "auto", "seed": 0, "of": "space", "force": False}
         options = as_options(baseline, draws=0, **(usual | how))
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
-        if within and self.known is None and not self.levels.several and self._by_value(wanted, base):
+        if within and not self.levels.several and self._by_value(wanted, base):
             query = self._counted_alone(within, wanted, base)
             if query is not None:
                 return Glance(query, options, (str(wanted), str(base)), self.objective)
@@ -55,13 +55,14 @@ class AnalysisGlances(AnalysisTrials):
         if not inside.any() or np.array_equal(inside, outside) or (inside & ~outside).any():
             return None
         codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
+        known = self._known_of(mask)
         return Query(
             contrasts=from_codes(observed, codes, threads=self.threads),
             target=target,
             region=region,
             levels=self.levels,
             count=int(mask.sum()),
-            known=None,
-            objection="rows chosen by a mask, a box or a condition do not stand for the space",
+            known=known,
+            objection="" if known is not None else ALONE,
             inner=True,
         )

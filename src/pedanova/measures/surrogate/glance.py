@@ -28,9 +28,7 @@ class Glance:
     @cached_property
     def importances(self) -> Importances:
         """What `importance` says with ``draws=0``, without its notes."""
-        return answered(
-            self.query, self.options, self.words, (), objective=self.objective, whole=False, brief=True
-        )
+        return answered(self.query, self.options, self.words, (), objective=self.objective, whole=False, brief=True)
 
     @cached_property
     def densities(self) -> dict[str, Densities]:
