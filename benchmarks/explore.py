@@ -42,7 +42,7 @@ PREPARE = """
         bench.released = performance.now();
         bench.first = bench.sure = null;
     }, true);
-    pedanova.on('shown', (given) => {
+    pedanova.on('ranked', (given) => {
         if (bench.released === null) return;
         const asked = pedanova.source.keyOf('answer', pedanova.asked());
         if (given.asked !== asked) return;
