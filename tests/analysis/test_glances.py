@@ -57,11 +57,13 @@ def test_a_glance_says_what_the_long_way_says(a: pa.Analysis, within: tuple[Any,
             np.testing.assert_array_equal(found.densities[name].region, density.region)
 
 
-def test_rows_without_a_number_count_as_worst_in_both(a: pa.Analysis) -> None:
+def test_rows_without_a_number_count_as_worst_in_both() -> None:
     worst = study(600, nan="worst")
     within, target = ({"momentum": (0.2, 0.7)},), pa.at_most(worst.reach(0.2)[0])
     inner = worst.within(*within)
-    assert worst.at_once(target, 1.0, within=within).importances.to_dict() == inner.importance(target, draws=0).to_dict()
+    assert (
+        worst.at_once(target, 1.0, within=within).importances.to_dict() == inner.importance(target, draws=0).to_dict()
+    )
 
 
 @pytest.mark.parametrize("box", [{"lr": (0.5, 0.6)}, {"momentum": (0.2, 0.2001)}])

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
-from threading import enumerate as enumerate_threads
 from typing import Any, TypeVar
 
 from pedanova.errors import PedanovaError
@@ -18,11 +17,6 @@ SLOW = frozenset({"objectives", "pairs", "targets", "space", "difference"})
 AT_ONCE = {"bars": 1, "quick": 2, "sure": 1, "slow": 1}  # two rows of bars at once would both be late
 ANSWERING = "pedanova-answer"  # threads that count for somebody
 Value = TypeVar("Value")
-
-
-def still_counting() -> bool:
-    """Whether somebody's question is being answered in this process."""
-    return any(thread.name == ANSWERING for thread in enumerate_threads())
 
 
 class BusyError(PedanovaError):
