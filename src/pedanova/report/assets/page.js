@@ -4,7 +4,7 @@ pedanova.page = (function () {
   const { make, button, byId, eachFrame } = pedanova;
   const FEW = 5; // good rows below which nothing is said
   let answer = null; // the last one that came; stale while another is on its way
-  let ghost = null; // what the densities are held against: A, or before the brush
+  let ghost = null, ghostOf = ""; // what the densities are held against: A, or before the brush; and its question
   let busy = false, waiting = false; // one question at a time while dragging: the newest of those that waited is next
   let turn = 0; // how often something came to rest
   const SLICE = 12; // milliseconds of drawing, after which whoever moves the mouse has a turn
@@ -53,6 +53,7 @@ pedanova.page = (function () {
   function renew(facts) {
     know(facts);
     pedanova.source.forget();
+    ghostOf = "";
     pedanova.emit("news", facts);
     settle();
   }
@@ -151,16 +152,24 @@ pedanova.page = (function () {
   }
 
   /* A, or the same question before anything was brushed: drawn as a thin line behind. */
+  function behind(state) {
+    const now = pedanova.asked(state);
+    return state.pinned || (pedanova.selects(now) ? { ...now, selection: {}, lasso: [] } : null);
+  }
+
+  /* Most often it was answered before: then it stands behind the first drawing already. */
+  function recall(state) {
+    const other = behind(state), key = other ? pedanova.source.keyOf("answer", other) : "";
+    if (key === ghostOf) return;
+    ghostOf = key;
+    ghost = other ? pedanova.source.known("answer", other, { sure: true }) || null : null;
+  }
+
   async function askGhost() {
-    const state = pedanova.state.get(), now = pedanova.asked(state);
-    const other = state.pinned || (pedanova.selects(now) ? { ...now, selection: {}, lasso: [] } : null);
-    if (!other) {
-      if (ghost) { ghost = null; show(); }
-      return;
-    }
-    const sure = pedanova.source.known("answer", other, { sure: true }) !== undefined;
-    await unlessStale(pedanova.source.ask("answer", other, { sure }, { slot: "ghost" }), (found) => {
-      if (found === ghost) return;
+    const other = behind(pedanova.state.get());
+    if (!other || ghost) return;
+    await unlessStale(pedanova.source.ask("answer", other, { sure: false }, { slot: "ghost" }), (found) => {
+      if (ghostOf !== pedanova.source.keyOf("answer", other)) return;
       ghost = found;
       show();
     });
@@ -170,6 +179,7 @@ pedanova.page = (function () {
   function showFirst() {
     if (!answer) return;
     const state = pedanova.state.get();
+    recall(state);
     const given = Object.freeze({ ...answer, pending: !isAnswered(), ghost: ghost && !ghost.refused ? ghost : null });
     first().forEach((part) => part.show(state, given)); // the strip measures itself: before anything is changed
     document.body.classList.toggle("pending", given.pending);
