@@ -53,21 +53,24 @@ study.optimize(objective, n_trials=int(sys.argv[3]))
 
 
 @contextmanager
-def workers(url: str) -> Iterator[list[subprocess.Popen[str]]]:
+def workers(url: str, folder: Path) -> Iterator[tuple[list[subprocess.Popen[str]], list[Path]]]:
+    """Four, and what each of them says: in files, since a pipe that nobody reads is full after some 300 trials."""
     command = [sys.executable, "-c", WORKER, url]
-    running = [
-        subprocess.Popen([*command, str(seed), str(TRIALS // WORKERS)], stderr=subprocess.PIPE, text=True)
-        for seed in range(WORKERS)
-    ]
+    logs = [folder / f"worker_{seed}.log" for seed in range(WORKERS)]
+    running = []
+    for seed, log in enumerate(logs):
+        with log.open("w", encoding="utf-8") as file:
+            words = [*command, str(seed), str(TRIALS // WORKERS)]
+            running.append(subprocess.Popen(words, stderr=file, text=True))
     try:
-        yield running
+        yield running, logs
     finally:
         for worker in running:
             worker.kill()
             worker.wait()
 
 
-def watch(url: str, for_optuna: str) -> None:
+def watch(url: str, for_optuna: str, folder: Path) -> None:
     """Looks while four processes write, half of the time; then every claim is held against the database."""
     held = optuna.storages.RDBStorage(for_optuna)
     optuna.create_study(study_name="load", storage=held)
@@ -75,7 +78,7 @@ def watch(url: str, for_optuna: str) -> None:
     followed, seen = follow(url), 0
     watched = Watched(url)
     watcher: Watcher | None = None
-    with workers(for_optuna) as running:
+    with workers(for_optuna, folder) as (running, logs):
         while any(worker.poll() is None for worker in running):
             begin = time.monotonic()
             look = followed.look()
@@ -90,7 +93,7 @@ def watch(url: str, for_optuna: str) -> None:
                 watcher.step()
                 assert watcher.trouble is None
             time.sleep(time.monotonic() - begin)  # writers on two cores need some time of their own
-        told = [worker.communicate()[1] for worker in running]
+        told = [log.read_text(encoding="utf-8") for log in logs]
     assert [worker.returncode for worker in running] == [0] * WORKERS, told
     assert not [text for text in told if "locked" in text.lower() or "deadlock" in text.lower()], told
     last = followed.look()
@@ -108,11 +111,11 @@ def watch(url: str, for_optuna: str) -> None:
 
 def test_four_processes_on_sqlite(tmp_path: Path) -> None:
     path = tmp_path / "load.db"
-    watch(f"sqlite:///{path}", f"sqlite:///{path}")
+    watch(f"sqlite:///{path}", f"sqlite:///{path}", tmp_path)
 
 
-def test_four_processes_on_postgresql(postgresql_url: str) -> None:  # noqa: F811
-    watch(postgresql_url, postgresql_url.replace("postgresql://", "postgresql+psycopg://"))
+def test_four_processes_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:  # noqa: F811
+    watch(postgresql_url, postgresql_url.replace("postgresql://", "postgresql+psycopg://"), tmp_path)
 
 
 def traced() -> int:
