@@ -5,7 +5,9 @@
 Needs Chromium and its driver (Debian: chromium, chromium-driver), Selenium and the extra `explore`. The explorer
 runs in a process of its own. Each brush is drawn with the mouse over another part of another parameter; the clock
 begins with `pointerup` in the page and ends in the frame in which the bars of that selection are drawn. Tasks of
-the page above 50 ms are counted as the browser reports them. FOLDER holds jahs_thesis_cifar10_lattice.{parquet,json}:
+the page above 50 ms are counted as the browser reports them. Beside these times, which other work on the machine
+lengthens, stands what each brush costs until all is drawn: processor time of the server's process (Linux) and of the
+page's main thread. FOLDER holds jahs_thesis_cifar10_lattice.{parquet,json}:
 there the time to the exact answer is given too, beside a plain count of the table in the same process.
 """
 
@@ -42,7 +44,7 @@ PREPARE = """
         bench.released = performance.now();
         bench.first = bench.sure = null;
     }, true);
-    pedanova.on('shown', (given) => {
+    pedanova.on('ranked', (given) => {
         if (bench.released === null) return;
         const asked = pedanova.source.keyOf('answer', pedanova.asked());
         if (given.asked !== asked) return;
@@ -60,6 +62,8 @@ class Found:
     first: list[float] = field(default_factory=list)
     exact: list[float] = field(default_factory=list)
     tasks: list[float] = field(default_factory=list)
+    server: list[float] = field(default_factory=list)  # of its processor time
+    page: list[float] = field(default_factory=list)  # of its main thread's
     sampled: int = 0
 
 
@@ -119,8 +123,24 @@ def brush(page: Page, parameter: str, start: float, stop: float) -> None:
     moves.perform()
 
 
-def measure(page: Page, url: str, brushes: int) -> Found:
+def server_ms(process: int) -> float:
+    """Processor time of a process so far; 0 where the system does not tell."""
+    place = Path(f"/proc/{process}/stat")
+    if not place.exists():
+        return 0.0
+    words = place.read_text().rpartition(")")[2].split()
+    return 1e3 * (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def page_ms(page: Page) -> float:
+    """Processor time of the tasks of the page's main thread so far."""
+    found = page.command("Performance.getMetrics")["metrics"]
+    return 1e3 * next(float(one["value"]) for one in found if one["name"] == "TaskDuration")
+
+
+def measure(page: Page, url: str, brushes: int, process: int) -> Found:
     page.size(1440, 900)
+    page.command("Performance.enable", timeDomain="threadTicks")
     page.open(url)
     page.settle()
     page.run(PREPARE)
@@ -130,9 +150,12 @@ def measure(page: Page, url: str, brushes: int) -> Found:
         page.run("pedanova.state.ask({ selection: {} }); bench.released = null;")
         page.settle()
         start = draw.uniform(0.1, 0.5)
+        before = server_ms(process), page_ms(page)
         brush(page, ranges[i % len(ranges)], start, start + draw.uniform(0.2, 0.4))
         page.until("return bench.sure !== null && bench.sure !== undefined && pedanova.page.isSettled()")
         first, exact, sample = page.run("return [bench.first, bench.sure, bench.sample]")
+        found.server.append(server_ms(process) - before[0])
+        found.page.append(page_ms(page) - before[1])
         found.first.append(first)
         found.exact.append(exact)
         found.sampled += sample is not None
@@ -146,6 +169,8 @@ def report(name: str, found: Found, limit: float | None) -> None:
     print(f"  to the bars: median {statistics.median(found.first):.0f} ms, worst {max(found.first):.0f} ms{held}")
     print(f"  to intervals and marks: median {statistics.median(found.exact):.0f} ms, worst {max(found.exact):.0f} ms")
     print(f"  first answers from a sample: {found.sampled}")
+    costs = statistics.median(found.server), statistics.median(found.page)
+    print(f"  processor time of a brush: {costs[0]:.0f} ms of the server, {costs[1]:.0f} ms of the page's main thread")
     over = [one for one in found.tasks if one > 100]
     longest = max(found.tasks, default=0)
     print(f"  tasks of the page above 50 ms: {len(found.tasks)}, above 100 ms: {len(over)}, longest {longest:.0f} ms")
@@ -159,7 +184,7 @@ def run(name: str, limit: float | None, brushes: int, folder: Path | None) -> No
         url = next(line.strip() for line in lines if print_unless_url(line))
         page = Page(Path(place))
         try:
-            report(name, measure(page, url, brushes), limit)
+            report(name, measure(page, url, brushes, process.pid), limit)
         finally:
             page.driver.quit()
             process.terminate()

@@ -81,18 +81,6 @@ class Analysis(AnalysisStudies):
         with explaining(self.notes):
             return answered(query, options, words, notes, objective=self.objective, whole=whole)
 
-    def at_once(
-        self, target: object, region: object, baseline: str = "region", **how: Any
-    ) -> tuple[Importances, dict[str, Densities]]:
-        """The numbers of `importance` without draws and of `all_densities`, counted together, without notes:
-        for a page that follows the mouse."""
-        usual: dict[str, Any] = {"smoothing": "auto", "estimator": "auto", "seed": 0, "of": "space", "force": False}
-        options = as_options(baseline, draws=0, **(usual | how))
-        contrasts, words, _ = self.ask(target, region)
-        query = self.asked(contrasts, target, region)
-        found = answered(query, options, words, (), objective=self.objective, whole=False, brief=True)
-        return found, spread_over(query, options, words, objective=self.objective)
-
     def profile(
         self,
         region: object = 1.0,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
 
-from pedanova.analysis.trials import AnalysisTrials
+from pedanova.analysis.glances import AnalysisGlances
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pair_arrays import tally_pairs
 from pedanova.counting.pairs import PairTally
@@ -18,7 +18,7 @@ from pedanova.measures.surrogate.estimate import Options, as_options, check_own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnalysisPairs(AnalysisTrials):
+class AnalysisPairs(AnalysisGlances):
     """What parameters explain only together."""
 
     @overload

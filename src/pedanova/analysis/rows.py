@@ -47,7 +47,7 @@ from pedanova.data.rowsets import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.surrogate.answer import Meant, meant_by
 from pedanova.measures.surrogate.drawn import Drawn
-from pedanova.measures.surrogate.estimate import MOST_ROWS, Options, Query, choose
+from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Options, Query, choose
 from pedanova.measures.surrogate.knowledge import Knowledge, Known
 from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space
@@ -166,19 +166,23 @@ class AnalysisRows:
         """
         if not rows:
             return self
-        bases = [self._as_rows(one, "within") for one in rows]
-        observed = self._observed()
-        counted = counted_rows(observed, self.levels.nan)
-        mask = np.logical_and.reduce([rows_in(base, observed, counted) for base in bases])
+        mask, counted = self._mask_of(rows)
         if np.array_equal(mask, counted) and self.levels.own:
             return self
         if mask.sum() < 2:
-            words = " and ".join(str(base) for base in bases)
+            words = " and ".join(str(self._as_rows(one, "within")) for one in rows)
             raise QueryError(f"region ({words}) holds {int(mask.sum())} rows; it needs at least two")
         cuts = frozenset(cut for one in at for cut in self._cuts_of(one) if isinstance(cut, Threshold))
         key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
         found: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts))
         return found
+
+    def _mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
+        """(rows,) each: those that lie in every one of these choices, and all that count."""
+        bases = [self._as_rows(one, "within") for one in rows]
+        observed = self._observed()
+        counted = counted_rows(observed, self.levels.nan)
+        return np.logical_and.reduce([rows_in(base, observed, counted) for base in bases]), counted
 
     def _cuts_of(self, rows: object) -> Iterable[Cut | None]:
         known = self._as_rows(rows, "at")
@@ -187,10 +191,15 @@ class AnalysisRows:
     def _restricted_to(self, mask: Mask, cuts: Iterable[Threshold]) -> Self:
         observed = self._observed()
         inner = self._like(reordered(replace(observed, keep=mask, restricted=True, origin=None)), cuts)
-        if not isinstance(self.known, Knowledge):
-            return inner
-        few = few_rows(observed, np.flatnonzero(mask))
-        return replace(inner, _known=Knowledge(self.space, few, around=self.known))
+        known = self._known_of(mask)
+        return inner if known is None else replace(inner, _known=known)
+
+    def _known_of(self, mask: Mask) -> Knowledge | None:
+        """What all rows tell about some of them; None where there are too many to ask each."""
+        known = self.known
+        if not isinstance(known, Knowledge):
+            return None
+        return Knowledge(self.space, known.few.take(mask[known.few.rows]), around=known)
 
     def binned(self) -> BinnedRows:
         """The cells of every row that counts, best first: what a page needs to count for itself."""
@@ -262,7 +271,7 @@ class AnalysisRows:
             levels=self.levels,
             count=self.rows,
             known=known,
-            objection="rows chosen by a mask, a box or a condition do not stand for the space" if alone else "",
+            objection=ALONE if alone else "",
             inner=restricted(self.observations),
         )
         if isinstance(wanted, Region) and isinstance(base, Region):

@@ -73,13 +73,20 @@ def check_question(options: argparse.Namespace) -> None:
 
 def serve(a: Analysis, options: argparse.Namespace, **about: Any) -> None:
     """Say where, show it if wished, and stay until Ctrl-C."""
-    with a.explore(port=options.port, open=options.open, wait=False, **about) as explorer, suppress(KeyboardInterrupt):
-        emit(f"{printable(explorer.url)}\n", None)
-        if sys.stderr.isatty():
-            complain(STOP)
-        explorer.wait()
-    from pedanova.report.live.desk import still_counting
+    with a.explore(port=options.port, open=options.open, wait=False, **about) as explorer:
+        try:
+            emit(f"{printable(explorer.url)}\n", None)
+            if sys.stderr.isatty():
+                complain(STOP)
+            explorer.wait()
+        except KeyboardInterrupt:
+            explorer.close()
+            leave()
 
-    if still_counting():  # nobody waits for that answer; an ordinary end would wait for its threads
-        sys.stdout.flush()
-        os._exit(0)
+
+def leave() -> None:
+    """At once: an ordinary end waits for answers that nobody wants, and takes a large table apart piece by piece."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(0)

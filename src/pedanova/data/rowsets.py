@@ -179,8 +179,9 @@ def cut_at(
     sign = sign_of(direction)
     mask = np.ones(len(ranked), dtype=bool) if keep is None else keep.copy()
     signed = sign * ranked.astype(np.float64)
-    kept = signed[mask]
-    begin, end = (_signed_cut(cut, kept) for cut in region.cuts(direction))
+    cuts = region.cuts(direction)
+    kept = signed[mask] if any(isinstance(cut, Quantile) for cut in cuts) else signed[:0]  # values need no rows
+    begin, end = (_signed_cut(cut, kept) for cut in cuts)
     if begin is not None:
         mask &= ~(signed <= begin) if begin < math.inf else False
     if end is not None and end < math.inf:  # NaN counts as infinite: at infinity all rows are in

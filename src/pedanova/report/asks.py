@@ -10,9 +10,8 @@ from pedanova.counting.goal_plane import GoalPlane
 from pedanova.data.trials import Trials
 from pedanova.measures.asks import Asks
 from pedanova.measures.compare import Comparison, Measures
-from pedanova.measures.densities import Densities
-from pedanova.measures.importance import Importances
 from pedanova.measures.studies.along import Along
+from pedanova.measures.surrogate.glance import Glance
 from pedanova.measures.surrogate.profile import Profile
 from pedanova.reduction.result import ReducedSpace
 
@@ -26,7 +25,7 @@ class Shows(Asks, Protocol):
     @property
     def excerpt(self) -> Self | None: ...
     def within(self, *rows: Any, at: Sequence[Any] = ()) -> Self: ...
-    def at_once(self, *rows: Any, **options: Any) -> tuple[Importances, dict[str, Densities]]: ...
+    def at_once(self, *rows: Any, **options: Any) -> Glance: ...
     def trials(self, *rows: Any, **options: Any) -> Trials: ...
     def profile(self, *rows: Any, **options: Any) -> Profile: ...
     @property

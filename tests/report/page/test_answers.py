@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.report.page.answers import answer, inside, pairs, plane, smaller_space, targets
+from pedanova.report.page.answers import answer, densities, inside, pairs, plane, smaller_space, targets
 from pedanova.report.page.compared import compared
 from pedanova.report.page.question import Question
 
@@ -47,6 +47,21 @@ def test_good_rows_stay_the_same_rows_when_some_are_selected(direction: str) -> 
     assert found["rows"] == {"selected": len(adam), "region": len(adam), "target": len(best & adam)}
     own = answer(a, ask(a, selection=ADAM, good="selection"), **COUNTS)
     assert own["rows"]["target"] == math.ceil(len(adam) / 10)
+
+
+@pytest.mark.parametrize("selection", [{}, ADAM, {"lr": {"range": [1e-4, 1e-2]}}])
+@pytest.mark.parametrize("good", ["all", "selection"])
+def test_bars_first_and_densities_after_them_are_the_whole_answer(a: pa.Analysis, selection: Any, good: str) -> None:
+    question = ask(a, selection=selection, good=good)
+    bars, later = answer(a, question, sure=False, drawn=False), densities(a, question)
+    assert "densities" not in bars
+    assert bars | {"densities": later["densities"]} == answer(a, question, sure=False)
+    assert later["densities"] == answer(a, question)["densities"]
+
+
+def test_densities_of_nothing_are_refused(a: pa.Analysis) -> None:
+    nowhere = ask(a, selection={"lr": {"range": [5.0, 6.0]}})
+    assert densities(a, nowhere)["refused"] == answer(a, nowhere)["refused"] is not None
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])

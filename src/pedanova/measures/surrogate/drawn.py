@@ -81,8 +81,9 @@ class Drawn:
 
     def narrowed(self, box: Mask, rungs: Rungs) -> Drawn:
         """The points of a box alone, and the rungs of the rows in it."""
-        numbers = np.cumsum(box) - 1
-        order = np.stack([numbers[line[box[line]]] for line in self.order]).astype(np.uint16)
+        numbers, every = (np.cumsum(box) - 1).astype(np.uint16), self.order.ravel()
+        kept = every.take(np.flatnonzero(box.take(every)))  # each draw has each point once: as many stay of all
+        order = numbers.take(kept).reshape(self.draws, -1)
         points = tuple(column[box] for column in self.points)
         return replace(self, points=points, order=order, rungs=rungs, _flat={}, _alone={})
 

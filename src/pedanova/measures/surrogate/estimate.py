@@ -29,6 +29,7 @@ from pedanova.measures.surrogate.shares import can_tell, drawn_shares
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
 PartsOf: TypeAlias = Literal["space", "rows"]
 FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
+ALONE = "rows chosen by a mask, a box or a condition do not stand for the space"
 
 
 @dataclass(frozen=True, slots=True)

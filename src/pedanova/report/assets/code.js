@@ -58,7 +58,7 @@ pedanova.code = (function () {
   }
 
   pedanova.tool({ key: "code", label: "</>", title: "The lines of Python and shell that give these numbers", press: toggle, pressed: () => shown });
-  pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view", press: () => copy(window.location.href, "Link") });
+  pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view", press: () => copy(pedanova.state.address(), "Link") });
   pedanova.tool({ key: "save", label: "Save report…", title: "A file with this selection, to mail and to keep", press: report, when: (facts) => facts.live === "http" });
 
   return { mount, show, copy, said };

@@ -2,7 +2,7 @@
 
    One page, static or live. Files are plain scripts in this order, each an IIFE; names from the data are text only.
 
-   core.js        make, svg, byId, emit/on, hover, register (tabs), tool (buttons of the head), tip (tooltips)
+   core.js        make, svg, set, say, byId, emit/on, hover, register (tabs), tool (buttons of the head), tip (tooltips)
    digits.js      short, percent, times, chance: numbers in words, by the rule of base/digits.py
    scales.js      scales.linear, scales.log, scales.band, scales.of(parameter, width): x(value), value(x), ticks(n)
    state.js       state.get, change(patch, {live}), undo, redo, subscribe: one immutable object, also in the address
@@ -21,6 +21,9 @@
    A tab:    pedanova.register({key, title, mount(element), show(state, answer), when(facts) → true | "why not" | false})
              `mount` once, when the tab is opened first; `show` whenever it is visible and something changed;
              false leaves the tab out, words are shown in its place.
+   A card:   mount() and show(state, answer), or steps(state, answer) → [functions], which are called a slice at a time.
+             Bars come first ("ranked"), all else in later tasks ("shown"); answer.undrawn: its densities are still
+             those of the answer before.
    A tool:   pedanova.tool({key, label, title, press(), pressed()?, enabled()?, when(facts)?}) is a button in the head.
    Asking:   pedanova.source.ask("pairs", pedanova.asked(), {names}) → Promise of an answer; an older question of the same
              slot (by default the part) is dropped: its promise is rejected with pedanova.STALE.
@@ -54,12 +57,21 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
     return element;
   };
 
-  /* Attributes; null and false take one away. */
+  /* Attributes; null and false take one away. What is so already is left alone: a browser would lay it out anew. */
   pedanova.set = function (element, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
       if (value === null || value === undefined || value === false) element.removeAttribute(name);
-      else element.setAttribute(name, value === true ? "" : String(value));
+      else {
+        const text = value === true ? "" : String(value);
+        if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+      }
     }
+    return element;
+  };
+
+  /* The words of an element, where they are others. */
+  pedanova.say = function (element, text) {
+    if (element.textContent !== text) element.textContent = text;
     return element;
   };
 

@@ -1,7 +1,7 @@
 /* The cards of all parameters: where good values lie. Drag to brush, click to enlarge, click a bar to toggle a category. */
 "use strict";
 pedanova.densities = (function () {
-  const { make, svg: draw, set, byId, percent } = pedanova;
+  const { make, svg: draw, set, say, byId, percent } = pedanova;
   const FIRST = 9, MOST = 12; // cards before "show all", and up to how many all are shown
   const HEIGHT = 132, TOP = 8, BOTTOM = 108, SIDE = 8;
   let grid = null, more = null, all = false, order = [];
@@ -32,10 +32,10 @@ pedanova.densities = (function () {
 
   /* What the key says of this answer: what the target is held against, and what the dotted line is. */
   function tell(state, answer) {
-    document.querySelectorAll(".key .against").forEach((one) => { one.textContent = state.question.baseline === "uniform" ? "uniform draw" : "region"; });
+    document.querySelectorAll(".key .against").forEach((one) => { say(one, state.question.baseline === "uniform" ? "uniform draw" : "region"); });
     document.querySelectorAll(".key .before").forEach((one) => {
       one.hidden = !answer.ghost;
-      one.lastChild.textContent = state.pinned ? "target of A" : "before the brush";
+      say(one.lastChild, state.pinned ? "target of A" : "before the brush");
     });
   }
 
@@ -46,24 +46,30 @@ pedanova.densities = (function () {
     return order.length ? order : known;
   }
 
-  function show(state, answer) {
+  /* The grid, then one card after the other: those that are seen first. */
+  function steps(state, answer) {
+    return [() => lay(state, answer), ...ordered(answer).map((name) => () => shown.has(name) && shown.get(name)())];
+  }
+
+  let shown = new Map(); // how each card that is in the grid is painted
+  function lay(state, answer) {
     tell(state, answer);
     const names = ordered(answer), limit = all || names.length <= MOST ? names.length : FIRST;
-    const shown = names.filter((name, i) => i < limit || Object.hasOwn(state.question.selection, name) || name === state.chosen);
+    const here = names.filter((name, i) => i < limit || Object.hasOwn(state.question.selection, name) || name === state.chosen);
     more.hidden = names.length <= MOST;
-    more.textContent = all ? "Show fewer" : `Show all ${names.length}`;
+    say(more, all ? "Show fewer" : `Show all ${names.length}`);
     const few = pedanova.page.isFew(answer);
     byId("densities").classList.toggle("few", few);
     const rows = new Map((answer.importances || []).map((row) => [row.parameter, row]));
     const ghost = answer.ghost && answer.ghost.densities;
-    const items = shown.map((name) => {
+    const items = here.map((name) => {
       if (!cards.has(name)) cards.set(name, build(pedanova.parameter(name)));
       return cards.get(name).element;
     });
     items.forEach((one, i) => { if (grid.children[i] !== one) grid.insertBefore(one, grid.children[i] || null); });
     while (grid.children.length > items.length) grid.lastElementChild.remove();
     const width = items.length ? items[0].clientWidth - 2 : 0;
-    if (width > 0) shown.forEach((name) => paint(cards.get(name), rows.get(name), state, answer, ghost && ghost[name], width, few));
+    shown = new Map(width > 0 ? here.map((name) => [name, () => paint(cards.get(name), rows.get(name), state, answer, ghost && ghost[name], width, few)]) : []);
     if (few) ticks(); else forget();
   }
 
@@ -76,7 +82,7 @@ pedanova.densities = (function () {
     const words = make("p", "card-words");
     const element = make("article", "density", make("div", "card-top", name, share), root, words);
     element.dataset.parameter = parameter.name;
-    const card = { parameter, element, root, share, words, name, brush: null, width: 0, layer: draw("g"), front: draw("g") };
+    const card = { parameter, element, root, share, words, name, brush: null, width: 0, look: "", layer: draw("g"), body: draw("g"), front: draw("g") };
     name.addEventListener("click", () => pedanova.sheet.open(parameter.name));
     root.append(card.layer, card.front);
     return card;
@@ -84,28 +90,29 @@ pedanova.densities = (function () {
 
   function paint(card, row, state, answer, ghost, width, few) {
     const { parameter, root } = card, density = answer.densities && answer.densities[parameter.name];
-    if (!parameter.shape) { card.words.textContent = "never varied"; return; }
+    if (!parameter.shape) { say(card.words, "never varied"); return; }
     const scale = pedanova.scales.of(parameter, [SIDE, width - SIDE]);
     if (card.width !== width) {
       card.width = width;
       set(root, { width, viewBox: `0 0 ${width} ${HEIGHT}` });
+      card.layer.replaceChildren(card.body, pedanova.plot.axis({ parameter, scale, bottom: BOTTOM }));
       interact(card, scale);
     }
     const noise = row && row.significant === false;
-    card.element.className = ["density", noise ? "noise" : "", state.chosen === parameter.name ? "chosen" : "", few ? "few" : ""].filter(Boolean).join(" ");
-    card.share.textContent = row ? (row.varied === false ? "never varied" : `${noise ? "~ " : ""}${percent(row.share)}`) : "";
-    const baseline = state.question.baseline;
-    card.layer.replaceChildren(
-      pedanova.plot.body({ parameter, density, ghost, baseline, scale, few, top: TOP, bottom: BOTTOM }),
-      pedanova.plot.axis({ parameter, scale, bottom: BOTTOM }));
+    const part = pedanova.brushOf(state.question, parameter.name), hidden = state.hidden.includes(parameter.name);
+    set(card.element, { class: ["density", noise ? "noise" : "", state.chosen === parameter.name ? "chosen" : "", few ? "few" : "", part && !hidden ? "selected" : ""].filter(Boolean).join(" ") });
+    say(card.share, row ? (row.varied === false ? "never varied" : `${noise ? "~ " : ""}${percent(row.share)}`) : "");
+    const baseline = state.question.baseline, look = JSON.stringify([density, ghost && ghost.target, baseline, few, width]);
+    if (card.look !== look) card.body.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, few, top: TOP, bottom: BOTTOM }));
+    card.look = look;
     card.scale = scale;
     card.density = density;
     card.baseline = baseline;
     const said = few || noise || !density || !density.good ? "" : density.good.words;
-    card.words.textContent = said ? `more often: ${said}` : "";
+    say(card.words, said ? `more often: ${said}` : "");
     pedanova.tip(card.words, said);
     set(root, { role: brushable(parameter) ? "group" : "img", "aria-label": said ? `${parameter.name}: more often in the target at ${said}` : `${parameter.name}: no values stand out` });
-    pick(card, pedanova.brushOf(state.question, parameter.name), state.hidden.includes(parameter.name));
+    pick(card, part);
   }
 
   /* Whether a parameter can be brushed here at all: by whoever answers, or by what is in the file. */
@@ -177,8 +184,7 @@ pedanova.densities = (function () {
   }
 
   /* The selection on a card. */
-  function pick(card, part, hidden) {
-    card.element.classList.toggle("selected", Boolean(part) && !hidden);
+  function pick(card, part) {
     if (card.brush && !card.brush.isDragging()) card.brush.show(part && part.range ? part.range : null);
     if (card.bars) {
       card.bars.found.forEach((bar, i) => {
@@ -227,7 +233,7 @@ pedanova.densities = (function () {
   /* A small density beside a bar, for narrow screens. */
   function small(place, row, answer) {
     const parameter = pedanova.parameter(row.parameter), density = answer.densities && answer.densities[row.parameter];
-    if (!place.offsetParent || !parameter.shape || !density) { place.replaceChildren(); return; }
+    if (!parameter.shape || !density) { place.replaceChildren(); return; }
     const width = 72, height = 28, scale = pedanova.scales.of(parameter, [1, width - 1]);
     const root = draw("svg", { width, height, "aria-hidden": "true" });
     root.append(pedanova.plot.body({ parameter, density, baseline: pedanova.state.get().question.baseline, scale, top: 2, bottom: height - 1 }));
@@ -245,5 +251,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, show, small, reveal, bars, key, tell, brushable };
+  return { mount, steps, small, reveal, bars, key, tell, brushable };
 })();

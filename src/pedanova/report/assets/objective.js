@@ -4,7 +4,7 @@ pedanova.objective = (function () {
   const { svg: draw, set, byId, short, percent } = pedanova;
   const HEIGHT = 56, TOP = 14, BOTTOM = 40, SIDE = 12;
   const NICE = [0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
-  let root = null, spread = null, handles = {}, width = 0;
+  let root = null, spread = null, handles = {}, width = 0, drawn = "", drawnOf = null;
 
   /* The part of the rows that is at least as good as a value, and back, from points of the distribution. */
   function spreadOf(objective) {
@@ -80,7 +80,9 @@ pedanova.objective = (function () {
     set(root, { width, viewBox: `0 0 ${width} ${HEIGHT}` });
     const ends = { target: xOf(partOf(state.question.target), scale), region: xOf(partOf(state.question.region), scale) };
     if (!handles.target) build();
-    paint(scale, ends, objective);
+    const look = JSON.stringify([width, ends]);
+    if (look !== drawn || spread !== drawnOf) paint(scale, ends, objective);
+    [drawn, drawnOf] = [look, spread];
     for (const which of ["region", "target"]) place(which, ends[which], state.question[which], answer);
   }
 

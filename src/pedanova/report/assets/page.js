@@ -4,10 +4,15 @@ pedanova.page = (function () {
   const { make, button, byId, eachFrame } = pedanova;
   const FEW = 5; // good rows below which nothing is said
   let answer = null; // the last one that came; stale while another is on its way
-  let ghost = null; // what the densities are held against: A, or before the brush
-  let busy = false, waiting = null; // one question at a time while dragging: the newest of those that waited is next
+  let ghost = null, ghostOf = ""; // what the densities are held against: A, or before the brush; and its question
+  let busy = false, waiting = false; // one question at a time while dragging: the newest of those that waited is next
+  let turn = 0; // how often something came to rest
+  const SLICE = 12; // milliseconds of drawing, after which whoever moves the mouse has a turn
 
-  const cards = () => ["objective", "chips", "ranking", "densities", "sheet", "code", "watch"].map((name) => pedanova[name]).filter(Boolean);
+  const known = (names) => names.map((name) => pedanova[name]).filter(Boolean);
+  const first = () => known(["objective", "ranking", "chips"]); // in the frame itself
+  const later = () => known(["densities", "sheet", "code", "watch"]); // after it, a slice at a time
+  const cards = () => [...first(), ...later()];
 
   async function read() {
     if (typeof DecompressionStream === "undefined") throw new Error("it needs a browser of 2023 or later");
@@ -48,6 +53,7 @@ pedanova.page = (function () {
   function renew(facts) {
     know(facts);
     pedanova.source.forget();
+    ghostOf = "";
     pedanova.emit("news", facts);
     settle();
   }
@@ -83,38 +89,61 @@ pedanova.page = (function () {
     else pedanova.state.undo();
   }
 
-  /* While something moves: bars without intervals, one question at a time, the newest next. */
+  /* While something moves: bars without intervals, one question at a time, the newest next; densities where it waits. */
   async function follow() {
     show();
-    if (busy) { waiting = true; return; }
+    waiting = busy;
+    if (busy) return;
     busy = true;
+    const mine = turn;
     try {
       do {
-        waiting = null;
-        await ask(false);
-      } while (waiting);
+        waiting = false;
+        if (!(await bars()) || mine !== turn) return;
+        if (!waiting) await spread();
+      } while (waiting && mine === turn);
     } finally {
       busy = false;
     }
   }
 
-  /* Once it stands still: bars at once, then intervals and marks. */
+  /* Once it stands still: bars at once, where the rows lie, then intervals and marks. */
   async function settle() {
-    waiting = null;
+    turn += 1;
+    waiting = false;
     show();
     if (!pedanova.source.known("answer", pedanova.asked(), { sure: true }) && pedanova.source.isLive()) {
-      if (!(await ask(false))) return;
+      if (!(await bars()) || !(await spread())) return;
     }
-    await ask(true);
-    askGhost();
+    if (await ask(true)) askGhost();
   }
 
-  async function ask(sure) {
+  /* The quickest answer; densities are those of the last one until its own come. */
+  const bars = () => (answer && answer.densities ? ask(false, { drawn: false }) : ask(false));
+
+  async function ask(sure, more = {}) {
     const question = pedanova.asked();
-    try {
-      const found = await pedanova.source.ask("answer", question, { sure });
-      answer = { ...found, asked: pedanova.source.keyOf("answer", question) };
+    return unlessStale(pedanova.source.ask("answer", question, { sure, ...more }), (found) => {
+      const stale = more.drawn === false && !found.refused ? { densities: answer.densities, undrawn: true } : {};
+      answer = { ...found, ...stale, asked: pedanova.source.keyOf("answer", question) };
       show();
+    });
+  }
+
+  async function spread() {
+    if (!answer.undrawn) return true;
+    const asked = answer.asked;
+    return unlessStale(pedanova.source.ask("densities", pedanova.asked(), {}, { slot: "answer" }), (found) => {
+      if (found.refused || answer.asked !== asked || !answer.undrawn) return;
+      answer = { ...answer, densities: found.densities, undrawn: false };
+      show();
+    });
+  }
+
+  /* Whether an answer came; not where a newer question took the place of this one. */
+  async function unlessStale(promise, use) {
+    try {
+      use(await promise);
       return true;
     } catch (error) {
       if (error !== pedanova.STALE) throw error;
@@ -123,37 +152,80 @@ pedanova.page = (function () {
   }
 
   /* A, or the same question before anything was brushed: drawn as a thin line behind. */
-  async function askGhost() {
-    const state = pedanova.state.get(), now = pedanova.asked(state);
-    const other = state.pinned || (pedanova.selects(now) ? { ...now, selection: {}, lasso: [] } : null);
-    if (!other) {
-      if (ghost) { ghost = null; show(); }
-      return;
-    }
-    try {
-      ghost = await pedanova.source.ask("answer", other, { sure: pedanova.source.known("answer", other, { sure: true }) !== undefined }, { slot: "ghost" });
-      show();
-    } catch (error) {
-      if (error !== pedanova.STALE) throw error;
-    }
+  function behind(state) {
+    const now = pedanova.asked(state);
+    return state.pinned || (pedanova.selects(now) ? { ...now, selection: {}, lasso: [] } : null);
   }
 
-  /* Everything, from state and answer. */
-  function showNow() {
+  /* Most often it was answered before: then it stands behind the first drawing already. */
+  function recall(state) {
+    const other = behind(state), key = other ? pedanova.source.keyOf("answer", other) : "";
+    if (key === ghostOf) return;
+    ghostOf = key;
+    ghost = other ? pedanova.source.known("answer", other, { sure: true }) || null : null;
+  }
+
+  async function askGhost() {
+    const other = behind(pedanova.state.get());
+    if (!other || ghost) return;
+    await unlessStale(pedanova.source.ask("answer", other, { sure: false }, { slot: "ghost" }), (found) => {
+      if (ghostOf !== pedanova.source.keyOf("answer", other)) return;
+      ghost = found;
+      show();
+    });
+  }
+
+  /* Everything, from state and answer: at once what the question is and the bars, after that frame the rest. */
+  function showFirst() {
     if (!answer) return;
     const state = pedanova.state.get();
-    const given = Object.freeze({ ...answer, pending: !isSettled(), ghost: ghost && !ghost.refused ? ghost : null });
+    recall(state);
+    const given = Object.freeze({ ...answer, pending: !isAnswered(), ghost: ghost && !ghost.refused ? ghost : null });
+    first().forEach((part) => part.show(state, given)); // the strip measures itself: before anything is changed
     document.body.classList.toggle("pending", given.pending);
     headline(given);
-    cards().forEach((part) => part.show(state, given));
     for (const tool of shownTools) {
       if (tool.enabled) tool.button.disabled = !tool.enabled();
       if (tool.pressed) tool.button.setAttribute("aria-pressed", String(tool.pressed()));
     }
-    showTab(state, given);
+    pedanova.emit("ranked", given);
+    const begun = rest !== null;
+    rest = { given, steps: stepsOf(state, given) };
+    if (!begun) setTimeout(showRest); // once the bars are seen
+  }
+
+  let rest = null; // what is left to draw; a newer answer begins anew, so that nothing old is drawn
+
+  function stepsOf(state, given) {
+    const steps = later().flatMap((part) => (part.steps ? part.steps(state, given) : [() => part.show(state, given)]));
+    return [...steps, () => showTab(state, given)];
+  }
+
+  function showRest() {
+    const end = performance.now() + SLICE;
+    try {
+      while (rest.steps.length && performance.now() < end) rest.steps.shift()();
+    } finally {
+      if (rest.steps.length) setTimeout(showRest);
+      else shownAll();
+    }
+  }
+
+  function shownAll() {
+    const { given } = rest;
+    rest = null;
     pedanova.emit("shown", given);
   }
-  const show = eachFrame(showNow); // at most once a frame
+
+  /* Everything before this returns: paper does not wait. */
+  function showNow() {
+    showFirst();
+    while (rest && rest.steps.length) rest.steps.shift()();
+  }
+
+  let queued = false;
+  const inFrame = eachFrame(() => { queued = false; showFirst(); });
+  const show = () => { queued = true; inFrame(); }; // at most once a frame
 
   function headline(given) {
     const line = byId("headline");
@@ -179,8 +251,10 @@ pedanova.page = (function () {
     return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
   }
 
-  /* Whether what is shown is the sure answer to what is asked. */
-  function isSettled() {
+  /* Whether all that is shown is the sure answer to what is asked. */
+  const isSettled = () => isAnswered() && !queued && rest === null;
+
+  function isAnswered() {
     if (!answer || answer.asked !== pedanova.source.keyOf("answer", pedanova.asked())) return false;
     return Boolean(answer.refused || answer.sure || !pedanova.source.isLive());
   }

@@ -1,7 +1,8 @@
 /* What matters: parameters ranked by share, with intervals; what chance alone would do is folded away. */
 "use strict";
 pedanova.ranking = (function () {
-  const { make, byId, percent, set } = pedanova;
+  const { make, byId, percent, set, say } = pedanova;
+  const narrow = window.matchMedia("screen and (max-width: 760px)"); // where small densities stand beside the bars
   let list = null, axis = null, note = null, open = { noise: false, still: false };
   const rows = new Map();
 
@@ -66,7 +67,7 @@ pedanova.ranking = (function () {
     const by = answer.binned ? "From counts, without intervals: the browser counted the rows in this file."
       : answer.by === "counts" ? "From counts." : "From a model of the rows.";
     const words = answer.sample ? `${by} A first answer from ${pedanova.count(answer.sample)} rows.` : by;
-    note.textContent = answer.pending ? `${words} Intervals are on their way.` : words;
+    say(note, answer.pending ? `${words} Intervals are on their way.` : words);
   }
 
   /* Without tearing down what has the focus. */
@@ -84,6 +85,8 @@ pedanova.ranking = (function () {
   const nice = (most) => [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1].find((one) => one >= most * 0.999) || Math.ceil(most);
 
   function scale(most) {
+    if (axis.dataset.most === String(most) && axis.firstChild) return;
+    axis.dataset.most = most;
     const marks = [0, most / 2, most].map((part) => {
       const mark = make("span", "", percent(part));
       mark.style.left = `${(100 * part) / most}%`;
@@ -99,7 +102,9 @@ pedanova.ranking = (function () {
       handle.addEventListener("click", () => { open = { ...open, [key]: !open[key] }; pedanova.page.show(); });
       rows.set(`fold ${key}`, make("li", "folded", handle));
     }
-    const line = rows.get(`fold ${key}`), handle = line.firstChild;
+    const line = rows.get(`fold ${key}`), handle = line.firstChild, look = JSON.stringify([words, names, open[key]]);
+    if (line.look === look) return line;
+    line.look = look;
     handle.replaceChildren(`${words} ${open[key] ? "▾" : "▸"}`, make("span", "printed", ` ${names.join(", ")}`));
     pedanova.tip(handle, names.join(", "));
     handle.setAttribute("aria-expanded", String(open[key]));
@@ -108,8 +113,21 @@ pedanova.ranking = (function () {
 
   function item({ row, depth }, most, state, answer) {
     if (!rows.has(row.parameter)) rows.set(row.parameter, build(row.parameter));
-    const one = rows.get(row.parameter), parts = one.parts;
-    one.className = ["ranked", isNoise(row) ? "noise" : "", depth ? "child" : "", state.chosen === row.parameter ? "chosen" : ""].filter(Boolean).join(" ");
+    const one = rows.get(row.parameter), parts = one.parts, density = (answer.densities || {})[row.parameter];
+    const missing = (density || {}).missing;
+    const active = depth && missing && missing[1] !== null ? `active in ${percent(1 - missing[1])}` : "";
+    const look = JSON.stringify([row, depth, most, state.chosen === row.parameter, active]);
+    if (one.look !== look) draw(one, row, depth, most, state.chosen === row.parameter, active);
+    one.look = look;
+    const extra = pedanova.ranking.extra && pedanova.ranking.extra(row, state, answer);
+    if (extra || parts.extra.firstChild) parts.extra.replaceChildren(...[extra].filter(Boolean));
+    if (narrow.matches) pedanova.densities.small(parts.small, row, answer);
+    return one;
+  }
+
+  function draw(one, row, depth, most, chosen, active) {
+    const { parts } = one;
+    one.className = ["ranked", isNoise(row) ? "noise" : "", depth ? "child" : "", chosen ? "chosen" : ""].filter(Boolean).join(" ");
     one.style.setProperty("--depth", depth);
     one.dataset.parameter = row.parameter;
     one.dataset.share = row.share;
@@ -122,16 +140,11 @@ pedanova.ranking = (function () {
       parts.line.style.left = width(row.low);
       parts.line.style.width = width(Math.max(0, row.high) - Math.max(0, row.low));
     }
-    parts.share.textContent = isStill(row) ? "–" : percent(row.share);
-    parts.ratio.textContent = isStill(row) ? "" : percent(row.ratio);
-    const missing = (answer.densities[row.parameter] || {}).missing;
-    const active = depth && missing && missing[1] !== null ? `active in ${percent(1 - missing[1])}` : "";
-    parts.active.textContent = active;
-    set(parts.button, { "aria-pressed": String(state.chosen === row.parameter), "aria-description": told(row, active) });
+    say(parts.share, isStill(row) ? "–" : percent(row.share));
+    say(parts.ratio, isStill(row) ? "" : percent(row.ratio));
+    say(parts.active, active);
+    set(parts.button, { "aria-pressed": String(chosen), "aria-description": told(row, active) });
     pedanova.tip(parts.button, told(row, active, "\n"));
-    parts.extra.replaceChildren(...(pedanova.ranking.extra ? [pedanova.ranking.extra(row, state, answer)].filter(Boolean) : []));
-    pedanova.densities.small(parts.small, row, answer);
-    return one;
   }
 
   /* A row in words. */

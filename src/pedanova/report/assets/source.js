@@ -3,7 +3,7 @@
 pedanova.source = (function () {
   const MOST_KEPT = 200;
   const kept = new Map(); // answers that were given, by what was asked
-  const newest = new Map(); // the last question of each slot, to drop older ones
+  const newest = new Map(); // the question of each slot that is on its way, to drop older ones
   let answerer = null;
   const MISSING = {
     answer: "This file has no answer to that: it has those to the steps of the objective's edges.",
@@ -106,28 +106,36 @@ pedanova.source = (function () {
     if (kept.size > MOST_KEPT && pedanova.facts.live) kept.delete(kept.keys().next().value);
   }
 
-  /* The promise of an answer. An older question of the same slot is dropped: it is rejected with STALE. */
-  async function ask(part, question, extra = {}, { slot = part } = {}) {
-    const key = keyOf(part, question, extra);
-    const before = newest.get(slot);
-    if (before) before.abort();
-    const mine = new AbortController();
+  /* The promise of an answer. An older question of the same slot is dropped: it is rejected with STALE. What is on its
+     way already is not asked again: the mouse is let go where it was last seen. */
+  function ask(part, question, extra = {}, { slot = part } = {}) {
+    const key = keyOf(part, question, extra), before = newest.get(slot);
+    if (before && before.key === key) return before.promise;
+    if (before) before.stop.abort();
+    const mine = { key, stop: new AbortController(), promise: null };
     newest.set(slot, mine);
+    mine.promise = answered(part, question, extra, slot, key, mine.stop.signal).finally(() => {
+      if (newest.get(slot) === mine) newest.delete(slot);
+    });
+    return mine.promise;
+  }
+
+  async function answered(part, question, extra, slot, key, signal) {
     if (kept.has(key)) {
       const known = kept.get(key);
       keep(key, known);
       await null;
-      if (mine.signal.aborted) throw pedanova.STALE;
+      if (signal.aborted) throw pedanova.STALE;
       return known;
     }
     let answer;
     try {
-      answer = await answerer(part, question, extra, { signal: mine.signal, slot });
+      answer = await answerer(part, question, extra, { signal, slot });
     } catch (error) {
-      if (mine.signal.aborted || error === pedanova.STALE) throw pedanova.STALE;
+      if (signal.aborted || error === pedanova.STALE) throw pedanova.STALE;
       answer = { refused: `Nobody answers: ${error.message || error}. Is pedanova still running?`, lost: true };
     }
-    if (mine.signal.aborted) throw pedanova.STALE;
+    if (signal.aborted) throw pedanova.STALE;
     if (!answer.lost && part !== "news") keep(key, answer);
     return answer;
   }
@@ -144,7 +152,11 @@ pedanova.source = (function () {
 
   const canBrush = () => Boolean(pedanova.facts.live || pedanova.facts.binned);
   const isLive = () => Boolean(pedanova.facts.live);
-  const forget = () => kept.clear();
+  /* New rows: nothing that was answered counts any more, nor what is just being answered. */
+  function forget() {
+    kept.clear();
+    newest.forEach((one) => { one.key = null; });
+  }
 
   return { open, ask, known, can, canBrush, isLive, forget, keyOf };
 })();

@@ -64,7 +64,15 @@ pedanova.state = (function () {
     }[key]();
   }
 
+  /* Once nothing else waits: a browser takes its time over it. */
+  let writing = null;
   function write() {
+    if (writing === null) writing = setTimeout(writeNow);
+  }
+
+  function writeNow() {
+    clearTimeout(writing);
+    writing = null;
     const address = toAddress() || "#";
     try {
       if (address !== (window.location.hash || "#")) window.history.replaceState(null, "", address);
@@ -100,6 +108,7 @@ pedanova.state = (function () {
     listeners.forEach((listener) => listener(current, how));
   }
 
+  window.addEventListener("pagehide", () => writing !== null && writeNow());
   window.addEventListener("hashchange", () => {
     if (!begin) return;
     const read = freeze({ ...begin, ...fromAddress() });
@@ -126,6 +135,7 @@ pedanova.state = (function () {
 
   return {
     start, change, ask, select,
+    address() { writeNow(); return window.location.href; },
     get: () => current,
     first: () => begin,
     undo: () => step(past, future),

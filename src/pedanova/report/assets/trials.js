@@ -38,7 +38,7 @@ pedanova.trials = (function () {
     const scroll = set(make("div", "scroll trials-scroll", grid(found, rows)), { tabindex: 0, role: "region", "aria-label": "Trials" });
     const [left, top] = piece.body.firstChild && piece.body.firstChild.classList.contains("trials-scroll") ? [piece.body.firstChild.scrollLeft, 0] : [0, 0];
     pane.clear(piece.body, scroll);
-    scroll.scrollTo(left, top);
+    if (left || top) scroll.scrollTo(left, top);
     pager(found);
     mark(pedanova.hover.row || pinned);
   }
@@ -47,7 +47,8 @@ pedanova.trials = (function () {
     const names = [...found.objectives, ...found.parameters], first = rows.some((row) => row.trial !== null) ? "trial" : "row";
     const top = make("tr", "", header("row", first), set(make("th", "in", ""), { scope: "col", "aria-label": "in the target" }), ...names.map((name) => header(name, pedanova.nameOf(name))));
     const lines = rows.map((row) => line(row, names, found, first));
-    return make("table", "trials-table", make("thead", "", top), make("tbody", "", ...lines));
+    const table = make("table", "trials-table", make("thead", "", top), make("tbody", "", ...lines));
+    return pedanova.tip(table, (event) => (event.target.dataset && event.target.dataset.whole) || ""); // one for all cells
   }
 
   function header(name, title) {
@@ -81,7 +82,8 @@ pedanova.trials = (function () {
 
   function cell(value) {
     const short = pane.cellWords(value), whole = pane.cellWords(value, true), element = make("td", typeof value === "number" ? "number" : "", short);
-    return short === whole || whole === "" ? element : pedanova.tip(element, whole);
+    if (short !== whole && whole !== "") element.dataset.whole = whole;
+    return element;
   }
 
   const isPinned = (row) => Boolean(pinned) && pinned.row === row.row;

@@ -108,7 +108,8 @@ def other_question(value: Any, _: str, space: Space) -> Question:
 
 
 PARTS: dict[str, dict[str, Check]] = {
-    "answer": {"sure": flag(default=True)},
+    "answer": {"sure": flag(default=True), "drawn": flag(default=True)},
+    "densities": {},
     "pairs": {"names": names},
     "plane": {"first": a_name, "second": a_name},
     "targets": {"parts": parts},

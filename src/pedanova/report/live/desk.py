@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
-from threading import enumerate as enumerate_threads
 from typing import Any, TypeVar
 
 from pedanova.errors import PedanovaError
@@ -15,13 +14,9 @@ from pedanova.report.live.session import Session
 
 MOST_WAITING = 128  # questions at once; more are refused in words
 SLOW = frozenset({"objectives", "pairs", "targets", "space", "difference"})
+AT_ONCE = {"bars": 1, "quick": 2, "sure": 1, "slow": 1}  # two rows of bars at once would both be late
 ANSWERING = "pedanova-answer"  # threads that count for somebody
 Value = TypeVar("Value")
-
-
-def still_counting() -> bool:
-    """Whether somebody's question is being answered in this process."""
-    return any(thread.name == ANSWERING for thread in enumerate_threads())
 
 
 class BusyError(PedanovaError):
@@ -40,7 +35,7 @@ class Desk:
         self.waiting = 0
         self._newest: dict[tuple[Any, ...], int] = {}
         self._count = 0
-        self._lanes = {"quick": asyncio.Semaphore(2), "sure": asyncio.Semaphore(1), "slow": asyncio.Semaphore(1)}
+        self._lanes = {kind: asyncio.Semaphore(most) for kind, most in AT_ONCE.items()}
 
     async def answer(self, asked: Asked, gone: Callable[[], Any]) -> dict[str, Any]:
         if self.waiting >= MOST_WAITING:
@@ -78,6 +73,8 @@ def kind_of(asked: Asked) -> str:
     """What is slow never stands in the way of what follows the mouse."""
     if asked.part in SLOW:
         return "slow"
+    if asked.extras.get("drawn") is False and asked.extras.get("sure") is False:
+        return "bars"
     return "sure" if asked.extras.get("sure") is True else "quick"
 
 

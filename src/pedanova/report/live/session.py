@@ -163,6 +163,7 @@ def can_be_asked(a: Shows) -> dict[str, bool | str]:
 OF_ROWS = frozenset({"brush", "pairs", "plane", "space", "trials", "parallel", "points"})
 ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "answer": answers.answer,
+    "densities": answers.densities,
     "pairs": answers.pairs,
     "plane": answers.plane,
     "targets": answers.targets,

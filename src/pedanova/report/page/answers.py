@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from pedanova.base.recent import Recent
 from pedanova.data.regions import Region
 from pedanova.errors import LevelsError, PedanovaError, QueryError
 from pedanova.measures.bins import Bins
@@ -16,6 +19,7 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
+from pedanova.measures.surrogate.glance import Glance
 from pedanova.reduction.result import ReducedSpace
 from pedanova.reduction.selected import inside_box
 from pedanova.report.asks import Shows
@@ -27,6 +31,9 @@ from pedanova.report.sentences import headline, summarize
 from pedanova.space.words import in_words
 
 _SPREAD: WeakKeyDictionary[Shows, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
+_GLANCES: WeakKeyDictionary[Shows, Recent[Glance]] = WeakKeyDictionary()
+_DRAWN: WeakKeyDictionary[Shows, Recent[dict[str, Any]]] = WeakKeyDictionary()
+KEPT = 8  # questions of an analysis, from their bars to their intervals
 PLANE = 7  # coarse cells of each parameter on the plane of two
 COLUMNS = (
     "ratio", "share", "low", "high", "p_value", "p_adjusted", "significant", "varied", "divergence", "activity",
@@ -34,15 +41,21 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Inside:
-    """A question's rows: the analysis of those that are selected, and target and region inside it."""
+    """A question's rows: where they are looked for, the choice of them, and target and region inside it."""
 
-    analysis: Shows
+    rows: Shows  # all, or a sample of them
+    chosen: tuple[Any, ...]  # as `within` takes it; nothing for all rows
     target: Region
     region: Region
     sample: int | None = None  # rows that stand for all, where a first answer comes from some
     weight: float = 1.0  # rows that each of them stands for
+
+    @cached_property
+    def analysis(self) -> Shows:
+        """Of the selected rows; counted when it is first needed."""
+        return self.rows.within(*self.chosen, at=(self.target, self.region))
 
     def count(self, selected: int, region: int | None = None, target: int | None = None) -> dict[str, int | None]:
         """How many rows there are, or about how many."""
@@ -66,9 +79,7 @@ def inside(a: Shows, question: Question, *, of: Shows | None = None) -> Inside:
     target, region = question.target, question.region
     if question.selects and question.good == "all" and not a.levels.several:
         target, region = (by_value(a if at_hand(a, one) else rows, one, question.of) for one in (target, region))
-    if not question.selects:
-        return Inside(rows, target, region, sample, weight)
-    return Inside(rows.within(*question.rows(), at=(target, region)), target, region, sample, weight)
+    return Inside(rows, question.rows(), target, region, sample, weight)
 
 
 def at_hand(a: Shows, *bands: Region) -> bool:
@@ -93,50 +104,94 @@ def by_value(a: Shows, rows: Region, of: str) -> Region:
     return Region("value", low, high)
 
 
-def answer(a: Shows, question: Question, *, sure: bool = True, source: str = "", **options: Any) -> dict[str, Any]:
-    """Importances and densities; `sure` asks for intervals, p-values and notes too.
+def answer(
+    a: Shows, question: Question, *, sure: bool = True, drawn: bool = True, source: str = "", **options: Any
+) -> dict[str, Any]:
+    """Importances, and densities where they are to be `drawn`; `sure` asks for intervals, p-values and notes too.
 
     Of a large table an answer that need not be sure comes from a sample, unless the counts at hand suffice.
     """
-    some_rows = None if sure else a.excerpt
-    if not question.selects and some_rows is not None and at_hand(a, question.target, question.region):
-        some_rows = None
     asked: dict[str, Any] = {"question": question.to_json(), "sure": sure, "sample": None, "refused": None}
     try:
-        found = inside(a, question, of=some_rows)
+        found = inside(a, question, of=None if sure else some_rows(a, question))
+        if sure or question.good == "selection":
+            _ = found.analysis  # too few rows are refused at once
     except PedanovaError as error:
         return asked | {"refused": str(error), "lines": None, "ends": None}
     asked |= {"sample": found.sample, "ends": ends_of(a, question, found)}
     asked["lines"] = lines_of(question, found.target, found.region, source, options)
     shapes = bins_for(a)
     try:
-        return asked | numbers(found, question, shapes, sure=sure, options=options)
+        told = numbers(found, question, sure=sure, options=options)
+        return asked | told | (spread_of(found, question, shapes, sure=sure, options=options) if drawn else {})
     except QueryError as error:
         return asked | {"refused": str(error)} | what_can_be_drawn(found, question, shapes, options)
 
 
-def numbers(
-    found: Inside, question: Question, shapes: Mapping[str, Bins], *, sure: bool, options: dict[str, Any]
-) -> dict[str, Any]:
-    inner, target, region = found.analysis, found.target, found.region
+def densities(a: Shows, question: Question, **options: Any) -> dict[str, Any]:
+    """What an answer that need not be sure leaves for later: where its rows lie."""
+    try:
+        found = inside(a, question, of=some_rows(a, question))
+        return {"refused": None} | spread_of(found, question, bins_for(a), sure=False, options=options)
+    except PedanovaError as error:
+        return {"refused": str(error)}
+
+
+def some_rows(a: Shows, question: Question) -> Shows | None:
+    """A sample to look at first, where there is one and the counts at hand do not suffice."""
+    if a.excerpt is None or (not question.selects and at_hand(a, question.target, question.region)):
+        return None
+    return a.excerpt
+
+
+def numbers(found: Inside, question: Question, *, sure: bool, options: dict[str, Any]) -> dict[str, Any]:
     if sure:
-        table = inner.importance(target, region, question.baseline, **options, of=question.of)
-        densities = spread_over(inner, target, region, **some(options, "estimator", "seed"), of=question.of)
+        inner = found.analysis
+        table = inner.importance(found.target, found.region, question.baseline, **options, of=question.of)
+        rows = inner.rows
     else:
-        how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
-        table, densities = inner.at_once(target, region, question.baseline, **how)
+        glance = glance_at(found, question, options)
+        table, rows = glance.importances, glance.rows
     first = table.rows[0]
     return {
         "by": table.estimator,
         "words": {"target": table.target, "region": table.region},
         "headline": headline(table),
         "summary": summarize(table),
-        "rows": found.count(inner.rows, first.n_region, first.n_target),
+        "rows": found.count(rows, first.n_region, first.n_target),
         "importances": [importance_row(row) for row in table.rows],
         "trials": [importance_row(row) for row in table.trials] or None,
-        "densities": drawn(densities, question, shapes),
         "notes": [str(note) for note in table.notes],
     }
+
+
+def glance_at(found: Inside, question: Question, options: dict[str, Any]) -> Glance:
+    """Kept for a while: bars are asked for first, and then where the rows lie."""
+    how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
+    kept = _GLANCES.setdefault(found.rows, Recent(KEPT))
+    looking: Callable[[], Glance] = lambda: found.rows.at_once(  # noqa: E731
+        found.target, found.region, question.baseline, within=found.chosen, **how
+    )
+    return kept.get(key_of(question, how), looking)
+
+
+def spread_of(
+    found: Inside, question: Question, shapes: Mapping[str, Bins], *, sure: bool, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Densities as they are drawn: the same for bars and for intervals, so they are made once."""
+    how = some(options, "estimator", "seed") | {"of": question.of}
+
+    def make() -> dict[str, Any]:
+        if not sure:
+            return drawn(glance_at(found, question, options).densities, question, shapes)
+        return drawn(spread_over(found.analysis, found.target, found.region, **how), question, shapes)
+
+    kept = _DRAWN.setdefault(found.rows, Recent(KEPT))
+    return {"densities": kept.get(key_of(question, how), make)}
+
+
+def key_of(question: Question, how: dict[str, Any]) -> str:
+    return json.dumps([question.to_json(), how], sort_keys=True, default=str)
 
 
 def spread_over(inner: Shows, target: Region, region: Region, **how: Any) -> dict[str, Densities]:
@@ -151,7 +206,11 @@ def what_can_be_drawn(
     found: Inside, question: Question, shapes: Mapping[str, Bins], options: dict[str, Any]
 ) -> dict[str, Any]:
     """Densities of what is too little to be ranked, and how many rows there are."""
-    inner, rows = found.analysis, found.count(found.analysis.rows)
+    try:
+        inner = found.analysis
+    except QueryError:
+        return {}
+    rows = found.count(inner.rows)
     try:
         first = inner.ask(found.target, found.region)[0][0]
         rows = found.count(inner.rows, int(first.region.sum()), int(first.target.sum()))

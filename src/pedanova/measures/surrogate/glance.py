@@ -1,0 +1,37 @@
+"""A question at a glance: the numbers of an answer without draws and notes, each found when it is first looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from pedanova.measures.densities import Densities
+from pedanova.measures.importance import Importances
+from pedanova.measures.surrogate.answer import answered, spread_over
+from pedanova.measures.surrogate.estimate import Options, Query
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """Counts of one question, for a page that follows the mouse: bars first, densities after them."""
+
+    query: Query
+    options: Options
+    words: tuple[str, str]  # target and region
+    objective: str
+
+    @property
+    def rows(self) -> int:
+        """That are looked at, in the region or not."""
+        return self.query.count
+
+    @cached_property
+    def importances(self) -> Importances:
+        """What `importance` says with ``draws=0``, without its notes."""
+        return answered(self.query, self.options, self.words, (), objective=self.objective, whole=False, brief=True)
+
+    @cached_property
+    def densities(self) -> dict[str, Densities]:
+        """What `all_densities` says."""
+        plain = replace(self.options, baseline="region", smoothing="auto", force=True)
+        return spread_over(self.query, plain, self.words, objective=self.objective)
