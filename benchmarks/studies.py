@@ -76,7 +76,10 @@ def pooled(batches: range, studies: int, estimator: str) -> None:
     wide: dict[str, list[float]] = {name: [] for name in SPACE}
     for batch in batches:
         rng = np.random.default_rng([2, batch])
-        some = {str(i): analysed(study(*weights(*rng.standard_normal(2)), int(rng.integers(100, 800)), rng)) for i in range(studies)}
+        some = {
+            str(i): analysed(study(*weights(*rng.standard_normal(2)), int(rng.integers(100, 800)), rng))
+            for i in range(studies)
+        }
         found = pa.across(some, estimator=estimator)
         for name in SPACE:
             row = found[name]
@@ -86,7 +89,9 @@ def pooled(batches: range, studies: int, estimator: str) -> None:
         print(
             f"  {name}: true mean {truth[name]:6.3f}  held {np.mean(held[name]):5.0%}  width {np.mean(wide[name]):.3f}"
         )
-    print(f"pooled, {estimator}, {len(batches)} × {studies} studies: held {np.mean([*held.values()]):.1%} of all intervals")
+    print(
+        f"pooled, {estimator}, {len(batches)} × {studies} studies: held {np.mean([*held.values()]):.1%} of all intervals"
+    )
 
 
 def compared(repeats: range, estimator: str) -> None:
