@@ -89,9 +89,8 @@ def pooled(batches: range, studies: int, estimator: str) -> None:
         print(
             f"  {name}: true mean {truth[name]:6.3f}  held {np.mean(held[name]):5.0%}  width {np.mean(wide[name]):.3f}"
         )
-    print(
-        f"pooled, {estimator}, {len(batches)} × {studies} studies: held {np.mean([*held.values()]):.1%} of all intervals"
-    )
+    words = f"held {np.mean([*held.values()]):.1%} of all intervals"
+    print(f"pooled, {estimator}, {len(batches)} × {studies} studies: {words}")
 
 
 def compared(repeats: range, estimator: str) -> None:
