@@ -37,7 +37,8 @@ def test_public_names_exist_and_are_documented() -> None:
     assert set(pedanova.__all__) == {*pedanova.HOMES, "__version__"}
     assert dir(pedanova) == [
         "Across", "Along", "Analysis", "AxisEffects", "Categorical", "Comparison", "Densities", "Difference",
-        "Differences", "Effect", "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance", "Importances",
+        "Differences", "Effect", "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance",
+        "Importances",
         "Int", "Interaction", "Interactions", "Lasso", "Levels", "Marginal", "Measures", "Moving", "Ordinal",
         "PedanovaError", "Profile", "ReducedSpace", "Region", "Seeds", "SetInteraction", "SetInteractions", "Space",
         "StudyDifferences", "Switch", "Tally", "Trials",
