@@ -17,7 +17,7 @@ from pedanova.errors import OutsideSpaceError, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
 from pedanova.measures.importance import Importances
 from pedanova.measures.studies.outliers import Disagreements, disagreements
-from pedanova.measures.studies.pooled import pooled, variance_by_rows
+from pedanova.measures.studies.pooled import Mean, pooled, variance_by_rows
 from pedanova.measures.studies.ranks import RankTest, rank_agreement, rank_test
 from pedanova.measures.studies.scaling import StudyMap, study_map
 from pedanova.measures.studies.studies import Studies, StudyRow
@@ -27,6 +27,7 @@ Reals: TypeAlias = NDArray[np.float64]
 SURE = 25  # studies of which draws are asked, to learn how far chance moves a share;
 SURE_OF_MANY, MANY = 12, 200  # fewer, where studies are very many
 FIRST = 3
+ALIKE, FINEST = 0.05, 0.005  # of a share, and at least: what estimators get wrong alike, however many studies there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +250,17 @@ def pooled_rows(matrix: Matrix, ranks: RankTest | None) -> tuple[PooledShare, ..
             continue
         mean = pooled(matrix.shares[known, j], matrix.variances[known, j])
         first = float(np.mean(matrix.ranks[known, j] <= FIRST))
-        ends = mean.low, mean.high
+        ends = widened(mean)
         rows.append(PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum())))
     return tuple(sorted(rows, key=lambda row: -row.share))
+
+
+def widened(mean: Mean) -> tuple[float | None, float | None]:
+    """The interval of a mean, wider by what is wrong alike in all studies: that does not average out."""
+    if mean.low is None or mean.high is None:
+        return None, None
+    off = max(FINEST, ALIKE * abs(mean.value))
+    return mean.low - off, mean.high + off
 
 
 def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: Disagreements) -> Studies:
