@@ -76,7 +76,7 @@ def test_a_wheel_is_built_with_and_without_a_compiler(compiler: str, tmp_path: P
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.stat().st_size < 1_000_000  # two thirds are the JavaScript of the page
+    assert wheel.stat().st_size < 3_000_000
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"pedanova/report/assets/{name}" for name in ("page.css", *SCRIPTS)} <= set(names)
     assert ("pedanova/_kernel.so" in names) == (compiler == "present")
