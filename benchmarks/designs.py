@@ -88,6 +88,17 @@ def gate(children: int) -> Design:
     return drawn
 
 
+def safe_kind(rng: Generator, rows: int) -> Study:
+    """A kind that is never among the best, and never bad: behind the target it looks like the best choice."""
+    kind = rng.choice(["svm", "tree"], rows)
+    size = np.where(kind == "svm", rng.random(rows), np.nan)
+    columns: Columns = {"kind": kind.astype(object), "size": size, **ranges(rng, rows, ("lr", "other"))}
+    space: dict[str, Any] = {"kind": pa.Categorical(["svm", "tree"]), "lr": UNIT, "other": UNIT}
+    space["size"] = pa.Float(0, 1, when={"kind": ["svm"]})
+    steep = np.where(kind == "svm", 2.0 * np.nan_to_num(size), 0.7)
+    return Study(columns, space, steep + 0.1 * rng.normal(size=rows), ("lr", "other"), ("kind",))
+
+
 def nested(rng: Generator, rows: int) -> Study:
     """The outer gate decides; an inner one exists under it, and a child under that."""
     outer, inner = rng.choice(["no", "yes"], rows), rng.choice(["p", "q"], rows)
@@ -252,6 +263,7 @@ DESIGNS: dict[str, Design] = {
     "gate with 3 children": gate(3),
     "gate with 5 children": gate(5),
     "nested gates": nested,
+    "safe, never best": safe_kind,
     "idle gate": idle_gate,
     "copy": pairs(1.0),
     "correlation 0.9": pairs(0.9),

@@ -27,7 +27,7 @@ from pedanova.measures.chance.ranked_rows import RankedRows
 Reals: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 SIDE = 45  # SIDE² permutations at least,
-A_PARAMETER = 40  # and so many for each parameter: Holm must be able to mark one
+A_PARAMETER = 60  # and so many for each parameter: Holm must be able to mark one
 STEP = 1.3  # how far the order of the other rows is followed
 QUIET = 0.02  # rows whose score is so near the least one only point the way
 FEWEST_QUIET = 5
