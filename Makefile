@@ -11,7 +11,7 @@ SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -typ
 LEFT_OUT := arg-type operator union-attr misc unused-ignore no-any-return var-annotated func-returns-value import-untyped index type-arg assignment call-overload dict-item comparison-overlap return-value list-item no-untyped-call unreachable
 TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls $(LEFT_OUT:%=--disable-error-code=%)
 
-.PHONY: demo test check heavy lint bench paper sanitize clean help
+.PHONY: demo test check heavy lint bench paper docs sanitize clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,11 @@ bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machi
 paper: $(VENV)/.bench  ## every figure and table of the paper that needs no data from outside: build/paper/index.html
 	$(BIN)/python experiments/paper/all.py --out build/paper
 
+docs: $(VENV)/.docs  ## the documentation site, strictly and without network: build/site/index.html
+	rm -rf build/site
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html -d build/doctrees docs build/site
+	$(BIN)/python docs/_site/check_links.py build/site
+
 sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/cmake -S . -B build/sanitize -DPEDANOVA_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug > /dev/null
 	$(BIN)/cmake --build build/sanitize > /dev/null
@@ -76,4 +81,8 @@ $(VENV)/.test: $(BIN)/python $(SOURCES)
 
 $(VENV)/.bench: $(BIN)/python $(SOURCES)
 	$(PIP) install '.[bench]'
+	@touch $@
+
+$(VENV)/.docs: $(BIN)/python $(SOURCES)
+	$(PIP) install '.[docs]'
 	@touch $@

@@ -1,8 +1,9 @@
 """pedanova: which hyperparameters matter, where, and how surely.
 
 >>> import pedanova as pa
->>> a = pa.analyze("trials.csv", objective="error")  # doctest: +SKIP
->>> a.importance(target=0.1)                         # doctest: +SKIP
+>>> a = pa.analyze(pa.demo_trials(), objective="error")
+>>> list(a.importance(target=0.1))[0]
+'learning_rate'
 
 Names are loaded when they are first used, so that importing the package costs next to nothing.
 """
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pedanova.analysis.analysis import Analysis, load
     from pedanova.analysis.analyze import analyze, guess_space
     from pedanova.base.version import __version__
+    from pedanova.cli.demo import demo_trials
     from pedanova.cli.versions import show_versions
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
@@ -41,6 +43,7 @@ CONTENTS = {
     "base.version": ["__version__"],
     "analysis.analysis": ["Analysis", "load"],
     "analysis.analyze": ["analyze", "guess_space"],
+    "cli.demo": ["demo_trials"],
     "cli.versions": ["show_versions"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
@@ -107,6 +110,7 @@ __all__ = [
     "at_most",
     "axis_effects",
     "between",
+    "demo_trials",
     "difference",
     "equals",
     "forest_effects",
