@@ -1,4 +1,4 @@
-"""Every sentence that pedanova may say of data and questions, read out of its source: notes by kind, refusals by class."""
+"""Every sentence that pedanova may say, read out of its source: notes by kind, refusals by class."""
 
 from __future__ import annotations
 

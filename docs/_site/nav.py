@@ -23,7 +23,7 @@ SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pag
     "Compare": ["compare"],
     "Reference": ["reference/index", "reference/command-line", "reference/notes", "reference/errors", "file-format"],
     "Project": ["stability", "contributing", "architecture", "changelog", "security", "threat-model"],
-}
+}  # fmt: skip
 SUFFIXES = (".md", ".rst", ".ipynb")
 LISTED = ("how-to/", "gallery/")  # whose pages an index of their own lists
 OF_THE_ROOT = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md", "security": "SECURITY.md"}

@@ -1,16 +1,20 @@
-"""The reference, written from the package itself: public names, notes and errors. Nothing in it is kept by hand twice."""
+"""The reference, written from the package itself: public names, commands, notes and errors."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, get_args
 
 import messages
+import words
+
 import pedanova
 from pedanova import errors
 from pedanova.analysis.analysis import PUBLIC
+from pedanova.base import notes
 from pedanova.base.notes import SEVERITIES, Kind
 from pedanova.base.table import Table
 
@@ -35,6 +39,8 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
     "counts": ("Counts", ["Levels", "Tally"]),
     "more": ("Tools", ["integrations.optuna.PedAnovaEvaluator", "sources.read_records", "demo_trials", "show_versions"]),
 }  # fmt: skip
+OPAQUE = ("Region", "Lasso", "Levels", "Tally")  # carried about, not asked
+INTERNAL = ("drawn", "drawings")  # for whoever draws
 BESIDE = ("__version__", "PedanovaError")  # documented elsewhere
 
 
@@ -63,7 +69,7 @@ def members(cls: type) -> dict[str, Any]:
     found = {}
     for name in dir(cls):
         owner = next((base for base in cls.__mro__ if name in vars(base)), None)
-        if owner is None or not owner.__module__.startswith("pedanova") or not is_public(cls, name, owner):
+        if owner is None or not owner.__module__.startswith("pedanova") or not is_public(cls, name):
             continue
         raw = vars(owner)[name]
         if inspect.isfunction(raw) or isinstance(raw, property | classmethod | staticmethod | cached_property):
@@ -71,20 +77,25 @@ def members(cls: type) -> dict[str, Any]:
     return found
 
 
-def is_public(cls: type, name: str, owner: type) -> bool:
+def is_public(cls: type, name: str) -> bool:
     if name.startswith("_"):
         return False
     if cls.__name__ == "Analysis":
         return name in PUBLIC
     if issubclass(cls, Table):  # what every table does is said once
-        return name not in cls.internal and (cls is Table or owner is not Table)
-    return True
+        return name not in (*cls.internal, *INTERNAL) and (cls is Table or name not in vars(Table))
+    return cls.__name__ not in OPAQUE
 
 
 def pages() -> dict[str, str]:
     """Every generated page of the reference by its name."""
     made = {f"api/{page}": api_page(title, names) for page, (title, names) in groups().items()}
-    return made | {"index": index_page(), "command-line": COMMANDS, "notes": notes_page(), "errors": errors_page()}
+    return made | {
+        "index": index_page(),
+        "command-line": words.COMMANDS,
+        "notes": notes_page(),
+        "errors": errors_page(),
+    }
 
 
 def api_page(title: str, names: list[str]) -> str:
@@ -139,96 +150,19 @@ def anchor(name: str) -> str:
     return name.rpartition(".")[2].lower()
 
 
-COMMANDS = """# Command line
-
-`pedanova COMMAND --help` prints the same. [In the terminal](../terminal.md) says how to read what is printed.
-
-```{eval-rst}
-.. argparse::
-   :module: command_line
-   :func: parser
-   :prog: pedanova
-   :nodescription:
-```
-"""
-ADVICE = {  # what a reader does about notes of a kind
-    "source": "Check that the right file, study and objective were read. Nothing needs to be done if they were.",
-    "rows": "Check that the rows that count are those you mean; `nan=`, `failed=`, `pruned=`, `infeasible=`, `where=` and "
-    "`repeats=` decide.",
-    "direction": "If the guess is wrong, the whole ranking is: pass `direction=`.",
-    "space": "Right in most tables, and only a guess: the bounds are those of the data. Write the space down with "
-    "`pedanova space … -o space.json`, mend it, and pass `space=`.",
-    "condition": "A parameter that exists only under some settings is measured where it exists. If the condition is a "
-    "coincidence of your rows, give the space with `space=`.",
-    "unused": "Columns that look like results, states or names of runs are no settings. Name them in `params=` if they are.",
-    "question": "Says what your target and region mean in these rows. Choose others if that is not what you meant.",
-    "answer": "Says how the numbers were found: by a model or by counts, and why. `estimator=` decides otherwise.",
-    "doubt": "Read it before you act: the numbers are right for what was asked, and something about the rows may make them "
-    "answer another question. [When not to believe it](../importance.md#when-not-to-believe-it) goes through the cases.",
-}
-WHAT = {
-    "source": "how the data was read, and what it says of itself",
-    "rows": "which rows count, and as what",
-    "direction": "which way the objective is better, where nobody said so",
-    "space": "a domain that was guessed",
-    "condition": "when a parameter exists",
-    "unused": "a column or setting that was left out",
-    "question": "what target and region mean in these rows",
-    "answer": "how the numbers were found",
-    "doubt": "what may make the answer wrong",
-}
-NOTES = """# Notes
-
-Nothing is guessed, dropped or merged in silence: `a.notes` and the `notes` of every answer say it in sentences. A note is text,
-and knows its `kind`, its `severity` (`info`, `guess` or `warning`) and its `subject`, a parameter or a column.
-
-```python
-import pedanova as pa
-
-a = pa.analyze(pa.demo_trials(), "error")
-[note for note in a.notes if note.severity != "info"]
-{{note.kind for note in a.importance().notes}}
-```
-
-In a terminal the warnings stand below the table, `--notes` prints all, `--format json` holds them. Below are all sentences that
-there are, read out of the source; … stands for names and numbers of yours.
-{kinds}"""
-
-
 def notes_page() -> str:
     said = [message for message in messages.messages() if message.kind in get_args(Kind)]
     parts = []
-    for kind in get_args(Kind):
-        severity = SEVERITIES.get(kind, "info")
-        about = f"{WHAT[kind][0].upper()}{WHAT[kind][1:]}; of severity `{severity}`."
-        parts.append(f"\n## {kind}\n\n{about} **What to do:** {ADVICE[kind]}\n\n{bullets(said, kind)}")
-    return NOTES.format(kinds="".join(parts))
+    for kind, about in kinds_of_notes().items():
+        head = f"{about[0].upper()}{about[1:]}; of severity `{SEVERITIES.get(kind, 'info')}`."
+        parts.append(f"\n## {kind}\n\n{head} **What to do:** {words.ADVICE[kind]}\n\n{bullets(said, kind)}")
+    return words.NOTES.format(kinds="".join(parts))
 
 
-ERRORS = """# Errors
-
-A mistake is one line: the value, the rule that it breaks, and the remedy. In Python it is an exception of `pedanova.errors`, all of
-them a `PedanovaError`; in a terminal it is a line on standard error and status 2, with options written as options.
-
-```python
-import pedanova as pa
-
-a = pa.analyze(pa.demo_trials(), "error")
-try:
-    a.importance(target=2)
-except pa.PedanovaError as error:
-    print(error)
-```
-
-Below are all messages that there are, read out of the source; … stands for names and numbers of yours.
-
-```{{eval-rst}}
-.. autoexception:: pedanova.errors.PedanovaError
-
-   .. automethod:: pedanova.errors.PedanovaError.in_shell
-   .. autoproperty:: pedanova.errors.PedanovaError.arguments
-```
-{classes}"""
+def kinds_of_notes() -> dict[str, str]:
+    """What each kind tells, as the comments beside `Kind` say it."""
+    source = inspect.getsource(notes)
+    return {kind: re.search(rf'"{kind}",  # (.+)', source)[1] for kind in get_args(Kind)}
 
 
 def exceptions() -> list[type]:
@@ -242,7 +176,7 @@ def errors_page() -> str:
     for cls in exceptions():
         doc = f"```{{eval-rst}}\n.. autoexception:: pedanova.errors.{cls.__name__}\n   :show-inheritance:\n```\n"
         parts.append(f"\n## {cls.__name__}\n\n{doc}\n{bullets(said, cls.__name__)}")
-    return ERRORS.format(classes="".join(parts))
+    return words.ERRORS.format(classes="".join(parts))
 
 
 def bullets(said: list[messages.Message], kind: str) -> str:

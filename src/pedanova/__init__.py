@@ -14,8 +14,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pedanova.analysis.analysis import Analysis, load
+    from pedanova.analysis.analysis import Analysis
     from pedanova.analysis.analyze import analyze, guess_space
+    from pedanova.analysis.load import load
     from pedanova.base.version import __version__
     from pedanova.cli.demo import demo_trials
     from pedanova.cli.versions import show_versions
@@ -41,8 +42,9 @@ if TYPE_CHECKING:
 
 CONTENTS = {
     "base.version": ["__version__"],
-    "analysis.analysis": ["Analysis", "load"],
+    "analysis.analysis": ["Analysis"],
     "analysis.analyze": ["analyze", "guess_space"],
+    "analysis.load": ["load"],
     "cli.demo": ["demo_trials"],
     "cli.versions": ["show_versions"],
     "counting.levels": ["Levels"],

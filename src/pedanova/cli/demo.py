@@ -20,6 +20,6 @@ def demo_trials() -> Path:
     --------
     >>> import pedanova as pa
     >>> pa.analyze(pa.demo_trials(), "error")
-    Analysis(1,000 rows, 10 parameters, error (min, as its name says))
+    Analysis(1,000 rows, 10 parameters, minimize error (guessed from its name))
     """
     return Path(__file__).with_name("demo_trials.csv")
