@@ -20,7 +20,7 @@ project_copyright = "the authors of pedanova, Apache-2.0"
 version = release = __version__
 
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinxarg.ext"]
-exclude_patterns = ["_site", "**/.ipynb_checkpoints", *nav.left_out(DOCS)]
+exclude_patterns = ["_site", "**/.ipynb_checkpoints"]
 default_role = "py:obj"  # `name` in a docstring is a name, and a link where it is a public one
 smartquotes = False  # what is typed is shown as it is typed
 pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"

@@ -69,16 +69,11 @@ def on_the_site(text: str) -> str:
     return TO_THE_ROOT.sub(lambda found: f"]({FRONT.get(found[1], found[0][2:])}", text)
 
 
-def left_out(docs: Path) -> list[str]:
-    """An index of a folder without pages is no page."""
-    return [f"{folder}index.md" for folder in LISTED if len(list((docs / folder).glob("*.*"))) < 2]
-
-
 def entries_of(page: str, known: set[str], rest: list[str]) -> list[str]:
     if page == "*":
         return rest
     if page.endswith("/"):
-        return [f"{page}index"] if any(name.startswith(page) for name in known - {f"{page}index"}) else []
+        return [f"{page}index"]
     return [page] if page in known or page.startswith("reference/") else []
 
 
@@ -86,4 +81,4 @@ def listing(docs: Path, folder: str) -> str:
     """A tree of all pages of a folder, to stand behind what its index says."""
     inside = sorted(page for page in pages_in(docs) if page.startswith(folder) and page != f"{folder}index")
     lines = "\n".join(page.removeprefix(folder) for page in inside)
-    return f"```{{toctree}}\n:maxdepth: 1\n\n{lines}\n```\n"
+    return f"```{{toctree}}\n:maxdepth: 1\n\n{lines}\n```\n" if inside else ""

@@ -37,7 +37,10 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
         ["Float", "Int", "Ordinal", "Categorical", "Moving", "Switch", "Space", "space_from", "guess_space"],
     ),
     "counts": ("Counts", ["Levels", "Tally"]),
-    "more": ("Tools", ["integrations.optuna.PedAnovaEvaluator", "sources.read_records", "demo_trials", "show_versions"]),
+    "more": (
+        "Tools",
+        ["integrations.optuna.PedAnovaEvaluator", "sources.read_records", "demo_trials", "show_versions"],
+    ),
 }  # fmt: skip
 OPAQUE = ("Region", "Lasso", "Levels", "Tally")  # carried about, not asked
 INTERNAL = ("drawn", "drawings")  # for whoever draws

@@ -50,7 +50,8 @@ sentences that there are, read out of the source; … stands for names and numbe
 ERRORS = """# Errors
 
 A mistake is one line: the value, the rule that it breaks, and the remedy. In Python it is an exception of
-`pedanova.errors`, all of them a `PedanovaError`; in a terminal it is a line on standard error and status 2, with options written as options.
+`pedanova.errors`, all of them a `PedanovaError`; in a terminal it is a line on standard error and
+status 2, with options written as options.
 
 ```python
 import pedanova as pa
