@@ -8,6 +8,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_site"))
 
+import accessible
 import nav
 import reference
 from sphinx.application import Sphinx
@@ -50,6 +51,7 @@ copybutton_prompt_is_regexp = True
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", write_pages)
     app.connect("source-read", complete_page)
+    app.connect("build-finished", lambda app, failed: failed or accessible.mend(Path(app.outdir)))
 
 
 def write_pages(app: Sphinx) -> None:
