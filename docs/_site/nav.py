@@ -16,7 +16,7 @@ SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pag
         "report",
         "figures",
         "reduction",
-        "scale",
+        "scale", "parts-and-files",
     ],
     "Understand": ["importance", "how-sure", "effects-and-pairs", "along", "studies", "priors", "forest", "paper", "*"],
     "Gallery": ["gallery/"],
