@@ -72,5 +72,5 @@ def complete_page(app: Sphinx, name: str, source: list[str]) -> None:
     if name == "index":
         source[0] += "\n" + nav.toctrees(docs)
     if name.removesuffix("index") in nav.LISTED:
-        source[0] += "\n" + nav.listing(docs, name.removesuffix("index"))
+        source[0] += "\n" + nav.listing(docs, name.removesuffix("index"), source[0])
     source[0] = nav.on_the_site(source[0])

@@ -77,8 +77,10 @@ def entries_of(page: str, known: set[str], rest: list[str]) -> list[str]:
     return [page] if page in known or page.startswith("reference/") else []
 
 
-def listing(docs: Path, folder: str) -> str:
-    """A tree of all pages of a folder, to stand behind what its index says."""
+def listing(docs: Path, folder: str, text: str) -> str:
+    """A tree of all pages of a folder, to stand behind what its index says; unseen where that names them all."""
     inside = sorted(page for page in pages_in(docs) if page.startswith(folder) and page != f"{folder}index")
-    lines = "\n".join(page.removeprefix(folder) for page in inside)
-    return f"```{{toctree}}\n:maxdepth: 1\n\n{lines}\n```\n" if inside else ""
+    names = [page.removeprefix(folder) for page in inside]
+    hidden = ":hidden:\n" if all(f"]({name}." in text for name in names) else ""
+    lines = "\n".join(names)
+    return f"```{{toctree}}\n{hidden}:maxdepth: 1\n\n{lines}\n```\n" if inside else ""

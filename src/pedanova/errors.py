@@ -215,11 +215,13 @@ class MissingLibraryError(PedanovaError, ImportError):
 
 
 def unknown_name(name: object, known: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:
-    """One line for a name that is not there, with the nearest ones that are, in capitals or not."""
+    """One line for a name that is not there, with the nearest ones that are, in capitals or not, or behind a prefix."""
     from difflib import get_close_matches
 
     small = {other.lower(): other for other in reversed(known)}
-    near = [repr(small[found]) for found in get_close_matches(str(name).lower(), small, n=most)]
+    wanted = str(name).lower()
+    behind = [other for other in small if other.endswith((f".{wanted}", f"/{wanted}"))]  # metrics.rmse, config/lr
+    near = [repr(small[found]) for found in behind[:most] or get_close_matches(wanted, small, n=most)]
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {listed(known)}"
     return f"no {what} is called {name!r}; {hint}"
 

@@ -28,7 +28,7 @@ def run_reduce(options: argparse.Namespace) -> int:
             seed=options.seed,
         )
     if options.to:
-        emit(found.export(options.to), options.output)
+        emit(found.export(options.to).rstrip("\n") + "\n", options.output)
         notes_aside([*left_out(found.space, options.to), *found.notes], options)
         if not options.quiet:
             complain(found.summary())

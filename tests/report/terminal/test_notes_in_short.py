@@ -29,6 +29,7 @@ def test_one_line_for_each_kind() -> None:
         "named like results and left out: acc; name in --params what is a setting",
         "5 notes in full: --notes",
     ]
+    assert [note.in_shell() for note in in_short(SPACE[:1])][-1] == "1 note in full: --notes"
     assert in_short([]) == []
     assert in_short(ROWS[:1]) == ROWS[:1]
 

@@ -27,8 +27,8 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
     kinds = {"answer", "direction", "rows", *GROUPS}
     hidden = len(answers) - len(few) + sum(note.kind not in kinds for note in rest)
     spoken = sum(note.kind in GROUPS and bool(note.subject) for note in rest)
-    if hidden + spoken:
-        shown.append(Note("source", f"{hidden + spoken} notes in full: ", Arg("notes", True)))
+    if more := hidden + spoken:
+        shown.append(Note("source", f"{more} note{'s' if more > 1 else ''} in full: ", Arg("notes", True)))
     return shown
 
 
