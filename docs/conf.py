@@ -50,6 +50,9 @@ copybutton_prompt_is_regexp = True
 
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", write_pages)
+    app.connect(
+        "env-get-outdated", lambda *_: ["index", *(f"{folder}index" for folder in nav.LISTED)]
+    )  # they list pages
     app.connect("source-read", complete_page)
     app.connect("build-finished", lambda app, failed: failed or accessible.mend(Path(app.outdir)))
 
