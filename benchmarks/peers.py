@@ -1,10 +1,10 @@
 """What others answer on tables whose truth is known by construction, beside pedanova.
 
-    python benchmarks/peers.py [--rows 200] [--seeds 5]
+    python benchmarks/peers.py [--rows 200] [--seeds 5] [--cases cliff …]
 
-Each gets the same uniform trials with the settings it has by default, and says how important it takes each parameter
-for, as parts of one. Who is not installed is left out. Time is that of the processor, as a multiple of pedanova's answer
-with intervals and p-values.
+Each gets the same uniform trials with the settings it has by default, and says how important it takes each
+parameter for, as parts of one. Who is not installed is left out. Time is that of the processor, as a multiple of
+pedanova's answer with intervals and p-values.
 """
 
 from __future__ import annotations
@@ -124,7 +124,9 @@ PEERS: dict[str, tuple[str, Callable[[Table, np.ndarray], Parts]]] = {
 }
 
 
-def score(ask: Callable[[Table, np.ndarray], Parts], case: str, rows: int, seeds: int) -> tuple[list[Parts], float, str]:
+def score(
+    ask: Callable[[Table, np.ndarray], Parts], case: str, rows: int, seeds: int
+) -> tuple[list[Parts], float, str]:
     """What was answered seed by seed, the seconds of the processor, and why it was not."""
     found, spent = [], []
     for seed in range(seeds):
@@ -149,10 +151,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--cases", nargs="*", choices=list(CASES), default=list(CASES))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    for case, function in CASES.items():
-        print(f"\n{case}: {(function.__doc__ or '').strip()} Medians of {options.seeds} tables of {options.rows} rows.")
+    for case in options.cases:
+        print(
+            f"\n{case}: {(CASES[case].__doc__ or '').strip()} Medians of {options.seeds} tables of {options.rows} rows."
+        )
         print("| who | a | b | c | d | largest | CPU time |\n|---|---|---|---|---|---|---|")
         unit = 0.0
         for peer, (module, ask) in PEERS.items():

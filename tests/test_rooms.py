@@ -25,7 +25,14 @@ WALLS = {  # whoever stands here never sees these, although they come before
 OPTIONAL = {  # library → the only modules that may import it
     "pandas": {"base.table"},
     "polars": {"base.table", "sources.tables.binary"},
-    "pyarrow": {"sources.tables.binary", "sources.tables.text", "sources.scans.batches", "sources.scans.spark"},
+    "pyarrow": {
+        "sources.tables.binary",
+        "sources.tables.text",
+        "sources.scans.batches",
+        "sources.scans.objects",
+        "sources.scans.spark",
+    },
+    "fsspec": {"sources.scans.objects"},
     "argcomplete": {"cli.completion"},
     "sklearn": {"measures.forest.forest"},
     "threadpoolctl": {"base.threads"},

@@ -323,6 +323,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     out = tmp_path / "small.yaml"
     assert main([*start, "--to", "yaml", "-o", str(out)]) == 0
     assert set(pa.space_from(out)) == set(SPACE)
+    capsys.readouterr()
+    assert main([*start, "--to", "code"]) == 0
+    assert capsys.readouterr().out.endswith("\n")  # what follows on the terminal begins a line of its own
     assert main([*start, "--keep", "7"]) == 2
     assert "--keep 7.0 must be" in capsys.readouterr().err
 

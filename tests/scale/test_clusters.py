@@ -16,6 +16,7 @@ import pytest
 
 import pedanova as pa
 from helpers import nasty
+from helpers.object_store import KEYS, environment, s3_server, upload
 from helpers.tools import need
 from pedanova.cli.main import main
 from pedanova.counting.counts import Counts
@@ -201,6 +202,21 @@ def test_the_driver_of_dask_gets_one_result_of_each_reading(
     assert len(fetched) <= 3 + 3  # samples of three files, one look, rows beside thresholds, counts
     again = pa.analyze(folder, "loss", executor=dask.get_executor(), **OPTIONS)
     same_bytes(again, a)
+
+
+@pytest.fixture(scope="module")
+def in_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Files here, and the same in a real S3 server that needs no credentials."""
+    folder = many_files(tmp_path_factory.mktemp("store") / "data")
+    with environment(**KEYS), s3_server() as port:
+        upload(port, folder, "data")
+        yield folder, f"s3://anonymous@data?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
+
+
+def test_workers_of_dask_read_a_store(dask: Any, in_store: tuple[Path, str]) -> None:
+    folder, place = in_store
+    a = pa.analyze(place, "loss", executor=dask.get_executor(), **OPTIONS)
+    assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
 
 
 def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:

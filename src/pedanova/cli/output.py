@@ -64,9 +64,12 @@ def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
 
 
 def shown_place(place: str) -> str:
-    """A path, or a URL without its password."""
+    """A path, or a URL without its password, or an address in a store without what follows its question mark."""
     from pedanova.sources.databases import without_password
+    from pedanova.sources.scans.objects import is_object, shown_address
 
+    if is_object(place):
+        return shown_address(place)
     return without_password(place) if "://" in place else place
 
 

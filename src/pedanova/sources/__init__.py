@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from pedanova.data.column import Column, as_column
 from pedanova.data.records import Account, Records
 from pedanova.errors import Arg, DataError
 from pedanova.sources.registry import KNOWN_TABLES, find_kind, is_log, is_url, read_as, read_place, read_url
+from pedanova.sources.scans.objects import ObjectFile, is_object
 from pedanova.sources.scans.scan import is_small_file, scan_of
 from pedanova.sources.tables import arrays, frames
 from pedanova.sources.tables.delimiters import as_delimiter
@@ -67,6 +70,8 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
         raise DataError(Arg("names", names), " is for 2-D NumPy arrays; this source names its own columns")
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
+        if is_object(place):
+            return read_object(place, delimiter)
         return read_url(place, study) if is_url(place) else read_place(place, study, delimiter)
     kind = find_kind("object", data)
     if kind is not None:
@@ -90,7 +95,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
     """A scan where a table is to be read in parts, the records of several small files, or the data itself."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
-        if is_url(place) or is_log(place) or (not stream and is_small_file(place)):
+        if not is_object(place) and (is_url(place) or is_log(place) or (not stream and is_small_file(place))):
             return data
     scan = scan_of(data, skip=skip, delimiter=as_delimiter(delimiter))
     if scan is None:
@@ -99,7 +104,20 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
         return data
     if stream or (stream is None and scan.is_large):
         return scan
-    return scan.load(skip=skip) if len(scan.parts) > 1 or scan.lost else data
+    return scan.load(skip=skip) if len(scan.parts) > 1 or scan.lost or is_object(data) else data
+
+
+def read_object(place: str, delimiter: str | None) -> Records:
+    """A table in a store or on a web server: Parquet where it lies, any other file after it was brought here."""
+    scan = scan_of(place, delimiter=delimiter)
+    if scan is not None:
+        return scan.load()
+    with TemporaryDirectory() as folder:
+        try:
+            file = ObjectFile(place).bring(Path(folder))
+        except OSError as error:
+            raise DataError(f"{error}") from None
+        return read_place(str(file), None, delimiter)
 
 
 def read_series(name: str, values: object) -> Column:

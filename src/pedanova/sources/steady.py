@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pedanova.errors import FormatError
+from pedanova.sources.scans.objects import ObjectFile
 
 Found = TypeVar("Found")
 TRIES = 3
@@ -21,11 +22,13 @@ class Stamp:
 
     size: int
     changed: int
-    machine: str
+    machine: str  # the same everywhere for what lies in a store
 
     @classmethod
-    def of(cls, file: Path) -> Stamp | None:
+    def of(cls, file: Path | ObjectFile) -> Stamp | None:
         """None for what is no plain file, such as a pipe."""
+        if isinstance(file, ObjectFile):
+            return cls(*file.state(), "store")
         found = file.stat()
         return cls(found.st_size, found.st_mtime_ns, platform.node()) if stat.S_ISREG(found.st_mode) else None
 
@@ -53,7 +56,7 @@ def read_steadily(file: Path, read: Callable[[], Found]) -> Found:
     return found
 
 
-def is_steady(file: Path, before: Stamp | None) -> bool:
+def is_steady(file: Path | ObjectFile, before: Stamp | None) -> bool:
     try:
         check_steady(file, before)
     except FormatError:
@@ -61,13 +64,13 @@ def is_steady(file: Path, before: Stamp | None) -> bool:
     return True
 
 
-def check_steady(file: Path, before: Stamp | None) -> None:
+def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
     """Refuse what was read of a file that is another by now."""
     if before is None:
         return
     try:
         after = Stamp.of(file)
-    except OSError:
+    except FileNotFoundError:
         raise FormatError(f"{file} was removed while it was read; nothing of it is used") from None
     if not before.is_as(after):
         grown = 0 if after is None else after.size - before.size

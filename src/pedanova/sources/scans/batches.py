@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.sources.scans.objects import ObjectFile, retried, without_secrets
 from pedanova.sources.tables.binary import check_errno, is_stream
 from pedanova.sources.tables.delimiters import find_delimiter
 from pedanova.sources.tables.frames import read_frame
@@ -24,20 +26,29 @@ CSV_PEEK = 1 << 20
 HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
 
 
-def describe_file(file: Path, kind: str, delimiter: str | None = None) -> tuple[tuple[str, ...], list[int]]:
+def describe_file(
+    file: Path | ObjectFile, kind: str, delimiter: str | None = None
+) -> tuple[tuple[str, ...], list[int]]:
     """The columns of a file, and the rows of its groups where it tells them."""
+    if isinstance(file, ObjectFile):
+        with far_complaints(file):
+            return retried(lambda: describe_parquet(file))
     with complaints(file, kind):
         if kind == "Parquet":
-            with open_parquet(file) as parquet:
-                meta = parquet.metadata
-                rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
-                return tuple(parquet.schema_arrow.names), rows
+            return describe_parquet(file)
         if kind == "Arrow IPC":
             return tuple(open_ipc(file).schema.names), []
         return tuple(read_header(file, delimiter or find_delimiter(file))), []
 
 
-def group_ranges(file: Path, name: str) -> list[tuple[float, float] | None]:
+def describe_parquet(file: Path | ObjectFile) -> tuple[tuple[str, ...], list[int]]:
+    with open_parquet(file) as parquet:
+        meta = parquet.metadata
+        rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+        return tuple(parquet.schema_arrow.names), rows
+
+
+def group_ranges(file: Path | ObjectFile, name: str) -> list[tuple[float, float] | None]:
     """For each row group of a Parquet file, what its numbers in a column lie between, where it tells."""
     with open_parquet(file) as parquet:
         meta = parquet.metadata
@@ -56,7 +67,7 @@ def _range_of(chunk: Any) -> tuple[float, float] | None:
 
 
 def read_batches(
-    file: Path,
+    file: Path | ObjectFile,
     kind: str,
     names: Sequence[str],
     groups: Sequence[int] | None,
@@ -67,10 +78,35 @@ def read_batches(
 
     `words`: columns of a CSV file that are text, whatever they hold here.
     """
+    if isinstance(file, ObjectFile):
+        yield from read_from_afar(file, list(names), groups)
+        return
     with complaints(file, kind):
         for batch in _batches(file, kind, list(names), groups, words, delimiter):
             if batch.num_rows:
                 yield read_frame(batch)
+
+
+def read_from_afar(file: ObjectFile, names: list[str], groups: Sequence[int] | None) -> Iterator[Records]:
+    """Row group by row group, each read whole, and again where the connection broke."""
+    with far_complaints(file):
+        _, rows = retried(lambda: describe_parquet(file))
+        held: list[Any] = []  # the open file, until something breaks
+
+        def read(group: int) -> Any:
+            try:
+                if not held:
+                    held.append(open_parquet(file, coded=names))
+                return held[0].read_row_group(group, columns=names, use_threads=False)
+            except OSError:
+                held.clear()
+                raise
+
+        for group in range(len(rows)) if groups is None else groups:
+            table = retried(partial(read, group))
+            for batch in table.to_batches(max_chunksize=ROWS):
+                if batch.num_rows:
+                    yield read_frame(batch)
 
 
 def _batches(
@@ -89,19 +125,21 @@ def _batches(
         yield from _open_csv(file, sign, names, [name for name in words if name in names])
 
 
-def open_parquet(file: Path, *, coded: Sequence[str] = ()) -> Any:
+def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = ()) -> Any:
     """The file; text among the `coded` columns comes as codes, which is how it mostly lies there."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = parquet.read_schema(file) if coded else pa.schema([])
+    source = file.open() if isinstance(file, ObjectFile) else file
+    meta = parquet.read_metadata(source) if coded else None
+    schema = pa.schema([]) if meta is None else meta.schema.to_arrow_schema()
     texts = [
         name
         for name in coded
         if name in schema.names and schema.types[schema.get_field_index(name)] in (pa.string(), pa.large_string())
     ]
-    # With pre_buffer all of the file would be held in memory.
-    return parquet.ParquetFile(file, pre_buffer=False, read_dictionary=texts)
+    # With pre_buffer all groups that are asked for are held in memory: one, from afar, where it saves requests.
+    return parquet.ParquetFile(source, metadata=meta, pre_buffer=isinstance(file, ObjectFile), read_dictionary=texts)
 
 
 def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
@@ -242,6 +280,25 @@ def complaints(file: Path, kind: str) -> Iterator[None]:
         check_errno(error)
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise FormatError(f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again") from None
+
+
+@contextmanager
+def far_complaints(file: ObjectFile) -> Iterator[None]:
+    """What can go wrong on the way to a file, or with what it holds, in one line that names it."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except PedanovaError:
+        raise
+    except FileNotFoundError:
+        raise FormatError(f"{file} does not exist; check the address") from None
+    except OSError as error:
+        words = without_secrets(str(error), file.url).removeprefix(f"{file}: ")
+        raise FormatError(f"{file} cannot be read: {words}; check the address and your rights to it") from None
+    except (pa.ArrowException, KeyError) as error:
+        words = without_secrets(str(error), file.url)
+        raise FormatError(f"{file} is no readable Parquet file: {words}; write it again") from None
 
 
 @contextmanager

@@ -10,7 +10,9 @@ import glob
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
@@ -20,6 +22,7 @@ from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.sources.scans import batches
+from pedanova.sources.scans.objects import ObjectFile, find_objects, is_object, located, path_of, shown_address
 from pedanova.sources.scans.spark import SparkPart, is_spark
 from pedanova.sources.steady import Stamp, check_steady
 from pedanova.sources.tables.files import kind_of
@@ -29,6 +32,7 @@ LARGE = 5_000_000  # rows; smaller tables are read at once, and then answer ever
 LARGE_BYTES = 400_000_000
 SMALL_BYTES = 20_000_000  # of a file that cannot be large
 ROWS_A_PART = 8_000_000  # a file with more rows is cut between its row groups
+ASKED_AT_ONCE = 16  # files in a store: nothing but waiting
 LISTED = ("Parquet", "CSV", "TSV", "Arrow IPC")
 
 
@@ -54,28 +58,36 @@ class FilePart:
     stamp: Stamp | None = None  # what the file was when the scan was made
 
     @property
+    def file(self) -> Path | ObjectFile:
+        return located(self.path)
+
+    @property
     def name(self) -> str:
-        return self.path if self.groups is None else f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
+        return (
+            f"{self.file}" if self.groups is None else f"{self.file}, row groups {self.groups[0]} to {self.groups[-1]}"
+        )
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         inside = [name for name in names if name not in dict(self.keys)]
         try:
             how = (self.groups, self.words, self.delimiter)
-            check_steady(Path(self.path), self.stamp)
-            for records in batches.read_batches(Path(self.path), self.kind, inside, *how):
+            check_steady(self.file, self.stamp)
+            for records in batches.read_batches(self.file, self.kind, inside, *how):
                 yield self._with_keys(records, names)
-            check_steady(Path(self.path), self.stamp)
+            check_steady(self.file, self.stamp)
         except FormatError as error:
             raise PartError(*self._reason(error).words, part=self.name) from None
         except OSError as error:
-            raise PartError(f"{self.path} cannot be read: {error.strerror or error}", part=self.name) from None
+            raise PartError(f"{self.file} cannot be read: {error.strerror or error}", part=self.name) from None
 
     def _reason(self, error: FormatError) -> FormatError:
         """Why it cannot be read: where the file was changed meanwhile, that is why."""
         try:
-            check_steady(Path(self.path), self.stamp)
+            check_steady(self.file, self.stamp)
         except FormatError as changed:
             return changed
+        except OSError:  # a store that cannot be asked: what was wrong first is told
+            return error
         return error
 
     def between(self, name: str, holds: Callable[[float, float], bool]) -> FilePart | None:
@@ -86,7 +98,7 @@ class FilePart:
         if self.kind != "Parquet" or name in dict(self.keys):
             return self
         try:
-            ranges = batches.group_ranges(Path(self.path), name)
+            ranges = batches.group_ranges(self.file, name)
         except (OSError, ValueError):  # reading the rows will say why
             return self
         own = range(len(ranges)) if self.groups is None else self.groups
@@ -96,8 +108,10 @@ class FilePart:
     @property
     def mark(self) -> tuple[object, ...]:
         """What tells this part from others, and from itself after a change."""
-        state = Path(self.path).stat()
-        return (str(Path(self.path).resolve()), self.groups, state.st_size, state.st_mtime_ns)
+        if isinstance(self.file, ObjectFile):
+            return (str(self.file), self.groups, *self.file.state())
+        state = self.file.stat()
+        return (str(self.file.resolve()), self.groups, state.st_size, state.st_mtime_ns)
 
     def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
         if not self.keys:
@@ -183,13 +197,18 @@ def scan_plan(plan: Any) -> Scan:
 
 
 def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> Scan | None:
-    files = find_files(place)
+    files = find_objects(place) if is_object(place) else find_files(place)
     if not files:
         return None
-    kinds = {kind for file in files if (kind := kind_of(file)) is not None}
+    place = shown_address(place) if is_object(place) else place
+    kinds = {kind for file in files if (kind := kind_of(path_of(file))) is not None}
     if len(kinds) > 1:
         raise DataError(f"{place} holds files of several kinds ({listed(sorted(kinds))}); name one by its suffix")
-    kind = kinds.pop()
+    kind = kinds.pop() if kinds else None
+    if isinstance(files[0], ObjectFile) and kind != "Parquet":
+        if len(files) > 1:
+            raise DataError(f"{place}: from afar only Parquet is read in several files; name one, or download them")
+        return None  # brought here whole
     if kind not in LISTED:
         return None
     if importlib.util.find_spec("pyarrow") is None:
@@ -203,7 +222,7 @@ def is_pattern(place: str) -> bool:
     return any(sign in place for sign in "*?[") and not Path(place).exists()
 
 
-def find_files(place: str) -> list[Path]:
+def find_files(place: str) -> Sequence[Path]:
     """Files of a table: one, those of a pattern, or those anywhere in a folder; hidden ones left out."""
     path = Path(place)
     if is_pattern(place):
@@ -232,26 +251,29 @@ def is_small_file(place: str) -> bool:
 
 
 def scan_files(
-    place: str, files: Sequence[Path], kind: str, *, skip: bool = False, delimiter: str | None = None
+    place: str, files: Sequence[Path | ObjectFile], kind: str, *, skip: bool = False, delimiter: str | None = None
 ) -> Scan:
     parts: list[FilePart] = []
     rows = size = 0
     columns: tuple[str, ...] = ()
     lost: list[tuple[str, str]] = []
     texts = text_keys(files)
-    for file in files:
+    for file, look in zip(files, looks_at(files, kind, delimiter), strict=True):
         try:
-            stamp = Stamp.of(file)
-            names, groups = describe(file, kind, columns, delimiter)
+            stamp, names, groups = look()
+            check_columns(file, names, columns)
         except (FormatError, OSError) as error:
             if not skip:
+                if isinstance(file, ObjectFile) and isinstance(error, OSError):
+                    raise DataError(str(error)) from None
                 raise
             lost.append((str(file), str(error)))
             continue
         columns = columns or names
         rows += sum(groups)
-        size += file.stat().st_size
-        parts += [FilePart(str(file), kind, group, keys_in(file), texts, stamp=stamp) for group in group_rows(groups)]
+        size += 0 if stamp is None else stamp.size
+        path = file.url if isinstance(file, ObjectFile) else str(file)
+        parts += [FilePart(path, kind, group, keys_in(file), texts, stamp=stamp) for group in group_rows(groups)]
     if not parts:
         raise DataError(f"{place}: none of {len(files)} files can be read ({lost[0][1]})")
     known = rows if kind == "Parquet" else None
@@ -262,25 +284,43 @@ def scan_files(
     return Scan(place, columns, tuple(parts), known, size, tuple(lost))
 
 
-def describe(file: Path, kind: str, columns: Sequence[str], delimiter: str | None) -> tuple[tuple[str, ...], list[int]]:
-    """Columns and rows by group of a file, which must have these columns."""
+def looks_at(
+    files: Sequence[Path | ObjectFile], kind: str, delimiter: str | None
+) -> Iterator[Callable[[], tuple[Stamp | None, tuple[str, ...], list[int]]]]:
+    """For each file a call that tells what it is; those in a store are asked side by side."""
+    if not isinstance(files[0], ObjectFile):
+        yield from (partial(describe, file, kind, delimiter) for file in files)
+        return
+    with ThreadPoolExecutor(min(ASKED_AT_ONCE, len(files))) as pool:
+        asked = [pool.submit(describe, file, kind, delimiter) for file in files]
+        yield from (future.result for future in asked)
+
+
+def describe(
+    file: Path | ObjectFile, kind: str, delimiter: str | None
+) -> tuple[Stamp | None, tuple[str, ...], list[int]]:
+    """What a file is now, its columns, and its rows by group."""
+    stamp = Stamp.of(file)
     names, groups = batches.describe_file(file, kind, delimiter)
-    names = (*names, *(key for key, _ in keys_in(file) if key not in names))
+    return stamp, (*names, *(key for key, _ in keys_in(file) if key not in names)), groups
+
+
+def check_columns(file: Path | ObjectFile, names: Sequence[str], columns: Sequence[str]) -> None:
+    """A file must have the columns that others have."""
     lacking = [name for name in columns if name not in names]
     if lacking:
         raise FormatError(f"{file} has no column {lacking[0]!r}, which others have; every file needs the same")
-    return names, groups
 
 
-def text_keys(files: Sequence[Path]) -> tuple[str, ...]:
+def text_keys(files: Sequence[Path | ObjectFile]) -> tuple[str, ...]:
     """Keys in the paths that are text in one file at least."""
     values = {pair for file in files for pair in keys_in(file)}
     return tuple(sorted({name for name, value in values if batches.is_text(value)}))
 
 
-def keys_in(file: Path) -> tuple[tuple[str, str], ...]:
+def keys_in(file: Path | ObjectFile) -> tuple[tuple[str, str], ...]:
     """Columns that a path tells, as in year=2024/month=3/part.parquet."""
-    pairs = [part.partition("=") for part in file.parts[:-1] if "=" in part]
+    pairs = [part.partition("=") for part in path_of(file).parts[:-1] if "=" in part]
     return tuple((name, unquote(value)) for name, _, value in pairs if name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
@@ -29,7 +29,7 @@ SUFFIXES = {
 PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be packed by gzip
 
 
-def kind_of(file: Path) -> str | None:
+def kind_of(file: PurePath) -> str | None:
     """The kind of a table's file by its suffix; None for any other file."""
     kind = SUFFIXES.get(suffix_of(file))
     return kind if kind in PACKED or not is_packed(file) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TextIO
 
 from pedanova.errors import FormatError
@@ -14,13 +14,13 @@ MOST_TIMES = 50  # as large as the file itself; tables of text are seldom packed
 FREE = 1 << 20  # bytes that any file may hold
 
 
-def is_packed(file: Path) -> bool:
+def is_packed(file: PurePath) -> bool:
     return file.suffix.lower() == ".gz"
 
 
-def suffix_of(file: Path) -> str:
+def suffix_of(file: PurePath) -> str:
     """The suffix that tells the kind: .csv of trials.csv and of trials.csv.gz."""
-    return (Path(file.stem).suffix if is_packed(file) else file.suffix).lower()
+    return (PurePath(file.stem).suffix if is_packed(file) else file.suffix).lower()
 
 
 def read_bytes(file: Path) -> bytes:

@@ -1,0 +1,272 @@
+"""Files in object stores and on web servers: what an address names, and how it is opened.
+
+`s3://`, `gs://` and `az://` are read by pyarrow's own file systems, which are compiled; `hf://` and `http(s)://` by
+fsspec. Credentials come by the means of those libraries alone (environment, configuration, roles): an address
+that holds a password is refused, and what follows its question mark, where signatures stand, is shown nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Any, TypeVar
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from pedanova.errors import DataError, MissingLibraryError, listed
+
+Read = TypeVar("Read")
+WEB = ("http", "https")
+STORES = ("s3", "gs", "gcs", "az", "abfs", "abfss", "hf")
+S3_OPTIONS = ("endpoint_override", "region", "scheme")
+TRIES = 3  # beside those of the store's library
+PAUSE = 0.25  # seconds after the first failure; each one more doubles it
+MOST_BYTES = 1 << 30  # of a file that is brought here whole
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectFile:
+    """A file behind an address; plain text, so that it can be sent to another process."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return shown_address(self.url)
+
+    @property
+    def path(self) -> PurePosixPath:
+        """Folders and name, as they stand in the store."""
+        return PurePosixPath(unquote(urlsplit(self.url).path))
+
+    def open(self) -> Any:
+        filesystem, path = opened_store(self.url)
+        with plain_words(self.url):
+            return filesystem.open_input_file(path)
+
+    def state(self) -> tuple[int, int]:
+        """Its size in bytes and when it was changed last, in nanoseconds (0 where nobody tells)."""
+        filesystem, path = opened_store(self.url)
+        with plain_words(self.url):
+            info = retried(lambda: filesystem.get_file_info(path))
+        if info.type.name != "File":
+            raise FileNotFoundError(f"{self} does not exist; check the address")
+        if info.size is None:
+            raise OSError(f"{self}: the server does not tell its size, so no part can be asked for; download it")
+        return int(info.size), int(info.mtime_ns or 0)
+
+    def bring(self, folder: Path) -> Path:
+        """A copy here, for kinds of files that are read whole."""
+        size, _ = self.state()
+        if size > MOST_BYTES:
+            raise DataError(
+                f"{self} has {size:,} bytes, and only Parquet is read in parts from afar; convert or download it"
+            )
+        place = folder / self.path.name
+
+        def copy() -> None:
+            with self.open() as source:
+                place.write_bytes(source.read())
+            if place.stat().st_size != size:
+                raise OSError(f"{self} broke off after {place.stat().st_size:,} of {size:,} bytes")
+
+        retried(copy)
+        return place
+
+
+def is_object(place: object) -> bool:
+    """Whether a text is the address of a table in a store, or of a table's file on a web server."""
+    if not isinstance(place, str) or "://" not in place:
+        return False
+    address = urlsplit(place)
+    if address.scheme in WEB:  # others, such as a tracking server's, are no tables
+        return PurePosixPath(address.path).suffix.lower() in TABLE_SUFFIXES
+    return address.scheme in STORES
+
+
+TABLE_SUFFIXES = (".parquet", ".pq", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".arrow", ".feather", ".ipc", ".gz")
+
+
+def located(place: str) -> Path | ObjectFile:
+    return ObjectFile(place) if is_object(place) else Path(place)
+
+
+def path_of(file: Path | ObjectFile) -> PurePath:
+    """The folders and the name, which tell kind and keys."""
+    return file.path if isinstance(file, ObjectFile) else file
+
+
+def shown_address(url: str) -> str:
+    """An address as it may be shown: no password, no signature."""
+    address = urlsplit(url)
+    return f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
+
+
+def find_objects(place: str) -> list[ObjectFile]:
+    """The files of an address: itself, those of a pattern, or the Parquet files below it; hidden ones left out."""
+    address = urlsplit(place)
+    pattern = unquote(address.path)
+    if any(sign in pattern for sign in "*["):
+        before = re.split(r"[*\[]", pattern, maxsplit=1)[0].rpartition("/")[0]
+        rule = re.compile(as_expression(pattern))
+        inside = [one for one in below(place, before) if rule.fullmatch(unquote(urlsplit(one).path))]
+        if not inside:
+            raise DataError(f"{shown_address(place)} matches no file; check the pattern")
+        return [ObjectFile(one) for one in inside]
+    if address.scheme in WEB or PurePosixPath(pattern).suffix:
+        return [ObjectFile(place)]
+    inside = [one for one in below(place, pattern) if one.partition("?")[0].endswith(".parquet")]
+    if not inside:
+        raise DataError(f"{shown_address(place)} holds no Parquet file; check the address")
+    return [ObjectFile(one) for one in inside]
+
+
+def below(place: str, folder: str) -> list[str]:
+    """Addresses of all files in a folder of the store, in order; those with a hidden part left out."""
+    from pyarrow import fs
+
+    if urlsplit(place).scheme in WEB:
+        raise DataError(f"{shown_address(place)}: web servers list no files; name one")
+    address = urlsplit(place)
+    filesystem, path = opened_store(address._replace(path=folder.rstrip("/")).geturl())
+    wanted = fs.FileSelector(path, recursive=True, allow_not_found=True)
+    try:
+        with plain_words(place):
+            infos = retried(lambda: filesystem.get_file_info(wanted))
+    except OSError as error:
+        raise DataError(f"{error}; check the address and your rights to it") from None
+    files = sorted(info.path for info in infos if info.type.name == "File")
+    relative = [file.removeprefix(path).lstrip("/") for file in files]
+    shown = [name for name in relative if not any(part.startswith((".", "_")) for part in name.split("/"))]
+    base = folder.rstrip("/")
+    return [address._replace(path=f"{base}/{name}").geturl() for name in shown]
+
+
+def as_expression(pattern: str) -> str:
+    """A pattern of paths as a regular expression; ** stands for any number of folders."""
+    pieces = re.split(r"(\*\*/|\*\*|\*|\[[^\]]+\])", pattern)
+    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*"}
+    return "".join(known.get(piece, piece if piece.startswith("[") else re.escape(piece)) for piece in pieces)
+
+
+def opened_store(url: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
+    address = urlsplit(url)
+    user, at, _ = address.netloc.rpartition("@")
+    if at and address.scheme not in ("abfs", "abfss") and user != "anonymous":
+        raise DataError(
+            f"{shown_address(url)}: credentials do not belong into an address; give them by the environment or the "
+            "configuration of your store's own tools"
+        )
+    inner = unquote(address.path)
+    if address.scheme in WEB:
+        return web_system(address.scheme), url
+    if address.scheme == "hf":
+        return web_system("hf"), f"{address.netloc}{inner}"
+    bucket = address.netloc.rpartition("@")[2]
+    system = store_system(address._replace(path="", fragment=""))
+    return system, (f"{user}{inner}" if address.scheme in ("abfs", "abfss") and at else f"{bucket}{inner}")
+
+
+@lru_cache(maxsize=32)
+def store_system(address: SplitResult) -> Any:
+    """A file system of pyarrow."""
+    try:
+        from pyarrow import fs
+    except ImportError:
+        raise MissingLibraryError(f"{address.scheme}:// needs pyarrow; pip install 'pedanova[arrow]'") from None
+    if address.scheme == "s3":
+        return s3_system(address)
+    if address.scheme == "az":
+        account = os.environ.get("AZURE_STORAGE_ACCOUNT") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+        if not account:
+            raise DataError("az://… needs the name of the account; set AZURE_STORAGE_ACCOUNT")
+        address = address._replace(scheme="abfs", netloc=f"{address.netloc}@{account}.dfs.core.windows.net")
+    with plain_words(address.geturl()):
+        made, _ = fs.FileSystem.from_uri(address.geturl())
+    return made
+
+
+def s3_system(address: SplitResult) -> Any:
+    """What stands behind the question mark wins over the environment; `anonymous@` asks without credentials."""
+    from pyarrow import fs
+
+    user, _, bucket = address.netloc.rpartition("@")
+    wanted = dict(parse_qsl(address.query))
+    unknown = [name for name in wanted if name not in S3_OPTIONS]
+    if unknown:
+        raise DataError(f"{shown_address(address.geturl())}: {unknown[0]!r} is no option; use {listed(S3_OPTIONS)}")
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    scheme, _, host = endpoint.rpartition("://")
+    host = wanted.get("endpoint_override", host.rstrip("/"))
+    region = wanted.get("region") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    with plain_words(address.geturl()):
+        return fs.S3FileSystem(
+            region=region or (None if host else fs.resolve_s3_region(bucket)),
+            endpoint_override=host or None,
+            scheme=wanted.get("scheme") or scheme or "https",
+            anonymous=user == "anonymous",
+            retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=3),
+        )
+
+
+@lru_cache(maxsize=4)
+def web_system(scheme: str) -> Any:
+    """A file system of fsspec, in pyarrow's dress."""
+    try:
+        import fsspec
+        from pyarrow import fs
+
+        return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme)))
+    except ImportError as error:
+        lacking = "huggingface_hub" if scheme == "hf" else "'pedanova[web]'"
+        raise MissingLibraryError(f"{scheme}:// cannot be read: {error}; pip install {lacking}") from None
+
+
+def retried(read: Callable[[], Read]) -> Read:
+    """What is read, after as many tries as a busy server may need; a file that is not there is not asked for again."""
+    for number in range(TRIES - 1):
+        try:
+            return read()
+        except (FileNotFoundError, PermissionError):
+            raise
+        except OSError as error:
+            if is_final(str(error)):
+                raise
+            time.sleep(PAUSE * 2**number)
+    return read()
+
+
+def is_final(message: str) -> bool:
+    """Whether a store says something that another try does not change."""
+    return any(word in message for word in ("ACCESS_DENIED", "NO_SUCH", "NOT_FOUND", "INVALID_ACCESS_KEY", "SIGNATURE"))
+
+
+@contextmanager
+def plain_words(url: str) -> Iterator[None]:
+    """What a store's library says, in one line without the secrets of the address."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{shown_address(url)} does not exist; check the address") from None
+    except Exception as error:
+        if not isinstance(error, OSError | ValueError) and not is_foreign(error):
+            raise
+        raise OSError(f"{shown_address(url)}: {without_secrets(str(error), url)}") from None
+
+
+def is_foreign(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] in ("aiohttp", "fsspec", "huggingface_hub", "httpx", "requests")
+
+
+def without_secrets(message: str, url: str) -> str:
+    """The first line of a message; the end of the address, and requests' numbers, left out."""
+    first = next(iter(message.strip().splitlines()), "no answer")
+    query = urlsplit(url).query
+    clean = first.replace(url, shown_address(url))
+    clean = clean.replace(query, "…") if query else clean
+    return re.sub(r"\s*\(Request ID: [^)]*\)", "", clean).rstrip(". ")

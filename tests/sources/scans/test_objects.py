@@ -1,0 +1,198 @@
+"""Object stores and web servers, as real processes: the same tallies as local files, or a refusal, never less."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+from pyarrow import table as arrow_table
+
+import pedanova as pa
+from helpers import nasty
+from helpers.object_store import KEYS, Road, bad_road, environment, s3_server, upload
+from pedanova.errors import FormatError, MissingLibraryError, PedanovaError
+from pedanova.sources.scans import objects
+from pedanova.sources.scans.scan import scan_of
+
+OPTIONS = {"space": nasty.SPACE, "outside": "count"}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bucket")
+    nasty.write_parquet(folder / "nasty")
+    for year in (2024, 2025):
+        (folder / "keyed" / f"year={year}").mkdir(parents=True)
+        x = np.random.default_rng(year).random(400)
+        table = arrow_table({"x": x, "loss": x + (year - 2024)})
+        parquet.write_table(table, folder / "keyed" / f"year={year}" / "a.parquet", row_group_size=100)
+    (folder / "trials.csv").write_text("lr,loss\n" + "".join(f"{i / 99},{(i / 99 - 0.3) ** 2}\n" for i in range(99)))
+    (folder / "broken.parquet").write_bytes(b"PAR1 this is none")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def port(files: Path) -> Iterator[int]:
+    with environment(**KEYS), s3_server() as port, environment(AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}"):
+        upload(port, files, "data")
+        yield port
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.usefixtures("port")
+def test_a_store_gives_the_tallies_of_its_files(files: Path, stream: bool) -> None:
+    here = pa.analyze(files / "nasty", "loss", stream=True, **OPTIONS)
+    a = pa.analyze("s3://data/nasty", "loss", stream=stream, **OPTIONS)
+    assert a.tallies == here.tallies
+    nasty.check(pa.analyze("s3://data/nasty/*.parquet", "loss", stream=stream, **OPTIONS), "minimize", "drop")
+
+
+@pytest.mark.usefixtures("port")
+def test_columns_that_stand_in_the_path() -> None:
+    a = pa.analyze("s3://data/keyed", "loss", stream=True)
+    assert set(a.space) == {"x", "year"}
+    assert a.rows == 800
+    assert pa.analyze("s3://data/keyed/**/a.parquet", "loss").tallies == a.tallies
+
+
+@pytest.mark.usefixtures("port")
+def test_a_csv_file_is_brought_here(files: Path) -> None:
+    assert pa.analyze("s3://data/trials.csv", "loss").tallies == pa.analyze(files / "trials.csv", "loss").tallies
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("s3://data/none/*.parquet", "matches no file"),
+        ("s3://data/none", "holds no Parquet file"),
+        ("s3://data/none.parquet", "does not exist"),
+        ("s3://no-bucket/x", "bucket"),
+        ("s3://data/broken.parquet", "no readable Parquet file"),
+        ("s3://key:very-secret@data/nasty", "credentials do not belong"),
+        ("az://data/nasty", "AZURE_STORAGE_ACCOUNT"),
+        ("http://127.0.0.1:9/x/*.parquet", "web servers list no files"),
+    ],
+)
+@pytest.mark.usefixtures("port")
+def test_an_address_that_leads_nowhere(place: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "PAUSE", 0.0)
+    with pytest.raises(PedanovaError, match=words) as error:
+        pa.analyze(place, "loss", stream=True)
+    assert "very-secret" not in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_busy_server_and_broken_connections_change_nothing(
+    port: int, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "PAUSE", 0.0)
+    here = pa.analyze(files / "keyed", "loss", stream=True)
+    road = Road(busy=range(2, 400, 5), broken=range(4, 400, 7))
+    with bad_road(port, road) as way, environment(AWS_ENDPOINT_URL=f"http://127.0.0.1:{way}"):
+        a = pa.analyze("s3://data/keyed", "loss", stream=True)
+    assert len(road.requests) > 20
+    assert a.tallies == here.tallies
+
+
+@pytest.mark.parametrize("after", [1, 12])
+def test_a_server_that_stays_broken_is_refused_not_counted(
+    port: int, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "PAUSE", 0.0)
+    road = Road(broken=range(after, 10_000))
+    with (
+        bad_road(port, road) as way,
+        environment(AWS_ENDPOINT_URL=f"http://127.0.0.1:{way}"),
+        pytest.raises(PedanovaError, match="s3://data/keyed"),
+    ):
+        pa.analyze("s3://data/keyed", "loss", stream=True)
+
+
+def test_an_object_that_is_replaced_meanwhile_is_refused(port: int, files: Path, tmp_path: Path) -> None:
+    scan = scan_of("s3://data/keyed/year=2024/a.parquet")
+    assert scan is not None
+    x = np.linspace(0, 1, 50)
+    (tmp_path / "keyed" / "year=2024").mkdir(parents=True)
+    parquet.write_table(arrow_table({"x": x, "loss": x}), tmp_path / "keyed" / "year=2024" / "a.parquet")
+    upload(port, tmp_path, "data")
+    try:
+        with pytest.raises(FormatError, match="was changed while it was read"):
+            list(scan.parts[0].batches(["x", "loss"]))
+    finally:
+        upload(port, files, "data")
+
+
+def test_a_checkpoint_knows_no_secrets_and_goes_on(port: int, tmp_path: Path) -> None:
+    place = f"s3://data/keyed?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
+    file = tmp_path / "done.pedc"
+    a = pa.analyze(place, "loss", stream=True, checkpoint=file)
+    saved = file.read_bytes()
+    assert b"endpoint_override" not in saved
+    assert b"very-secret" not in saved
+    assert pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint=file).tallies == a.tallies
+
+
+@pytest.fixture
+def web(files: Path) -> Iterator[str]:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+    from starlette.staticfiles import StaticFiles
+
+    app = Starlette(routes=[Mount("/", StaticFiles(directory=files))])
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.02)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
+
+
+def test_a_web_server_gives_the_tallies_of_its_files(web: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "PAUSE", 0.0)
+    secret = "X-Signature=very-secret"
+    near, far = files / "keyed/year=2025/a.parquet", f"{web}/keyed/year%3D2025/a.parquet?{secret}"
+    assert pa.analyze(far, "loss").tallies == pa.analyze(near, "loss", stream=True).tallies
+    assert pa.analyze(f"{web}/trials.csv?{secret}", "loss").tallies == pa.analyze(files / "trials.csv", "loss").tallies
+    for name in ("none.parquet", "none.csv", "broken.parquet"):
+        with pytest.raises(PedanovaError, match=name) as error:
+            pa.analyze(f"{web}/{name}?{secret}", "loss")
+        assert "very-secret" not in str(error.value)
+
+
+def test_addresses_that_are_no_tables() -> None:
+    assert not objects.is_object("http://localhost:5000")
+    assert not objects.is_object("postgresql://x/y.parquet")
+    assert not objects.is_object("trials.parquet")
+    assert objects.is_object("https://example.org/a/trials.parquet?token=1")
+    assert objects.shown_address("https://u:p@example.org/a.parquet?token=1") == "https://example.org/a.parquet"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "not_fits"),
+    [
+        ("/a/*.parquet", "/a/x.parquet", "/a/b/x.parquet"),
+        ("/a/**/*.parquet", "/a/x.parquet", "/b/x.parquet"),
+        ("/a/year=202[45]/*", "/a/year=2024/x.pq", "/a/year=2023/x.pq"),
+    ],
+)
+def test_patterns(pattern: str, fits: str, not_fits: str) -> None:
+    rule = objects.as_expression(pattern)
+    assert re.fullmatch(rule, fits)
+    assert not re.fullmatch(rule, not_fits)
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    objects.web_system.cache_clear()
+    with pytest.raises(MissingLibraryError, match="pip install"):
+        pa.analyze("https://example.org/x.parquet", "loss")
+    objects.web_system.cache_clear()
