@@ -255,7 +255,7 @@ class TestDraws:
         one, other = (sure(contrast, seed=s, draws=2000) for s in (1, 2))
         assert one != other
         assert 0.001 < one.p_value < 0.5
-        assert other.p_value == pytest.approx(one.p_value, abs=0.06)
+        assert other.p_value == pytest.approx(one.p_value, abs=0.1)  # a first look of 500 draws
         assert other.high == pytest.approx(one.high, rel=0.1)
         assert other.deviation == pytest.approx(one.deviation, rel=0.1)
 

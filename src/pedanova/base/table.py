@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Cell: TypeAlias = str | float | int | bool | None
 Printed: TypeAlias = list[tuple[str, list[str]]]
+SHOWN, A_FEW_MORE = 20, 5  # lines of a table that is only looked at
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -189,8 +190,12 @@ class Table:
         return draw(self.look())
 
     def __str__(self) -> str:
-        heading = printable(self.heading())
-        return f"{heading}:\n{self.to_text()}" if heading else self.to_text()
+        heading, lines = printable(self.heading()), self.lines()
+        shown = lines if len(lines) <= SHOWN + A_FEW_MORE else lines[:SHOWN]
+        table = text_table(self.header(), shown)
+        if len(shown) < len(lines):
+            table += f"\n… and {len(lines) - len(shown):,} more; .to_text() shows all"
+        return f"{heading}:\n{table}" if heading else table
 
     def __repr__(self) -> str:
         return str(self)

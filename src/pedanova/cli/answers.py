@@ -57,7 +57,7 @@ def run_profile(options: argparse.Namespace) -> int:
         ladder = parse_ladder(options.ladder)
         found = a.profile(region_of(options), ladder=ladder, **estimation(options))
         if options.format == "text":
-            drawn = draw_profile(found, alone=options.quiet, **look(options))
+            drawn = draw_profile(found, most=options.top, alone=options.quiet, **look(options))
             answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
             return 0
         answer = about(a) | {"region": found.region, "baseline": options.baseline}
@@ -244,7 +244,7 @@ def importances_in_words(a: Analysis, found: Importances, options: argparse.Name
     several = a.observations is not None and len(a.observations.goals) > 1
     return paragraphs(
         heading(a, options),
-        draw_importances(found, alone=options.quiet, nesting=nesting_of(a.tallies), **look(options)),
+        draw_importances(found, most=options.top, alone=options.quiet, nesting=nesting_of(a.tallies), **look(options)),
         side_by_side(a, options) if several and not options.quiet else "",
         notes_of([*found.notes, *a.notes], options),
     )

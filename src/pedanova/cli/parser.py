@@ -123,6 +123,7 @@ SHOW = own("open", True, "show it in the browser", group="output", flag=True)
 WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
+MOST = own("top", 20, "parameters to print (default 20; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
 LADDER = own(
     "ladder", None, "targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
@@ -183,13 +184,13 @@ COMMANDS = (
         "analyze",
         "rank the hyperparameters of a table of trials",
         ANALYZE_EXAMPLES,
-        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, *TALK, THREADS),
+        (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, MOST, *TALK, THREADS),
     ),
     Command(
         "profile",
         "the ranking for stricter and wider targets",
         PROFILE_EXAMPLES,
-        (*without(QUESTION, "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, *TALK, THREADS),
+        (*without(QUESTION, "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, MOST, *TALK, THREADS),
     ),
     Command(
         "densities",

@@ -45,6 +45,8 @@ STATES = {
 NAME_IT = ("; left out, name it in ", Arg("params"), " to keep it")
 MOST_WORDS = 3  # beside numbers; more make a column of names
 FEW_NUMBERS = 12  # so few are names like the words beside them
+MOST_STEPS = 200  # of a lattice
+A_LOOK = 2_000  # numbers that show more steps than that, unless they lie on a lattice
 LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
 LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
 
@@ -209,13 +211,13 @@ def _looks_like_a_label(name: str, values: NDArray[Any], finite: NDArray[Any]) -
 
 def _few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
     """The distinct numbers if they are few for so many rows: a lattice. Sampled first, to be quick."""
-    if len(finite) > 100_000 and len(np.unique(finite[:: len(finite) // 10_000])) > 1_000:
+    if len(finite) > 10 * A_LOOK and len(np.unique(finite[:: len(finite) // A_LOOK])) > MOST_STEPS:
         return None
     distinct = np.unique(finite)
     rows, count = len(finite), len(distinct)
     if count == 1 or (count <= 12 and rows >= 2 * count) or (count <= 50 and rows >= 10 * count):
         return distinct
-    return distinct if count <= 200 and rows >= 10 * count and _is_even(distinct) else None
+    return distinct if count <= MOST_STEPS and rows >= 10 * count and _is_even(distinct) else None
 
 
 def _is_even(distinct: NDArray[Any]) -> bool:

@@ -53,11 +53,18 @@ def _near_normal(region: Counts, inside: int, draws: int, rng: np.random.Generat
     return np.maximum(counts - np.outer(excess, region / rows), 0.0)
 
 
-def sampled_counts(chances: Reals, rows: int, uniforms: NDArray[np.uint16] | None, draws: int,
-                   rng: np.random.Generator) -> Reals:  # fmt: skip
+def sampled_counts(
+    chances: Reals,
+    rows: int,
+    uniforms: NDArray[np.uint16] | None,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    normals: Reals | None = None,
+) -> Reals:
     """(draws, cells) Rows by cell, drawn with the given chances; `uniforms` are (draws, rows)."""
     if uniforms is None:
-        return poisson_counts(chances * rows, draws, rng)
+        return poisson_counts(chances * rows, draws, rng, normals=normals)
     ends = np.cumsum(chances) / chances.sum()
     table = np.searchsorted(ends, (np.arange(STEPS) + 0.5) / STEPS, side="right").astype(np.int32)
     return _by_draw(np.minimum(table, len(chances) - 1)[uniforms], len(chances))

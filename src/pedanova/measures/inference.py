@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.threads import as_threads, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.chisquare import divergence_interval, share_interval
 from pedanova.measures.draws import EXACT, RARE, STEPS, poisson_counts, sampled_counts, subset_counts, subsets
@@ -33,6 +34,13 @@ from pedanova.measures.smoothing import (
 from pedanova.space.grid import Block, blocks_of
 
 DRAWS = 2000
+FIRST_LOOK = 500  # draws; where CLEAR of them score as high, more would tell nothing
+CLEAR = 0.15
+MARGIN = 1.25  # by which a tail is taken to be longer than its fit
+FEWEST_UPPER = 50  # draws to fit a tail to
+FILLED = 5.0  # target rows to be expected in every cell whose sums are taken for normal
+SMALLEST = 1e-12  # p-value: nothing below is told apart
+MANY = 50  # parameters worth several threads
 FOLDED = 64  # cells of a block that suffice for p-values; for intervals as many as the kernel needs
 FINEST, COARSEST = 160, 40
 HIDDEN = 0.5  # deviations of a share of nothing, by which more may be true than was found
@@ -63,16 +71,18 @@ def infer(
     common = np.random.default_rng([seed])
     positions = subsets(region, inside, draws, common)
     shared = Shared.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
-    sureness = []
-    for contrast, row in zip(contrasts, rows, strict=True):
+
+    def sureness_of(pair: tuple[Contrast, Importance]) -> Sureness:
+        contrast, row = pair
         if not row.varied:
-            sureness.append(Sureness(0.0, 0.0, 1.0, 0.0))
-            continue
+            return Sureness(0.0, 0.0, 1.0, 0.0)
         own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
         p_value = permutation(contrast, positions, baseline, smoothing, draws, own)
         low, high, deviation = interval(contrast, row, shared, baseline, smoothing, own)
-        sureness.append(Sureness(low, high, p_value, deviation))
-    return sureness
+        return Sureness(low, high, p_value, deviation)
+
+    pairs = list(zip(contrasts, rows, strict=True))
+    return spread(sureness_of, pairs, threads=as_threads(None) if len(pairs) > MANY else 1)
 
 
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:
@@ -97,13 +107,41 @@ def permutation(
     draws: int,
     rng: np.random.Generator,
 ) -> float:
-    """How often a random part of the region scores as high, its bandwidth found anew each time."""
+    """How often a random part of the region scores as high, its bandwidth found anew each time.
+
+    A first look ends it where many do. Where none of all does, the draws' own tail tells how rare it would be: with
+    thousands of parameters a p-value must be far smaller than one over the draws to count.
+    """
     folded = fold_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())
-    drawn = subset_counts(folded.region, inside, positions, draws, rng)
-    scores = folded.scores(np.concatenate([folded.target[None, :], drawn]), baseline, smoothing)
-    as_high = int(np.sum(scores[1:] >= scores[0] - 1e-9 * max(1.0, abs(scores[0]))))
-    return (1 + as_high) / (1 + draws)
+    seen = float(folded.scores(folded.target[None, :].astype(np.float64), baseline, smoothing)[0])
+    level = seen - 1e-9 * max(1.0, abs(seen))
+    drawn = np.empty(0)
+    for stop in (min(FIRST_LOOK, draws), draws):
+        some = None if positions is None else positions[len(drawn) : stop]
+        targets = subset_counts(folded.region, inside, some, stop - len(drawn), rng)
+        drawn = np.concatenate([drawn, folded.scores(targets, baseline, smoothing)])
+        as_high = int(np.sum(drawn >= level))
+        if as_high >= CLEAR * len(drawn) or stop == draws:
+            break
+    expected = folded.region[folded.region > 0] * (inside / folded.region.sum())
+    if as_high == 0 and expected.min() >= FILLED:  # rare cells have longer tails
+        return tail_beyond(drawn, seen)
+    return (1 + as_high) / (1 + len(drawn))
+
+
+def tail_beyond(drawn: Reals, seen: float) -> float:
+    """How rare a score above all draws is: an exponential tail fitted to the upper tenth of them.
+
+    A sum of squares of normal numbers has such a tail, or a lighter one, from there on; that of a single square is
+    still a fifth heavier at this place than the fit tells, hence the margin.
+    """
+    least = 1.0 / (1 + len(drawn))
+    upper = np.sort(drawn)[-max(1, len(drawn) // 10) :]
+    beyond = float(np.mean(upper - upper[0])) * MARGIN
+    if len(upper) < FEWEST_UPPER or beyond <= 0.0:
+        return least
+    return min(least, max(SMALLEST, len(upper) / len(drawn) * math.exp(-(seen - float(upper[0])) / beyond)))
 
 
 def fold_for_draws(contrast: Contrast, smoothing: Smoothing) -> Folded:
@@ -253,7 +291,8 @@ def renewed_shares(
     base = known if baseline == "region" else _uniform(folded)
     likely = pull * wanted + (1.0 - pull) * base
     draws = len(shared.normals)
-    targets = sampled_counts(likely, inside, shared.uniforms, draws, rng)
+    apart = shared.normals[:, ::-1] if len(likely) <= FINEST else None  # from the other end: of no kin to those below
+    targets = sampled_counts(likely, inside, shared.uniforms, draws, rng, normals=apart)
     others: Reals = (folded.region - folded.target)[None, :].astype(np.float64)
     if baseline == "region":  # against a uniform draw the region tells no more than its size
         # A smoothed count is a sum of many: there the normal law serves even rare cells.
@@ -320,6 +359,9 @@ def folded_shares(
             counted = scatter(targets[:, cells], regions[:, cells], (inside / rows)[:, None]) / inside[:, None]
         if width > 0:
             kernel = smoothing_matrix(_width(block), width)
+            if len(targets) > 1:  # draws scatter by far more than single precision does
+                kernel = kernel.astype(np.float32)
+                wanted, base, counted = (of.astype(np.float32) for of in (wanted, base, counted))
             wanted, base, counted = wanted @ kernel, base @ kernel, counted @ kernel**2
         square += summed_ratio(wanted**2, base)
         noise += summed_ratio(counted, base)

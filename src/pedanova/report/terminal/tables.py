@@ -32,6 +32,7 @@ from pedanova.space.words import in_words
 
 SPARKS = 24  # letters of a curve in a table
 PAIRS_SHOWN = 15
+A_FEW_MORE = 5  # rows that are shown rather than counted
 LEAST_NAMES = 16  # letters
 NARROW = 60  # columns below which long names stand above their numbers
 INTERACTION_MEANINGS = {
@@ -60,17 +61,22 @@ def draw_importances(
     *,
     colour: bool = False,
     width: int = 100,
+    most: int = 0,
     alone: bool = False,
     nesting: Nesting = NO_NESTING,
 ) -> str:
-    """Title, table and what its columns mean; or the table `alone`. Children stand under their parents."""
+    """Title, table and what its columns mean; or the table `alone`. Children stand under their parents.
+
+    Of more than `most` parameters the first ones are shown, and how many more there are is said.
+    """
     first = importances.rows[0]
     sizes = [""] * 2 if importances.trials else [f" ({many:,})" for many in (first.n_target, first.n_region)]
     title = f"What separates {importances.target}{sizes[0]} from {importances.region}{sizes[1]}:"
-    rows = [importances[name] for name in nesting.order(list(importances))]
+    first_names, left_out = first_of(importances.rows, most)
+    rows = [row for name in nesting.order(list(importances)) if (row := first_names.get(name)) is not None]
     columns = importance_columns(importances, rows, nesting, width)
     faint = {i for i, row in enumerate(rows) if is_faint(row)}
-    table = draw_columns(columns, width=width, colour=colour, faint=faint)
+    table = draw_columns(columns, width=width, colour=colour, faint=faint) + left_in_words(left_out)
     if alone:
         return table
     shown = {column.title for column in fitted(columns, width)}
@@ -79,6 +85,21 @@ def draw_importances(
         meanings.append("active in: part of all rows that have a value.")
     meanings += in_full([row.name for row in rows], columns[0])
     return "\n\n".join([fill(title, width), table, fill(" ".join(meanings), width)])
+
+
+def first_of(rows: Sequence[Importance], most: int) -> tuple[dict[str, Importance], Sequence[Importance]]:
+    """The first rows by name, and those behind; a few more than `most` are all shown."""
+    stop = len(rows) if not most or len(rows) <= most + A_FEW_MORE else most
+    return {row.name: row for row in rows[:stop]}, rows[stop:]
+
+
+def left_in_words(rows: Sequence[Importance]) -> str:
+    """A line on what is not shown; empty where all is."""
+    if not rows:
+        return ""
+    surely = sum(row.significant is True for row in rows)
+    sure = f", {surely} of them distinguishable from noise" if surely else ""
+    return f"\n… and {len(rows):,} more parameters, none above {percent(rows[0].share)}{sure}; --top 0 shows all"
 
 
 def importance_columns(
@@ -148,11 +169,15 @@ def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = Fal
     return draw_columns(columns, width=width, colour=colour)
 
 
-def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_profile(
+    profile: Profile, *, colour: bool = False, width: int = 100, most: int = 0, alone: bool = False
+) -> str:
     """Every parameter's ratio over the target's size: a small curve, and the numbers at usual sizes."""
     steps, rows = profile.usable(), profile.by_parameter()
     if not steps:
         return "The region has too few levels to compare."
+    left_out = len(rows) - most if most and len(rows) > most + A_FEW_MORE else 0
+    rows = rows[: len(rows) - left_out]
     top = max((one.ratio for row in rows for one in row), default=0.0) or 1.0
     ends = " to ".join(dict.fromkeys(part_in_words(step.quantile) for step in (steps[0], steps[-1])))
     curves = [
@@ -174,6 +199,7 @@ def draw_profile(profile: Profile, *, colour: bool = False, width: int = 100, al
     if left:
         meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
     table = draw_columns(columns, width=width, colour=colour)
+    table += f"\n… and {left_out:,} more parameters; --top 0 shows all" if left_out else ""
     return table if alone else "\n\n".join([fill(title, width), table, fill(meaning, width)])
 
 
