@@ -49,7 +49,7 @@ paper: $(VENV)/.bench  ## every figure and table of the paper that needs no data
 
 docs: $(VENV)/.docs  ## the documentation site, strictly and without network: build/site/index.html
 	rm -rf build/site
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html -d build/doctrees docs build/site
+	$(BIN)/python -m sphinx --fail-on-warning --fresh-env --keep-going --quiet -b html -d build/doctrees docs build/site
 	$(BIN)/python docs/_site/check_links.py build/site
 
 gallery: $(VENV)/.test  ## run the notebooks of docs/gallery and store what they show

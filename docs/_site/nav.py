@@ -8,15 +8,8 @@ from pathlib import Path
 SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pages in it
     "Start": ["start", "terminal", "notebook"],
     "How to": [
-        "how-to/",
-        "sources",
-        "object-stores",
-        "rows-and-conditions",
-        "explore",
-        "report",
-        "figures",
-        "reduction",
-        "scale", "parts-and-files",
+        "how-to/", "sources", "object-stores", "search-space", "rows-and-conditions", "explore", "report", "figures",
+        "reduction", "scale", "parts-and-files",
     ],
     "Understand": ["importance", "how-sure", "effects-and-pairs", "along", "studies", "priors", "forest", "paper", "*"],
     "Gallery": ["gallery/"],

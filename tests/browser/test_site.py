@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if importlib.util.find_spec("sphinx") is None:
         missing("Sphinx", "pip install 'pedanova[docs]'")
     made = tmp_path_factory.mktemp("site")
-    trees = ROOT / "build/doctrees"  # what has not changed since the last build is not read again
+    trees = tmp_path_factory.mktemp("trees")
     command = [
         sys.executable,
         "-m",
