@@ -338,6 +338,17 @@ MODULES = sorted(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["along", "seeds"])
+def test_budgets_and_seeds(name: str) -> None:
+    shared: dict[str, object] = {}
+    for block in blocks(f"docs/{name}.md", "python"):
+        exec(block, shared)
+    found = shared["found"]
+    assert isinstance(found, pa.Along | pa.Seeds)
+    assert name == "seeds" or found.since == 12
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name: str) -> None:
     """Those of public names are run by test_docstrings, from nothing but what they import."""

@@ -36,13 +36,13 @@ def test_public_names_exist_and_are_documented() -> None:
 
     assert set(pedanova.__all__) == {*pedanova.HOMES, "__version__"}
     assert dir(pedanova) == [
-        "Analysis", "AxisEffects", "Categorical", "Comparison", "Densities", "Difference", "Differences", "Effect",
-        "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance", "Importances", "Int",
+        "Along", "Analysis", "AxisEffects", "Categorical", "Comparison", "Densities", "Difference", "Differences",
+        "Effect", "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance", "Importances", "Int",
         "Interaction", "Interactions", "Lasso", "Levels", "Marginal", "Measures", "Moving", "Ordinal", "PedanovaError",
-        "Profile", "ReducedSpace", "Region", "SetInteraction", "SetInteractions", "Space", "Switch", "Tally", "Trials",
-        "Verdict", "__version__", "analyze",
-        "at_least", "at_most", "axis_effects", "between", "demo_trials", "difference", "equals", "errors",
-        "forest_effects", "guess_space", "lasso", "load", "show_versions", "space", "space_from",
+        "Profile", "ReducedSpace", "Region", "Seeds", "SetInteraction", "SetInteractions", "Space", "Switch", "Tally",
+        "Trials", "Verdict", "__version__", "analyze", "at_least", "at_most", "axis_effects", "between", "demo_trials",
+        "difference", "equals", "errors", "forest_effects", "guess_space", "lasso", "load", "show_versions", "space",
+        "space_from",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pedanova.nothing  # noqa: B018

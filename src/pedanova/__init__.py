@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pedanova.measures.importance import Importance, Importances
     from pedanova.measures.interactions import Interaction, Interactions
     from pedanova.measures.sets import SetInteraction, SetInteractions
+    from pedanova.measures.studies.along import Along
+    from pedanova.measures.studies.seeds import Seeds
     from pedanova.measures.surrogate.profile import Profile
     from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
     from pedanova.sources.spaces.read import space_from
@@ -62,6 +64,8 @@ CONTENTS = {
     "measures.importance": ["Importance", "Importances"],
     "measures.interactions": ["Interaction", "Interactions"],
     "measures.sets": ["SetInteraction", "SetInteractions"],
+    "measures.studies.along": ["Along"],
+    "measures.studies.seeds": ["Seeds"],
     "measures.surrogate.profile": ["Profile"],
     "reduction.result": ["Evidence", "ReducedSpace", "Verdict"],
     "sources.spaces.read": ["space_from"],
@@ -71,6 +75,7 @@ ROOMS = ("errors", "space")  # modules that users import from
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [
+    "Along",
     "Analysis",
     "AxisEffects",
     "Categorical",
@@ -99,6 +104,7 @@ __all__ = [
     "Profile",
     "ReducedSpace",
     "Region",
+    "Seeds",
     "SetInteraction",
     "SetInteractions",
     "Space",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pedanova.analysis.documents import METHODS, SETUP, word
 from pedanova.analysis.files import attachments_of
 from pedanova.analysis.options import QUESTION, documented
-from pedanova.analysis.pairs import AnalysisPairs
+from pedanova.analysis.studies import AnalysisStudies
 from pedanova.base.documents import completed
 from pedanova.base.notes import added, explaining, in_order
 from pedanova.counting.few_rows import counted_rows
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from pedanova.report.page.widget import Widget
 
 PUBLIC = (  # what completion offers
-    "all_densities", "alone", "axis", "by_objective", "compare", "densities", "direction", "dropped", "effects",
-    "explore", "first", "forest", "importance", "interactions", "levels", "marginal", "notes", "objective",
-    "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "space", "tallies",
-    "trials", "widget", "within",
+    "all_densities", "alone", "along", "axis", "by_objective", "compare", "densities", "direction", "dropped",
+    "effects", "explore", "first", "forest", "importance", "interactions", "levels", "marginal", "notes", "objective",
+    "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "seeds", "space",
+    "tallies", "trials", "widget", "within",
 )  # fmt: skip
 
 
 @completed(METHODS, setup=SETUP, word=word)
 @dataclass(frozen=True, eq=False, repr=False)
-class Analysis(AnalysisPairs):
+class Analysis(AnalysisStudies):
     """Tallies of every parameter, and the questions they answer. `analyze` and `load` make one.
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
@@ -375,7 +375,7 @@ class Analysis(AnalysisPairs):
         within
             A page about some of the rows only, as `within` takes them: a box, a condition, a mask, a lasso.
         options
-            Those of `importance`; `baseline` is the one that is shown first.
+            Those of `importance`; `baseline` is the one that is shown first. And `budget`, a column to follow.
         """
         from pedanova.base.places import check_place
         from pedanova.report.page.embedded import payload_of

@@ -184,7 +184,7 @@ class AnalysisRows:
 
     def _restricted_to(self, mask: Mask, cuts: Iterable[Threshold]) -> Self:
         observed = self._observed()
-        inner = self._like(reordered(replace(observed, keep=mask, restricted=True)), cuts)
+        inner = self._like(reordered(replace(observed, keep=mask, restricted=True, origin=None)), cuts)
         if not isinstance(self.known, Knowledge):
             return inner
         few = few_rows(observed, np.flatnonzero(mask))
@@ -207,7 +207,7 @@ class AnalysisRows:
         observed = self._observed()
         counted = counted_rows(observed, self.levels.nan)
         mask = counted & (np.cumsum(counted) <= rows)
-        return self._like(reordered(replace(observed, keep=mask)))
+        return self._like(reordered(replace(observed, keep=mask, origin=None)))
 
     def _like(self, observed: Observations, cuts: Iterable[Threshold] = ()) -> Self:
         """Other observations analysed the same way: the same quantiles, policy and threads."""

@@ -11,69 +11,10 @@ from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal_text import printable
 from pedanova.base.version import __version__
+from pedanova.cli import examples
 from pedanova.space.exports import FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex")
-EXAMPLES = """examples:
-  pedanova demo
-  pedanova analyze trials.csv --objective error
-  pedanova densities trials.csv learning_rate --objective error
-  pedanova report trials.csv --objective error -o report.html
-"""
-ANALYZE_EXAMPLES = """examples:
-  pedanova analyze trials.csv --objective error --exclude seed,train_seconds
-  pedanova analyze trials.parquet --objective accuracy --direction maximize \\
-      --target 0.01 --region 0.1
-  pedanova analyze trials.csv --objective error --format json -o importance.json
-  pedanova analyze trials.csv --objective error \\
-      --where "epochs >= 10 and optimizer == 'adam'"
-  pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
-  pedanova analyze optuna.db --study mlp --target 0.05
-"""
-PROFILE_EXAMPLES = """examples:
-  pedanova profile trials.csv --objective error
-  pedanova profile trials.csv --objective error --region 0.5
-  pedanova profile trials.csv --objective error --estimator counts
-  pedanova profile trials.csv --objective error --ladder 0.01,0.05,0.1,0.25
-  pedanova profile trials.csv --objective error --format csv -o profile.csv
-"""
-INTERACTIONS_EXAMPLES = """examples:
-  pedanova interactions trials.csv --objective error
-  pedanova interactions trials.csv --objective error --target 0.2 --top 5
-  pedanova interactions trials.csv --objective error --params learning_rate,layers
-"""
-DENSITIES_EXAMPLES = """examples:
-  pedanova densities trials.csv --objective error
-  pedanova densities trials.csv learning_rate optimizer --objective error --target 0.05
-  pedanova densities trials.csv layers --objective error --format csv
-"""
-REPORT_EXAMPLES = """examples:
-  pedanova report trials.csv --objective error -o report.html
-  pedanova report optuna.db --study mlp -o report.html
-  pedanova report trials.csv --objective error --target 0.05 --title "My search"
-"""
-EXPLORE_EXAMPLES = """examples:
-  pedanova explore trials.csv --objective error
-  pedanova explore optuna.db --study mlp --target 0.05
-  pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
-  pedanova explore optuna.db --watch
-"""
-COMPARE_EXAMPLES = """examples:
-  pedanova compare trials.csv --objective error --exclude seed,train_seconds
-"""
-REDUCE_EXAMPLES = """examples:
-  pedanova reduce trials.csv --objective error
-  pedanova reduce trials.csv --objective error --to code
-  pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
-"""
-SPACE_EXAMPLES = """examples:
-  pedanova space trials.csv --objective error -o space.json
-"""
-DEMO_EXAMPLES = """examples:
-  pedanova demo
-  pedanova demo --report report.html
-  pedanova demo --explore
-"""
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
 
@@ -129,6 +70,15 @@ LADDER = own(
     "ladder", None, "targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
 )
 CELLS = own("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
+BUDGET = own(
+    "budget", None, "a column of budgets, or step for values on the way (default: what the source tells); "
+    "or the objective at each: 5=loss_5,50=loss_50", metavar="COLUMN", names_columns=True,
+)  # fmt: skip
+AT = own("at", None, "budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
+AMONG = own(
+    "among", "all", "every trial that has a value there (default), or those that reached the full budget",
+    choices=("all", "full"),
+)  # fmt: skip
 KEEP = own(
     "keep",
     0.95,
@@ -183,26 +133,26 @@ COMMANDS = (
     Command(
         "analyze",
         "rank the hyperparameters of a table of trials",
-        ANALYZE_EXAMPLES,
+        examples.ANALYZE_EXAMPLES,
         (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, MOST, *TALK, THREADS),
     ),
     Command(
         "profile",
         "the ranking for stricter and wider targets",
-        PROFILE_EXAMPLES,
+        examples.PROFILE_EXAMPLES,
         (*without(QUESTION, "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, MOST, *TALK, THREADS),
     ),
     Command(
         "densities",
         "where the good values of a parameter lie",
-        DENSITIES_EXAMPLES,
+        examples.DENSITIES_EXAMPLES,
         (*FULL, FORMAT, OUTPUT, THREADS),
         names="which parameters (default: the three most important)",
     ),
     Command(
         "interactions",
         "pairs of parameters that matter together",
-        INTERACTIONS_EXAMPLES,
+        examples.INTERACTIONS_EXAMPLES,
         (
             *QUESTION,
             CELLS,
@@ -219,14 +169,14 @@ COMMANDS = (
     Command(
         "compare",
         "PED-ANOVA beside f-ANOVA by counts and by a forest",
-        COMPARE_EXAMPLES,
+        examples.COMPARE_EXAMPLES,
         (*QUESTION[:2], BEST, WITHIN, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
     ),
     Command(
         "reduce",
         "a smaller search space, with reasons",
-        REDUCE_EXAMPLES,
+        examples.REDUCE_EXAMPLES,
         (
             *QUESTION[:3],
             WITHIN,
@@ -246,23 +196,39 @@ COMMANDS = (
         module="spaces",
     ),
     Command(
+        "along",
+        "what matters at each budget, and where that settles",
+        examples.ALONG_EXAMPLES,
+        (BUDGET, AT, AMONG, *QUESTION[:4], *MEASURE, BY_NAME["force"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
+        SOURCE_HELP,
+        module="along",
+    ),
+    Command(
+        "seeds",
+        "how much the seed alone does, and what that leaves",
+        examples.SEEDS_EXAMPLES,
+        (*QUESTION[:3], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
+        SOURCE_HELP,
+        module="along",
+    ),
+    Command(
         "report",
         "everything as one HTML page that needs no network",
-        REPORT_EXAMPLES,
+        examples.REPORT_EXAMPLES,
         (*FULL, PAGE, TITLE, OPEN, THREADS),
         module="pages",
     ),
     Command(
         "explore",
         "a live page: brush, and see what matters there",
-        EXPLORE_EXAMPLES,
+        examples.EXPLORE_EXAMPLES,
         (*without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
         module="explore",
     ),
     Command(
         "space",
         "the search space, to edit and pass as --space",
-        SPACE_EXAMPLES,
+        examples.SPACE_EXAMPLES,
         (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, *TALK),
         SOURCE_HELP,
         module="spaces",
@@ -277,7 +243,7 @@ COMMANDS = (
     Command(
         "demo",
         "analyze a real random search that ships with pedanova",
-        DEMO_EXAMPLES,
+        examples.DEMO_EXAMPLES,
         (replace(REPORT, help="write an HTML report there too"), EXPLORE, PORT, SHOW),
         source=None,
         module="pages",
@@ -296,7 +262,7 @@ def build_parser() -> Parser:
     parser = Parser(
         prog="pedanova",
         description="Which hyperparameters matter, globally and inside the best x %.",
-        epilog=EXAMPLES,
+        epilog=examples.EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(

@@ -72,7 +72,7 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
     if not goals:
         raise FormatError("has rows without an objective")
     placed, notes, idle = place_columns(space, {name: table[name] for name in space}, table)
-    more = {name: arrays[name] for name in ("order", "keep", "trials") if name in arrays}
+    more: dict[str, Any] = {name: arrays[name] for name in ("order", "keep", "trials") if name in arrays}
     return Observations(
         placed, goals, space, table, tuple(notes), idle=idle, restricted=bool(about["restricted"]), **more
     )

@@ -14,6 +14,7 @@ from pedanova.base.notes import Note
 from pedanova.data.cells import cells_of
 from pedanova.data.column import Column, Mask, shorten
 from pedanova.data.objectives import Goal
+from pedanova.data.origin import Origin
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, listed
 from pedanova.space.grid import grid_of
@@ -36,6 +37,7 @@ class Observations:
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in no row
     restricted: bool = False  # rows were chosen by their place, so they do not stand for the whole space
     trials: NDArray[Any] | None = None  # (rows,) number of the trial, where it is known
+    origin: Origin | None = None  # the table before rows were set aside; None where some were picked since
 
     def __len__(self) -> int:
         return len(self.goals[0].values)

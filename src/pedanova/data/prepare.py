@@ -22,6 +22,7 @@ from pedanova.data.conditions import place_columns
 from pedanova.data.followers import follower_notes
 from pedanova.data.objectives import Goal, read_goals
 from pedanova.data.observations import Observations, check_countable
+from pedanova.data.origin import Origin
 from pedanova.data.outcomes import Fates, Policies, decide_fates
 from pedanova.data.records import Records
 from pedanova.data.regions import Region
@@ -97,6 +98,7 @@ def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
 
 def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Note, ...]]:
     """Observations with rows kept, dropped, ordered and averaged as asked; notes on source and space."""
+    origin = Origin(records, request)
     records, request = complete(records, request)
     rows = choose_rows(records.columns, records.rows, request)
     if rows.fates is not None:
@@ -110,7 +112,7 @@ def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Not
         records, rows, choice = _collapse(records, rows, choice, request)
     observed = place(rows, choice.space, records.columns)
     trials = trial_numbers(records.columns, records.rows, ordered=records.account.ordered)
-    observed = replace(observed, trials=trials)
+    observed = replace(observed, trials=trials, origin=origin)
     if isinstance(rows.where, Region):
         observed = _within_region(observed, rows.where)
     return observed, (*records.notes, *doubts, *choice.notes)
@@ -151,7 +153,7 @@ def _collapse(
     if fates is None:
         raise DataError("repeats need the rows one by one")
     observed = place(rows, choice.space, records.columns)
-    groups = configurations(_settings(records, observed))
+    groups = configurations(settings_of(observed))
     goals = average(rows.goals, fates, groups, how)
     firsts = first_rows(groups)
     keep = np.bincount(groups[fates.keep], minlength=len(firsts)) > 0
@@ -170,13 +172,13 @@ def _collapse(
     return (fewer, replace(rows, goals=goals, fates=ends, notes=notes), replace(again, notes=(*gone, *again.notes)))
 
 
-def _settings(records: Records, observed: Observations) -> list[Column]:
+def settings_of(observed: Observations) -> list[Column]:
     """The columns that make a configuration: parameters as they are set, and what their domains hang on."""
     columns = []
     for name, parameter in observed.space.items():
         if isinstance(parameter, Switch | Moving):
             ties = [parameter.by] if isinstance(parameter, Switch) else [parameter.low, parameter.high]
-            columns += [records.columns[key] for key in (name, *ties) if isinstance(key, str) and key]
+            columns += [observed.table[key] for key in (name, *ties) if isinstance(key, str) and key]
         else:
             columns.append(observed.columns[name])
     return columns

@@ -224,8 +224,14 @@ def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
         return records, request
     words = f"only rows with {rule} are used, {len(rows):,} of {count:,}; pass "
     note = Note("rows", words, Arg("where", shown='"…"'), " on it for others")
-    fewer = replace(records, columns=take(records.columns, rows), notes=(*records.notes, note))
-    return fewer, replace(
+    fewer, request = taken_rows(records, request, rows)
+    return replace(fewer, notes=(*records.notes, note)), request
+
+
+def taken_rows(records: Records, request: Request, rows: NDArray[np.int64]) -> tuple[Records, Request]:
+    """Some rows of a table, with what the user gave row by row."""
+    count = records.rows
+    return replace(records, columns=take(records.columns, rows), curves=None), replace(
         request,
         objective=_at(request.objective, rows, count),
         where=_at(request.where, rows, count),

@@ -107,6 +107,7 @@ def taken(observed: Observations, rows: Indices) -> Observations:
         order=None if observed.order is None else observed.order[rows],
         keep=None if observed.keep is None else observed.keep[rows],
         trials=None if observed.trials is None else observed.trials[rows],
+        origin=None,
     )
 
 

@@ -312,7 +312,10 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     space = {"learning_rate": optuna.distributions.FloatDistribution(1e-5, 1, log=True)}
     for row in table[:120].to_dict("records"):
         params = {"learning_rate": row["learning_rate"]}
-        study.add_trial(optuna.create_trial(params=params, distributions=space, value=row["error"]))
+        on_the_way = {1: row["error"] + 1, 10: row["error"]}
+        study.add_trial(
+            optuna.create_trial(params=params, distributions=space, value=row["error"], intermediate_values=on_the_way)
+        )
     return folder
 
 

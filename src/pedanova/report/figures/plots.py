@@ -14,8 +14,8 @@ from pedanova.errors import QueryError
 from pedanova.measures.tradeoff import tradeoff_of
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
+from pedanova.report.figures import along, goals, planes, spread
 from pedanova.report.figures import draw as figures
-from pedanova.report.figures import goals, planes, spread
 from pedanova.report.figures.documents import FIGURES, SETUP, meaning
 from pedanova.report.figures.marginal import draw_marginal_band
 from pedanova.report.nesting import nesting_of
@@ -98,6 +98,13 @@ class Plots:
         steps, options = steps_to(self._analysis.rows), {"draws": 0} | options
         answers = [self._analysis.first(rows).importance(target, region, **options) for rows in steps]
         return figures.draw_growth(steps, answers, ax)
+
+    def along(self, budget: Any = None, target: Rows = 0.1, *, ax: Axes = None, **options: Any) -> Axes:
+        """Shares with their intervals at each budget, and from which on the ranking is the full one's.
+
+        Further options are those of `Analysis.along`.
+        """
+        return along.draw_along(self._analysis.along(budget, target, **options), ax)
 
     def interactions(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
         """All pairs as a matrix, or the strongest as a list where there are more than eight parameters."""

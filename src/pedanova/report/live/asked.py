@@ -114,6 +114,7 @@ PARTS: dict[str, dict[str, Check]] = {
     "targets": {"parts": parts},
     "space": {},
     "objectives": {},
+    "along": {},
     "trials": {
         "sort": column,
         "descending": flag(default=False),

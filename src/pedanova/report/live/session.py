@@ -15,6 +15,7 @@ from pedanova.data.regions import as_region
 from pedanova.report.asks import Shows
 from pedanova.report.live.asked import PARTS, Asked
 from pedanova.report.page import answers, rows
+from pedanova.report.page.along import along_budget
 from pedanova.report.page.answers import inside
 from pedanova.report.page.compared import compared
 from pedanova.report.page.embedded import check_options, payload_of
@@ -167,6 +168,7 @@ ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "targets": answers.targets,
     "space": answers.smaller_space,
     "objectives": objectives,
+    "along": along_budget,
     "trials": rows.trials,
     "parallel": rows.parallel,
     "points": rows.points,

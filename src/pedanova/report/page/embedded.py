@@ -19,6 +19,7 @@ from pedanova.measures.inference import DRAWS
 from pedanova.measures.surrogate.estimate import as_options
 from pedanova.report.asks import Shows
 from pedanova.report.page import answers
+from pedanova.report.page.along import along_budget
 from pedanova.report.page.binned import binned_rows, check_rows
 from pedanova.report.page.facts import facts_of
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
@@ -44,6 +45,7 @@ def payload_of(
     reduce: bool = True,
     rows: str | None = None,
     within: object = None,
+    budget: str | None = None,
     **options: Any,
 ) -> Payload:
     """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
@@ -66,10 +68,25 @@ def payload_of(
         given.append(entry("space", own[0], answers.smaller_space(a, own[0], **plain)))
     if a.levels.several:
         given.append(entry("objectives", own[0], objectives(a, own[0], **plain)))
+    given += followed(a, own[0], budget, plain)
     notes = gathered([*a.notes, *steps.notes])
     shapes = bins_for(a)
     facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
-    return {"facts": facts | {"binned": binned_rows(a, shapes, rows)}, "answers": given}
+    told = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
+    return {"facts": facts | {"binned": binned_rows(a, shapes, rows), "budget": told}, "answers": given}
+
+
+def followed(a: Shows, first: Question, budget: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """The first question along the budget that is named or that the source tells of; a wrong name is an error."""
+    if budget is None and a.budget is None:
+        return []
+    whole = replace(first, region=as_region(1, "region"), selection={}, lasso=())
+    found = along_budget(a, whole, budget, **options)
+    if found["refused"] is not None:
+        if budget is not None:
+            raise QueryError(found["refused"])
+        return []
+    return [entry("along", one, found) for one in distinct([whole, first])]
 
 
 def opening(first: Question, asked: Sequence[Question], answered: Sequence[dict[str, Any]]) -> Question:

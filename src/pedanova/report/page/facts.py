@@ -46,6 +46,7 @@ def facts_of(
         "start": start.to_json(),
         "notes": [note_of(note) for note in notes],
         "live": False,  # whether questions can be asked of somebody
+        "budget": a.budget,  # what trials were given more or less of, where the source tells
         "watch": False,  # whether rows may be added
         "binned": None,  # rows by cell, where the user let them in
     }

@@ -1,0 +1,267 @@
+"""Trials at each of several budgets: a row for each, or what a trial was worth on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.notes import Note
+from pedanova.data.choose import HeldColumns, choose_space
+from pedanova.data.column import Column
+from pedanova.data.curves import Curves
+from pedanova.data.expressions import columns_in
+from pedanova.data.observations import Observations
+from pedanova.data.origin import Origin
+from pedanova.data.outcomes import NanPolicy, Policies
+from pedanova.data.prepare import choose_rows, prepare
+from pedanova.data.records import Records
+from pedanova.data.repeats import configurations
+from pedanova.data.request import Request, complete, taken_rows
+from pedanova.errors import Arg, QueryError, listed, unknown_name
+from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.studies.along import ALL
+from pedanova.space.parameters import Space
+
+Reals: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+Values: TypeAlias = Callable[
+    [float], tuple[Indices, Reals | None]
+]  # rows at a budget, and their objective if not its column's
+STEP = "step"  # what the budget of values on the way is called
+MOST = 12  # budgets that are asked, where none is named
+AMONG = ("all", "full")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Budgets:
+    """A table with all of its budgets, and which rows lie at each."""
+
+    name: str
+    values: Reals  # ascending
+    rows: Mapping[float, int]
+    records: Records
+    request: Request
+    at: Values
+    notes: tuple[Note, ...] = ()
+
+    def observed(self, budget: float, within: NDArray[np.bool_] | None = None) -> Observations:
+        """The rows at one budget, of these configurations alone where they are named; as `analyze` would take them."""
+        rows, values = self.at(budget)
+        if within is not None:
+            rows, values = rows[within[rows]], None if values is None else values[within[rows]]
+        records = self.records if values is None else with_values(self.records, self.request, rows, values)
+        return replace(prepare(*taken_rows(records, self.request, rows))[0], origin=None)
+
+    def followed(self) -> bool:
+        """Whether some trials were followed from the lowest budget to the highest, and fewer are left there."""
+        if self.rows[float(self.values[-1])] >= ALL * max(self.rows.values()):
+            return False
+        lowest = self.at(float(self.values[0]))[0]
+        return bool(self.reached(float(self.values[-1]))[lowest].any())
+
+    def reached(self, budget: float) -> NDArray[np.bool_]:
+        """(rows,) True for the rows of configurations that were run at a budget."""
+        settings = [self.records.columns[name] for name in self.request.space or ()]
+        groups = configurations(settings)
+        return np.isin(groups, groups[self.at(budget)[0]])
+
+
+def budgets_of(observed: Observations, space: Space, budget: object, nan: NanPolicy) -> Budgets:
+    """By a column of the table, by columns of several budgets, or by the values on the way that a log has."""
+    origin = observed.origin or picked(observed, nan)
+    curves = curves_of(origin.records, observed)
+    if isinstance(budget, Mapping):
+        return by_columns(origin, observed, space, budget)
+    name = as_name(budget, origin.records, curves)
+    if name is None:
+        return by_curves(origin, observed, space, curves)
+    return by_rows(origin, observed, space, name)
+
+
+def as_name(budget: object, records: Records, curves: Curves | None) -> str | None:
+    """The column of budgets; None for values on the way."""
+    known = records.columns
+    if budget is None:
+        told = columns_in(records.account.where or "", known)
+        if not told and curves is None:
+            numbers = [name for name, column in known.items() if column.labels is None and not column.is_time]
+            words = f" is missing, and the source tells of none; name a column: {listed(numbers, most=40)}"
+            raise QueryError(Arg("budget"), words)
+        return told[0] if told else None
+    if not isinstance(budget, str):
+        raise QueryError(Arg("budget", budget), " must be the name of a column, or columns by budget: {5: 'loss_5', …}")
+    if curves is not None and (budget == STEP or (budget in known and ends_there(known[budget], curves))):
+        return None
+    if budget not in known:
+        hint = f"; {STEP!r} is that of the values on the way" if curves is not None else ""
+        raise QueryError(f"{unknown_name(budget, tuple(known), what='column')}{hint}")
+    return budget
+
+
+def ends_there(column: Column, curves: Curves) -> bool:
+    """Whether a column says no more than where each trial stopped."""
+    if column.labels is not None:
+        return False
+    reached = curves.reached(len(column))
+    known = ~np.isnan(reached) & ~column.absent()
+    return bool(known.any()) and np.array_equal(column.values[known].astype(np.float64), reached[known])
+
+
+def curves_of(records: Records, observed: Observations) -> Curves | None:
+    """Values on the way of the objective; None where the log has none."""
+    if records.curves is None or len(observed.goals) > 1 or observed.goals[0].column is None:
+        return None
+    found = records.curves.read(observed.goals[0].column)
+    return found if len(found.budgets) > 1 else None
+
+
+def picked(observed: Observations, nan: NanPolicy) -> Origin:
+    """The rows that count, where those of the source are no longer at hand or others were picked since."""
+    goals = observed.goals
+    names = [goal.column for goal in goals if goal.column is not None]
+    if len(names) < len(goals) and len(goals) > 1:
+        raise QueryError("several objectives that are no columns cannot be followed; ask .alone(name) first")
+    objective: object = names if len(names) > 1 else names[0] if names else goals[0].values
+    where = None if observed.keep is None else observed.keep
+    request = Request(objective=objective, space=observed.space, where=where, policies=Policies(nan=nan))
+    return Origin(Records(observed.table), request)
+
+
+def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> Budgets:
+    """A row for every configuration and budget."""
+    records, request = widened(origin, observed, space, name)
+    column = records.columns[name]
+    if column.labels is not None or column.is_time:
+        raise QueryError(Arg("budget", name), " must be a column of numbers; it holds text or dates")
+    if name in {goal.column for goal in observed.goals}:
+        raise QueryError(Arg("budget", name), " is the objective; name the column of what each trial was given")
+    numbers = np.where(column.absent(), np.nan, column.values.astype(np.float64))
+    numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+    values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    check_several(name, values, int(counts.sum()))
+    order = np.argsort(numbers, kind="stable")  # one sort cuts the table; NaN comes last
+    ends = np.cumsum(counts)
+    parts = {float(v): np.sort(order[e - c : e]) for v, c, e in zip(values, counts, ends, strict=True)}
+    rows = {budget: len(part) for budget, part in parts.items()}
+    lost = len(numbers) - int(counts.sum())
+    notes = (Note("rows", f"{lost:,} of {len(numbers):,} rows have no {name} and are left out"),) if lost else ()
+    return Budgets(name, values, rows, records, request, lambda budget: (parts[budget], None), notes)
+
+
+def by_columns(origin: Origin, observed: Observations, space: Space, columns: Mapping[object, object]) -> Budgets:
+    """A column of the objective for each budget."""
+    known = origin.records.columns
+    points: list[tuple[int, float, float]] = []
+    for budget, name in columns.items():
+        if isinstance(budget, bool) or not isinstance(budget, int | float) or not math.isfinite(budget):
+            raise QueryError(Arg("budget"), f" has {budget!r}; budgets are numbers, such as {{5: 'loss_5'}}")
+        if not isinstance(name, str) or name not in known:
+            raise QueryError(unknown_name(name, tuple(known), what="column"))
+        column = known[name]
+        if column.labels is not None or column.is_time:
+            raise QueryError(Arg("budget"), f" names {name!r}, which holds no numbers")
+        found = np.where(column.absent(), np.nan, column.values.astype(np.float64))
+        points += [(row, float(budget), value) for row, value in enumerate(found.tolist()) if not math.isnan(value)]
+    if observed.goals[0].column is None or len(observed.goals) > 1:
+        raise QueryError(Arg("budget"), " by columns needs one objective that is a column; ask .alone(name) first")
+    curves = Curves.of(observed.goals[0].column, points)
+    return by_curves(
+        origin, observed, Space({n: space[n] for n in space if n not in columns.values()}), curves, "budget"
+    )
+
+
+def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curves | None, name: str = STEP) -> Budgets:
+    """What every trial was worth on the way, those that were pruned as long as they ran."""
+    if curves is None:
+        raise QueryError("the source has no values on the way of this objective; name a column of budgets")
+    check_several(name, curves.budgets, len(curves.rows))
+    count = origin.records.rows
+    last = np.full(count, np.nan)
+    last[curves.rows] = curves.values  # in order of steps: the last stays
+    plain = replace(origin, records=with_values(origin.records, origin.request, np.arange(count), last, curves.metric))
+    records, request = widened(plain, observed, space, None)
+    reached = curves.reached(count)
+
+    def at(budget: float) -> tuple[Indices, Reals]:
+        values = curves.at(budget, count)
+        rows = np.flatnonzero(~np.isnan(values))
+        return rows, values[rows]
+
+    rows = {float(step): int((reached >= step).sum()) for step in curves.budgets}
+    return Budgets(name, curves.budgets, rows, records, request, at)
+
+
+def with_values(records: Records, request: Request, rows: Indices, values: Reals, metric: str | None = None) -> Records:
+    """The objective's column with these values in some rows, and none elsewhere."""
+    name = metric if metric is not None else str(request.objective)
+    column = np.full(records.rows, np.nan)
+    column[rows] = values
+    return replace(records, columns={**records.columns, name: Column(name, column)})
+
+
+def widened(origin: Origin, observed: Observations, space: Space, name: str | None) -> tuple[Records, Request]:
+    """All budgets, pruned trials with what they were worth, and one space for all of them."""
+    records, request = origin.records, origin.request
+    rule = records.account.where
+    ours = name is None or name in columns_in(rule or "", records.columns)
+    account = replace(records.account, where=None if ours else rule)
+    goals = [goal.column for goal in observed.goals]
+    if None not in goals:
+        request = replace(request, objective=goals[0] if len(goals) == 1 else goals)
+    wide = replace(
+        request,
+        direction=[goal.direction for goal in observed.goals],
+        policies=replace(request.policies, pruned="last"),
+    )
+    records, wide = complete(replace(records, account=account), wide)
+    names = [one for one in space if one != name]
+    if not names:
+        raise QueryError(Arg("budget", name), " is the only parameter; nothing is left to rank")
+    own = None if wide.space is None else Space({one: wide.space[one] for one in names})
+    wide = replace(wide, space=own, params=names, exclude=None)
+    rows = choose_rows(records.columns, records.rows, wide)
+    choice = choose_space(tuple(records.columns), rows.goals, wide, HeldColumns(records.columns, rows.keep))
+    return records, replace(wide, space=choice.space, conditions=True, params=None)
+
+
+def check_several(name: str, values: Reals, rows: int) -> None:
+    if len(values) < 2:
+        only = f"is {values[0]:g} in every row" if len(values) else "has no number in any row"
+        raise QueryError(Arg("budget", name), f" {only}; there is nothing to follow. Name a column that varies")
+    if len(values) > rows / LEAST_TARGET and len(values) > MOST:
+        words = f" has {len(values):,} different values in {rows:,} rows; round it to a few, so that each has rows"
+        raise QueryError(Arg("budget", name), words)
+
+
+def chosen(budgets: Budgets, at: Sequence[object] | None, least: int) -> tuple[list[float], list[Note]]:
+    """The budgets to ask: those named, or all; of very many with enough rows a few, evenly on a log scale."""
+    if at is not None:
+        return named(budgets, at), []
+    enough = [float(value) for value in budgets.values if budgets.rows[float(value)] >= least]
+    if len(enough) <= MOST:
+        return [float(value) for value in budgets.values], []
+    low = enough[0] if enough[0] > 0 else min((one for one in enough if one > 0), default=1.0)
+    wanted = np.geomspace(low, enough[-1], MOST) if enough[-1] > low else np.linspace(enough[0], enough[-1], MOST)
+    known = np.array(enough)
+    kept = sorted({float(known[np.argmin(np.abs(known - one))]) for one in wanted} | {enough[0], enough[-1]})
+    few = [float(value) for value in budgets.values if budgets.rows[float(value)] < least]
+    words = f"{len(kept)} of {len(enough):,} budgets are asked, evenly on a log scale; "
+    return sorted([*kept, *few]), [Note("question", words, Arg("at", shown="[…]"), " names others")]
+
+
+def named(budgets: Budgets, at: Sequence[object]) -> list[float]:
+    known = set(budgets.values.tolist())
+    wanted = []
+    for one in at:
+        if isinstance(one, bool) or not isinstance(one, int | float) or float(one) not in known:
+            shown = listed([f"{value:g}" for value in budgets.values], most=20)
+            raise QueryError(Arg("at"), f" has {one!r}, no budget of {budgets.name}; there are {shown}")
+        wanted.append(float(one))
+    if not wanted:
+        raise QueryError(Arg("at"), " names no budget; leave it out for all of them")
+    return sorted(set(wanted))

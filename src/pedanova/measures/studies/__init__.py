@@ -1,0 +1,1 @@
+"""More than one study: along budgets and seeds, between two, across many."""

@@ -1,0 +1,270 @@
+"""Importance along a budget: a ranking for each, and from which on it is that of the full one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pedanova.base.digits import percent, short
+from pedanova.base.html import HtmlTable
+from pedanova.base.notes import Note
+from pedanova.base.table import Cell, Printed, Table, columns_of
+from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
+from pedanova.measures.importance import Importance, Importances, beats_chance, known_percent, marked_share
+from pedanova.measures.studies.agreement import Agreement, agreement_of
+
+MOST_TOLD = 6  # budgets of a list in a sentence
+ALL = 0.9  # of the trials that any budget has; below, the full budget is told to have survivors alone
+
+
+@dataclass(frozen=True, slots=True)
+class AtBudget:
+    """The importances at one budget, and how far their order is that of the full budget."""
+
+    budget: float
+    rows: int  # that count there
+    importances: Importances
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class TooFew:
+    """A budget that nothing can be said about, and why."""
+
+    budget: float
+    rows: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Along(Table):
+    """Every parameter's importance at every budget, the lowest first: ``for step in along: step.importances["lr"]``.
+
+    name
+        What the budget is called.
+    steps
+        The budgets with enough rows.
+    since
+        The lowest budget from which on the ranking is that of the full one; None where there is none, or the rows
+        cannot tell.
+    left_out
+        Budgets with too few rows, each with its reason.
+    """
+
+    internal = Table.internal | {"by_parameter", "verdict_in_words"}
+    name: str
+    target: str  # in words, the same part of the rows at every budget
+    region: str
+    steps: tuple[AtBudget, ...]
+    left_out: tuple[TooFew, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def __iter__(self) -> Iterator[AtBudget]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def full(self) -> AtBudget:
+        """The highest budget with enough rows: the others are held against it."""
+        return self.steps[-1]
+
+    @property
+    def since(self) -> float | None:
+        found = None
+        for step in reversed(self.steps[:-1]):
+            if step.agreement.verdict != "same":
+                break
+            found = step.budget
+        return found
+
+    def cost(self, step: AtBudget) -> float | None:
+        """What trials at this budget cost, as a part of the full one; None where a budget is not above 0."""
+        return step.budget / self.full.budget if step.budget > 0 else None
+
+    def of(self, name: str) -> list[tuple[float, Importance]]:
+        """(budget, importance) of one parameter."""
+        if name not in self.full.importances:
+            raise UnknownParameterError(unknown_name(name, tuple(self.full.importances)))
+        return [(step.budget, step.importances[name]) for step in self.steps]
+
+    def by_parameter(self) -> list[list[Importance]]:
+        """Each parameter at every budget, the most important at the full one first."""
+        return [[step.importances[name] for step in self.steps] for name in self.full.importances]
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        """One entry for every budget and parameter."""
+        pairs = [(step, row) for step in self.steps for row in step.importances.rows]
+        about: dict[str, list[Cell]] = {
+            "budget": [step.budget for step, _ in pairs],
+            "rows": [step.rows for step, _ in pairs],
+            "cost": [self.cost(step) for step, _ in pairs],
+            "spearman": [step.agreement.spearman for step, _ in pairs],
+            "spearman_low": [step.agreement.low for step, _ in pairs],
+            "spearman_high": [step.agreement.high for step, _ in pairs],
+            "ranking": [None if step is self.full else step.agreement.verdict for step, _ in pairs],
+        }
+        return about | columns_of([row for _, row in pairs])
+
+    def printed(self) -> Printed:
+        """One line for every budget: the share of every parameter, and the agreement with the full one."""
+        names = list(self.full.importances)
+        columns = [(name, [marked_share(step.importances[name]) for step in self.steps]) for name in names]
+        return [
+            (self.name, [short(step.budget) for step in self.steps]),
+            ("rows", [f"{step.rows:,}" for step in self.steps]),
+            *columns,
+            ("Spearman", [spearman_in_words(step.agreement) for step in self.steps]),
+            ("95 % interval", [interval_in_words(step.agreement) for step in self.steps]),
+            ("ranking", [self.verdict_in_words(step) for step in self.steps]),
+        ]
+
+    def first(self, step: AtBudget) -> str:
+        """The most important parameter that is distinguishable from noise there, if any."""
+        return next((row.name for row in step.importances.rows if beats_chance(row)), "")
+
+    def verdict_in_words(self, step: AtBudget) -> str:
+        return (
+            "full" if step is self.full else {"same": "the same", "other": "another"}.get(step.agreement.verdict, "?")
+        )
+
+    def heading(self) -> str:
+        return f"What separates {self.target} from {self.region}, along {self.name}"
+
+    def look(self) -> HtmlTable:
+        """Parameters down, budgets across."""
+        lines = [[row[0].name, *(known_percent(one, one.share) for one in row)] for row in self.by_parameter()]
+        header = ["parameter", *(f"{self.name} {short(step.budget)}" for step in self.steps)]
+        bars = {i + 1: [max(0.0, row[i].share) for row in self.by_parameter()] for i in range(len(self.steps))}
+        return HtmlTable(f"{self.heading()}. {self.in_words()}", header, lines, bars=bars, notes=self.notes)
+
+    def in_words(self) -> str:
+        """From which budget on the ranking is that of the full one, and what a screening there would cost."""
+        full = f"{self.name} {short(self.full.budget)}"
+        if len(self.steps) == 1:
+            return f"Only {full} has enough rows: nothing can be compared."
+        last = self.steps[-2]
+        if last.agreement.spearman is None:
+            return self._nothing_ranked(full)
+        if self.since is not None:
+            step = next(step for step in self.steps if step.budget == self.since)
+            words = (
+                f"At {self.name} {short(step.budget)} of {short(self.full.budget)} the ranking is already that of the "
+            )
+            return f"{words}full budget: {agreement_in_words(step.agreement)}{self._cost_in_words(step)}."
+        where = f"at {self.name} {short(last.budget)}, the highest below it: {agreement_in_words(last.agreement)}"
+        if last.agreement.verdict == "other":
+            return f"At no lower budget is the ranking that of {full}; {where}{turned_in_words(last.agreement)}."
+        return f"These rows cannot tell whether the ranking at a lower budget is that of {full}; {where}."
+
+    def _nothing_ranked(self, full: str) -> str:
+        if len(self.full.importances) < 2:
+            return "There is one parameter: nothing to rank."
+        return f"No parameter is distinguishable from noise at {full}: there is no ranking to hold others against."
+
+    def _cost_in_words(self, step: AtBudget) -> str:
+        cost = self.cost(step)
+        return "" if cost is None else f"; {percent(cost)} of the cost"
+
+
+def spearman_in_words(agreement: Agreement) -> str:
+    return "" if agreement.spearman is None else f"{agreement.spearman:.2f}".replace("-", "−")
+
+
+def interval_in_words(agreement: Agreement) -> str:
+    if agreement.low is None or agreement.high is None:
+        return ""
+    return f"{agreement.low:.2f} … {agreement.high:.2f}".replace("-", "−")
+
+
+def agreement_in_words(agreement: Agreement) -> str:
+    ends = interval_in_words(agreement)
+    return f"Spearman {spearman_in_words(agreement)}{f', {ends}' if ends else ''}"
+
+
+def turned_in_words(agreement: Agreement) -> str:
+    """The first pair whose order is clearly another."""
+    if not agreement.turned:
+        return ""
+    one, two = agreement.turned[0]
+    return f", and {one} and {two} clearly stand the other way round"
+
+
+def along_of(
+    name: str,
+    question: tuple[str, str],
+    answers: Sequence[tuple[float, int, Importances]],
+    left_out: Sequence[TooFew] = (),
+    notes: Sequence[Note] = (),
+    *,
+    seed: int = 0,
+    followed: bool = True,
+) -> Along:
+    """Answers at budgets, lowest first, each with its rows, held against the highest.
+
+    Parameters
+    ----------
+    name
+        Of the budget.
+    question
+        Target and region in words.
+    answers
+        (budget, rows, importances) of each budget with enough rows.
+    left_out
+        The other budgets.
+    notes
+        On budgets and rows.
+    seed
+        Of the draws behind the intervals of rank correlations.
+    followed
+        Whether the same trials were followed from budget to budget.
+    """
+    if not answers:
+        raise QueryError(f"no budget of {name} has an answer; there is nothing to compare")
+    full = answers[-1][2]
+    steps = tuple(
+        AtBudget(budget, rows, found, agreement_of(found, full, seed=seed)) for budget, rows, found in answers
+    )
+    told = [*_few_notes(name, left_out, steps[-1].budget), *(_survivor_notes(name, steps) if followed else []), *notes]
+    told += _doubts(name, steps)
+    return Along(name, *question, steps, tuple(left_out), tuple(told))
+
+
+def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]:
+    if not left_out:
+        return []
+    shown = [f"{short(one.budget)} ({one.rows:,} rows)" for one in left_out[:MOST_TOLD]]
+    more = len(left_out) - len(shown)
+    budgets = ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
+    notes = [Note("rows", f"too few rows to say anything at {name} {budgets}; left out")]
+    beyond = [one for one in left_out if one.budget > full]
+    if beyond:
+        words = f"rankings are held against {name} {short(full)}, the highest budget with enough rows; a wider "
+        notes.append(Note("doubt", words, Arg("target"), " needs fewer"))
+    return notes
+
+
+def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
+    """Where trials were stopped on the way, those left at the full budget were chosen by how well they did before."""
+    most = max(step.rows for step in steps)
+    left = steps[-1].rows
+    if left >= ALL * most:
+        return []
+    words = f"{left:,} of {most:,} trials are left at {name} {short(steps[-1].budget)}, and those may have been chosen "
+    return [
+        Note("doubt", words, "by how well they did before; ", Arg("among", "full"), " asks the same at every budget")
+    ]
+
+
+def _doubts(name: str, steps: Sequence[AtBudget]) -> list[Note]:
+    """What may be wrong at a budget, which is named unless it is so at all of them."""
+    found: dict[Note, list[str]] = {}
+    for step in steps:
+        for note in step.importances.notes:
+            if note.kind == "doubt":
+                found.setdefault(note, []).append(short(step.budget))
+    return [
+        note if len(budgets) == len(steps) else note.about(f"{name} {', '.join(budgets)}")
+        for note, budgets in found.items()
+    ]

@@ -1,0 +1,244 @@
+"""What repeated configurations tell: how much of a variance is the seed's, and what is left for parameters to explain.
+
+One-way random effects: a row is its configuration's own value plus what the run added. The two variances are
+found from the mean squares between and within configurations (Searle, Casella and McCulloch 1992, unbalanced), both
+without bias whatever the law. The interval comes from leaving out each configuration in turn (Arvesen 1969) on the
+scale of log(mean square between / within), where it is nearly normal, and holds up under laws that are not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.digits import percent
+from pedanova.base.notes import Note
+from pedanova.base.table import Cell, NamedTable, Printed
+from pedanova.errors import Arg, DataError
+from pedanova.measures.cell_spread import student
+
+Reals: TypeAlias = NDArray[np.float64]
+Groups: TypeAlias = NDArray[np.int64]  # (rows,) number of the configuration
+IN_TARGET = "in the target"
+FEWEST = 2  # repeated configurations
+LEFT = 0.05  # of the squares within, where a configuration left out held nearly all of them
+ROUNDING = 1e-14  # of means, where all values lie between -1 and 1
+ROUGH = 20  # repeated configurations below which the numbers are called rough
+
+
+@dataclass(frozen=True, slots=True)
+class SeedPart:
+    """Of one variance: what is the seed's, and what parameters can explain at most.
+
+    name
+        What varies: the objective, or whether a row is in the target.
+    seed, low, high
+        The part of the variance among rows of one configuration, with a 95 % interval.
+    ceiling, ceiling_low, ceiling_high
+        What is left: no share, alone or of all parameters together, can truly be larger (intraclass correlation).
+    averaged
+        The ceiling where each configuration's runs are averaged first (``repeats="mean"``).
+    """
+
+    name: str
+    seed: float
+    low: float
+    high: float
+    averaged: float
+
+    @property
+    def ceiling(self) -> float:
+        return 1.0 - self.seed
+
+    @property
+    def ceiling_low(self) -> float:
+        return 1.0 - self.high
+
+    @property
+    def ceiling_high(self) -> float:
+        return 1.0 - self.low
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Seeds(NamedTable[SeedPart]):
+    """Parts of the seed by what varies: ``seeds["loss"].ceiling``, ``seeds["in the target"].ceiling``."""
+
+    rows: tuple[SeedPart, ...]
+    runs: int  # rows that count
+    configurations: int
+    repeated: int  # configurations with at least two rows
+    target: str  # in words
+    notes: tuple[Note, ...] = ()
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        numbers = ("seed", "low", "high", "ceiling", "ceiling_low", "ceiling_high", "averaged")
+        columns: dict[str, list[Cell]] = {"variance of": [row.name for row in self.rows]}
+        return columns | {name: [getattr(row, name) for row in self.rows] for name in numbers}
+
+    def printed(self) -> Printed:
+        return [
+            ("variance of", [row.name for row in self.rows]),
+            ("the seed's", [percent(row.seed) for row in self.rows]),
+            ("95 % interval", [_interval(row.low, row.high) for row in self.rows]),
+            ("ceiling", [percent(row.ceiling) for row in self.rows]),
+            ("its interval", [_interval(row.ceiling_low, row.ceiling_high) for row in self.rows]),
+            ("averaged", [percent(row.averaged) for row in self.rows]),
+        ]
+
+    def heading(self) -> str:
+        return f"What the seed alone does, {self.repeated:,} of {self.configurations:,} configurations repeated"
+
+    def in_words(self) -> str:
+        """What it means for shares and effects."""
+        *goals, reached = self.rows
+        own = "; ".join(
+            f"{percent(row.seed)} of the variance of {row.name} ({_interval(row.low, row.high)})" for row in goals
+        )
+        most = min(row.ceiling for row in goals)
+        there = f"{percent(reached.seed)} ({_interval(reached.low, reached.high)})"
+        return (
+            f"The seed's are {own}: effects of all parameters together cannot exceed {percent(most)}. "
+            f'Of the variance of "in {self.target}?" it is {there}: shares cannot exceed {percent(reached.ceiling)}.'
+        )
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{percent(low).removesuffix('%').rstrip()} to {percent(high)}"
+
+
+def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds:
+    """The seed's part of each variance.
+
+    Parameters
+    ----------
+    groups
+        (rows,) The configuration of each row.
+    varying
+        (rows,) What varies, by name: objectives first, then whether each row is in the target. Rows whose value is
+        not finite are left out, and that is noted.
+    target
+        In words.
+    """
+    sizes = np.unique(groups, return_counts=True)[1]
+    repeated = int((sizes > 1).sum())
+    check_repeated(len(groups), len(sizes), repeated)
+    rows, notes = [], list(_repeat_notes(len(sizes), repeated))
+    for name, values in varying.items():
+        finite = np.isfinite(values)
+        if not finite.all():
+            lost = int((~finite).sum())
+            notes.append(
+                Note("rows", f"{lost:,} of {len(values):,} rows have no finite value and are left out", subject=name)
+            )
+        rows.append(seed_part(name, groups[finite], values[finite]))
+    return Seeds(tuple(rows), len(groups), len(sizes), repeated, target, tuple(notes))
+
+
+def check_repeated(rows: int, configurations: int, repeated: int) -> None:
+    if repeated < FEWEST:
+        many = "no configuration is" if repeated == 0 else "one configuration is"
+        words = (
+            f"{many} repeated in {rows:,} rows ({configurations:,} configurations), and {FEWEST} at least are needed "
+        )
+        remedy = "to tell seeds from settings; run some again, or name columns that are no setting, such as a seed, in "
+        raise DataError(words, remedy, Arg("exclude"))
+
+
+def _repeat_notes(configurations: int, repeated: int) -> list[Note]:
+    notes = []
+    if repeated < ROUGH:
+        notes.append(Note("doubt", f"only {repeated} configurations are repeated; take these numbers as rough"))
+    if repeated < configurations:
+        words = f"{repeated:,} of {configurations:,} configurations are repeated; if they were chosen for being good, "
+        notes.append(Note("doubt", f"{words}the seed may do more or less elsewhere"))
+    return notes
+
+
+def seed_part(name: str, groups: Groups, values: Reals) -> SeedPart:
+    """The seed's part of one variance, with its interval."""
+    sums = ConfigurationSums.of(groups, values)
+    if len(sums.rows) < FEWEST or not sums.varies:
+        raise DataError(f"{name} is the same in every row; it has no variance to divide")
+    if not (sums.rows > 1).any():
+        raise DataError(f"{name}: no repeated configuration has two finite values; there is nothing to compare")
+    if not sums.within.any():
+        return SeedPart(name, 0.0, 0.0, highest_unseen(sums, values), 1.0)
+    ratio, runs = max(0.0, sums.ratio()), sums.runs()
+    low, high = (1.0 / (1.0 + max(0.0, end)) for end in sums.interval()[::-1])
+    part = 1.0 / (1.0 + ratio)
+    return SeedPart(name, part, min(low, part), max(high, part), ratio / (ratio + 1.0 / runs))
+
+
+def highest_unseen(sums: ConfigurationSums, values: Reals) -> float:
+    """Where no two runs differed: numbers may be exact, but of yes and no the seed may have changed some unseen.
+
+    By the rule of three: what never happened in n configurations has at most a chance of 3 / n.
+    """
+    if len(np.unique(values)) > 2:
+        return 0.0
+    return min(1.0, 1.5 / float((sums.rows > 1).sum()) / float(np.var(values)) * float(np.ptp(values)) ** 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfigurationSums:
+    """Of every configuration: its rows, their mean, and their squares around it."""
+
+    rows: Reals
+    means: Reals
+    within: Reals
+
+    @classmethod
+    def of(cls, groups: Groups, values: Reals) -> ConfigurationSums:
+        places = np.unique(groups, return_inverse=True)[1].reshape(-1)
+        centred = values - values.mean()
+        scale = float(np.abs(centred).max(initial=0.0)) or 1.0  # squares of very large or small numbers stay numbers
+        centred = centred / scale
+        rows = np.bincount(places).astype(np.float64)
+        means = np.bincount(places, weights=centred) / rows
+        within = np.bincount(places, weights=(centred - means[places]) ** 2).astype(np.float64)
+        return cls(rows, means, np.where(within > rows * ROUNDING**2, within, 0.0))
+
+    @property
+    def varies(self) -> bool:
+        return bool(self.within.any() or np.ptp(self.means) > 0)
+
+    def runs(self) -> float:
+        """n₀: the runs of each configuration, were all repeated alike with as much to tell."""
+        total = self.rows.sum()
+        return float((total - (self.rows**2).sum() / total) / (len(self.rows) - 1))
+
+    def ratio(self) -> float:
+        """Variance between configurations over that within; by chance below zero."""
+        return float(self._ratios(np.zeros(1))[0])
+
+    def _ratios(self, out: Reals) -> Reals:
+        """The ratio without each configuration where `out` is one of each, with all of them where it is 0."""
+        rows, means = self.rows, self.means
+        total = rows.sum() - out * rows
+        squared = (rows**2).sum() - out * rows**2
+        sums = (rows * means).sum() - out * rows * means
+        squares = (rows * means**2).sum() - out * rows * means**2
+        within = np.maximum(self.within.sum() - out * self.within, LEFT * self.within.sum())
+        count = len(rows) - out
+        between = (squares - sums**2 / total) / (count - 1.0)
+        runs = (total - squared / total) / (count - 1.0)
+        ratios: Reals = (between / (within / np.maximum(total - count, 1.0)) - 1.0) / runs
+        return ratios
+
+    def interval(self) -> tuple[float, float]:
+        """95 % ends of the ratio, by leaving out each configuration in turn (jackknife)."""
+        runs, count = self.runs(), len(self.rows)
+        whole, others = (
+            np.log(np.maximum(1.0 + runs * self._ratios(out), LEFT)) for out in (np.zeros(count), np.ones(count))
+        )
+        pseudo = count * whole - (count - 1) * others
+        free = np.array([max(1.0, float((self.rows > 1).sum()) - 1.0)])
+        reach = float(student(free)[0]) * float(pseudo.std(ddof=1)) / math.sqrt(count)
+        middle = float(pseudo.mean())
+        low, high = (math.expm1(min(700.0, end)) / runs for end in (middle - reach, middle + reach))
+        return low, high

@@ -1,0 +1,70 @@
+"""What is said of rankings along a budget, from answers alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.rankings import answer
+from pedanova.errors import QueryError, UnknownParameterError
+from pedanova.measures.studies.along import Along, TooFew, along_of
+
+FULL = {"a": 0.3, "b": 0.2, "c": 0.1, "d": 0.05}
+OTHER = {"a": 0.05, "b": 0.1, "c": 0.2, "d": 0.3}
+WORDS = ("the best 10 %", "all rows")
+
+
+def told(*steps: tuple[float, dict[str, float]], reach: float | None = 0.001, **more: object) -> Along:
+    answers = [(budget, 300, answer(shares, reach)) for budget, shares in steps]
+    return along_of("epochs", WORDS, answers, **more)
+
+
+def test_the_change_is_where_it_is() -> None:
+    found = told((1, OTHER), (3, OTHER), (9, FULL), (27, FULL))
+    assert found.since == 9
+    assert found.cost(found.steps[2]) == 9 / 27
+    words = "At epochs 9 of 27 the ranking is already that of the full budget: Spearman 1.00, 1.00 … 1.00; 33 % of the "
+    assert found.in_words().replace("\u00a0", " ") == f"{words}cost."
+
+
+def test_one_later_budget_that_differs_ends_it() -> None:
+    assert told((1, FULL), (3, OTHER), (9, FULL), (27, FULL)).since == 9
+    assert told((1, FULL), (3, FULL), (9, OTHER), (27, FULL)).since is None
+
+
+def test_every_case_has_its_words() -> None:
+    assert "At no lower budget" in told((1, FULL), (9, OTHER), (27, FULL)).in_words()
+    assert "stand the other way round" in told((1, FULL), (9, OTHER), (27, FULL)).in_words()
+    assert "cannot tell" in told((9, FULL), (27, FULL), reach=0.5).in_words()
+    assert "cannot tell" in told((9, FULL), (27, FULL), reach=None).in_words()
+    assert "nothing can be compared" in told((27, FULL)).in_words()
+    assert "one parameter" in told((9, {"a": 0.3}), (27, {"a": 0.3})).in_words()
+    assert told((-5, FULL), (0, FULL)).in_words().endswith("Spearman 1.00, 1.00 … 1.00.")  # no cost
+
+
+def test_forms() -> None:
+    found = told((1, OTHER), (9, FULL))
+    columns = found.to_dict()
+    assert columns["budget"] == [1] * 4 + [9] * 4
+    assert columns["ranking"] == ["other"] * 4 + [None] * 4
+    assert columns["parameter"] == ["d", "c", "b", "a", "a", "b", "c", "d"]
+    assert found.header() == ["epochs", "rows", "a", "b", "c", "d", "Spearman", "95 % interval", "ranking"]
+    assert [row.share for _, row in found.of("a")] == [0.05, 0.3]
+    assert "along epochs" in found._repr_html_()
+    with pytest.raises(UnknownParameterError):
+        found.of("e")
+    with pytest.raises(QueryError):
+        along_of("epochs", WORDS, [])
+
+
+def test_budgets_with_too_few_rows_are_told() -> None:
+    few = [TooFew(float(budget), 4, "too few") for budget in (2, *range(30, 40))]
+    found = told((1, OTHER), (9, FULL), left_out=few)
+    assert found.left_out == tuple(few)
+    assert any("epochs 2 (4 rows)" in note and "and 5 more" in note for note in found.notes)
+    assert any("held against epochs 9" in note for note in found.notes)
+
+
+def test_survivors_are_told() -> None:
+    answers = [(1.0, 300, answer(FULL)), (9.0, 80, answer(FULL))]
+    assert any("80 of 300 trials are left" in note for note in along_of("epochs", WORDS, answers).notes)
+    assert not along_of("epochs", WORDS, answers, followed=False).notes
