@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
             "base.table.Table", "Importances", "Importance", "Profile", "Densities", "Interactions", "Interaction",
             "SetInteractions", "SetInteraction", "Effects", "Effect", "Marginal", "ForestEffects", "ForestPairs",
             "AxisEffects", "forest_effects", "axis_effects", "Comparison", "Measures", "difference", "Differences",
-            "Difference", "Trials",
+            "Difference", "Along", "Seeds", "Trials",
         ],
     ),
     "reduction": ("Smaller spaces", ["ReducedSpace", "Verdict", "Evidence"]),

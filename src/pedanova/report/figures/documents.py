@@ -16,6 +16,7 @@ WORDS = {
     "first": "A parameter.",
     "second": "Another.",
     "cells": "Of each parameter.",
+    "budget": "As in `Analysis.along`.",
     "clip": "As in `Analysis.marginal`.",
     "objectives": "Which two, where there are more.",
 }
@@ -92,6 +93,12 @@ True""",
         "Returns": MANY,
         "Examples": """>>> a.plot.marginal(["learning_rate", "units"], region=0.5).size
 2""",
+    },
+    "along": {
+        "Parameters": "budget target ax options",
+        "Returns": ONE,
+        "Examples": """>>> a.plot.along("batch_size", estimator="counts", draws=0).get_xlabel()
+'batch_size'""",
     },
     "objective": {
         "Parameters": "target region ax",
