@@ -15,7 +15,7 @@ TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomp
 TOUCHING := tests/base tests/cli/test_arrow.py tests/cli/test_check.py tests/counting/test_same_tallies.py \
     tests/measures/forest tests/report/figures tests/report/live/test_server.py tests/sources/optuna tests/sources/spaces tests/sources/tables
 
-.PHONY: demo test check heavy oldest newest wheel lint bench history paper sanitize gallery clean help
+.PHONY: demo test check heavy oldest newest wheel lint bench history paper docs gallery sanitize clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,6 +63,11 @@ history: $(VENV)/.bench  ## the ratios that matter, appended to benchmarks/histo
 
 paper: $(VENV)/.bench  ## every figure and table of the paper that needs no data from outside: build/paper/index.html
 	$(BIN)/python experiments/paper/all.py --out build/paper
+
+docs: $(VENV)/.docs  ## the documentation site, strictly and without network: build/site/index.html
+	rm -rf build/site
+	$(BIN)/python -m sphinx --fail-on-warning --fresh-env --keep-going --quiet -b html -d build/doctrees docs build/site
+	$(BIN)/python docs/_site/check_links.py build/site
 
 gallery: $(VENV)/.test  ## run the notebooks of docs/gallery and store what they show
 	$(BIN)/python docs/gallery/run.py
@@ -114,4 +119,8 @@ $(VENV)/.uv: $(BIN)/python
 
 $(VENV)/.bench: $(BIN)/python $(SOURCES)
 	$(PIP) install '.[bench]'
+	@touch $@
+
+$(VENV)/.docs: $(BIN)/python $(SOURCES)
+	$(PIP) install '.[docs]'
 	@touch $@

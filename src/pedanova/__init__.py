@@ -1,8 +1,9 @@
 """pedanova: which hyperparameters matter, where, and how surely.
 
 >>> import pedanova as pa
->>> a = pa.analyze("trials.csv", objective="error")  # doctest: +SKIP
->>> a.importance(target=0.1)                         # doctest: +SKIP
+>>> a = pa.analyze(pa.demo_trials(), objective="error")
+>>> list(a.importance(target=0.1))[0]
+'learning_rate'
 
 Names are loaded when they are first used, so that importing the package costs next to nothing.
 """
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pedanova.analysis.across import Across, across
-    from pedanova.analysis.analysis import Analysis, load
+    from pedanova.analysis.analysis import Analysis
     from pedanova.analysis.analyze import analyze, guess_space
     from pedanova.analysis.difference import StudyDifferences, difference
+    from pedanova.analysis.load import load
     from pedanova.base.version import __version__
+    from pedanova.cli.demo import demo_trials
     from pedanova.cli.versions import show_versions
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
@@ -44,9 +47,11 @@ if TYPE_CHECKING:
 CONTENTS = {
     "base.version": ["__version__"],
     "analysis.across": ["Across", "across"],
-    "analysis.analysis": ["Analysis", "load"],
+    "analysis.analysis": ["Analysis"],
     "analysis.analyze": ["analyze", "guess_space"],
     "analysis.difference": ["StudyDifferences", "difference"],
+    "analysis.load": ["load"],
+    "cli.demo": ["demo_trials"],
     "cli.versions": ["show_versions"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
@@ -120,6 +125,7 @@ __all__ = [
     "at_most",
     "axis_effects",
     "between",
+    "demo_trials",
     "difference",
     "equals",
     "forest_effects",

@@ -75,7 +75,17 @@ def _line(words: Iterable[str]) -> str:
 
 
 class PedanovaError(Exception):
-    """Base class: catch this to catch everything that a user's input can cause."""
+    """Base class: catch this to catch everything that a user's input can cause.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> try:
+    ...     pa.analyze(pa.demo_trials(), "eror")
+    ... except pa.PedanovaError as error:
+    ...     print(type(error).__name__)
+    UnknownParameterError
+    """
 
     def __init__(self, *words: Word) -> None:
         super().__init__(*words)
@@ -85,7 +95,13 @@ class PedanovaError(Exception):
         return in_python(self.words)
 
     def in_shell(self) -> str:
-        """The message for whoever types commands: arguments are options."""
+        """The message for whoever types commands: arguments are options.
+
+        Returns
+        -------
+        str
+            One line.
+        """
         return in_shell(self.words)
 
     @property
@@ -99,39 +115,68 @@ class PedanovaError(Exception):
 
 
 class DataError(PedanovaError, ValueError):
-    """The table cannot be used as it is: an objective, a column or a file is at fault."""
+    """The table cannot be used as it is: an objective, a column or a file is at fault.
+
+    **What to do:** mend what the message names, or leave the rows out with ``where=``, the column with ``exclude=``.
+    """
 
 
 class SpaceError(PedanovaError, ValueError):
-    """A search space contradicts itself or the data."""
+    """A search space contradicts itself or the data.
+
+    **What to do:** mend the domain that is named; ``pedanova space`` writes the one that the data suggests.
+    """
 
 
 class OutsideSpaceError(SpaceError):
-    """A value lies outside the space that was given for it."""
+    """A value lies outside the space that was given for it.
+
+    **What to do:** widen the domain, or count such rows apart with ``outside="count"``.
+    """
 
 
 class QueryError(PedanovaError, ValueError):
-    """A question that cannot be answered: a target, region or option out of range."""
+    """A question that cannot be answered: a target, region or option out of range.
+
+    **What to do:** ask what the message proposes; it names the values that are allowed.
+    """
 
 
 class TooFewRowsError(QueryError):
-    """The target has so few rows that they say nothing."""
+    """The target has so few rows that they say nothing.
+
+    **What to do:** widen the target, or run more trials. ``force=True`` answers all the
+    same, and means next to nothing.
+    """
 
 
 class LevelsError(QueryError):
-    """The question needs a threshold that was not counted, and the data is no longer at hand."""
+    """The question needs a threshold that was not counted, and the data is no longer at hand.
+
+    **What to do:** ask at a threshold that the message lists, or analyze the data again;
+    ``save(…, rows=True)`` keeps the rows.
+    """
 
 
 class MergeError(PedanovaError, ValueError):
-    """Two tallies or analyses count different things and cannot be added."""
+    """Two tallies or analyses count different things and cannot be added.
+
+    **What to do:** analyze both with the same ``space=``, and the second with ``levels=`` of the first.
+    """
 
 
 class FormatError(PedanovaError, ValueError):
-    """A file is not what its name says, or was damaged."""
+    """A file is not what its name says, or was damaged.
+
+    **What to do:** the message names the line or the part; restore the file, or write it anew. Nothing of it was used.
+    """
 
 
 class PartError(FormatError):
-    """Some rows of a table cannot be read; `part` names them."""
+    """Some rows of a table cannot be read; `part` names them.
+
+    **What to do:** restore that file, or leave it out with ``on_error="skip"``, which the notes then say.
+    """
 
     def __init__(self, *words: Word, part: str = "") -> None:
         super().__init__(*words)
@@ -149,15 +194,24 @@ def _part_error(words: tuple[Word, ...], part: str) -> PartError:
 
 
 class WorkerError(PedanovaError, RuntimeError):
-    """A worker of an executor was lost, or failed in a way that is not about the data."""
+    """A worker of an executor was lost, or failed in a way that is not about the data.
+
+    **What to do:** start it again; with ``checkpoint=`` the same call goes on from where it was.
+    """
 
 
 class UnknownParameterError(PedanovaError, KeyError):
-    """A name that is not among the parameters."""
+    """A name that is not among the parameters.
+
+    **What to do:** take the name that is proposed, or print ``list(a.space)``.
+    """
 
 
 class MissingLibraryError(PedanovaError, ImportError):
-    """An optional library is needed; the message names the extra to install."""
+    """An optional library is needed; the message names the extra to install.
+
+    **What to do:** ``pip install`` what the message says.
+    """
 
 
 def unknown_name(name: object, known: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:

@@ -16,7 +16,7 @@ from helpers.explorers import served
 from pedanova.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^(?:<!-- not run: (.+?) -->\n)?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e-?\d+)?")
 BARS = re.compile(r"[▁-█▉▊▋▌▍▎▏]+")
 NOT_RUN = ("pip",)  # what the reader's machine already has here
@@ -29,6 +29,7 @@ class Block:
     kind: str
     text: str
     line: int  # of its first line in the page
+    not_run: str = ""  # why, where it needs what a test has not
 
     def commands(self) -> Iterator[list[str]]:
         """The words of every line behind a `$`, a backslash at its end joining the next."""
@@ -41,14 +42,14 @@ def blocks_of(page: Path) -> list[Block]:
     """Every block of a page, in order."""
     text = page.read_text(encoding="utf-8")
     starts = ((found, text.count("\n", 0, found.start()) + 2) for found in FENCE.finditer(text))
-    return [Block(found[1], found[2], line) for found, line in starts]
+    return [Block(found[2], found[3], line + bool(found[1]), found[1] or "") for found, line in starts]
 
 
 def run_page(page: Path, names: dict[str, object] | None = None) -> dict[str, object]:
     """Run all blocks of a page in the present folder; what they printed must be what the page says they print."""
     names = {} if names is None else names
     printed = ""
-    for block in blocks_of(page):
+    for block in (block for block in blocks_of(page) if not block.not_run):
         with redirect_stdout(StringIO()) as out:
             if block.kind == "python":
                 exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), names)

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pedanova.analysis.files import attachments_of, from_attachments
+from pedanova.analysis.documents import METHODS, SETUP, word
+from pedanova.analysis.files import attachments_of
 from pedanova.analysis.options import QUESTION, documented
 from pedanova.analysis.studies import AnalysisStudies
+from pedanova.base.documents import completed
 from pedanova.base.notes import added, explaining, in_order
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.merge import check_alike
@@ -43,9 +45,10 @@ PUBLIC = (  # what completion offers
 )  # fmt: skip
 
 
+@completed(METHODS, setup=SETUP, word=word)
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis(AnalysisStudies):
-    """Tallies of every parameter, and the questions they answer.
+    """Tallies of every parameter, and the questions they answer. `analyze` and `load` make one.
 
     Analyses of parts add up to the analysis of the whole: ``a + b``, given the same space and levels.
     """
@@ -95,8 +98,7 @@ class Analysis(AnalysisStudies):
     ) -> Profile:
         """Every parameter's importance for one target after the other: what `importance` says of each.
 
-        `ladder` names the targets, as quantiles; by default they are all that were counted. The other
-        options are those of `importance`; intervals and p-values are found where `draws` are asked for.
+        Intervals and p-values are found where `draws` are asked for.
         """
         options = as_options(baseline, smoothing, estimator, draws, seed, force=True, of=of)
         parts = None if ladder is None else as_parts(ladder)
@@ -116,7 +118,7 @@ class Analysis(AnalysisStudies):
         seed: int = 0,
         of: str = "space",
     ) -> Densities:
-        """How one parameter is spread in the target, in the region and over the space; options as in `importance`."""
+        """How one parameter is spread in the target, in the region and over the space."""
         if not isinstance(name, str) or name not in self.tallies:
             raise UnknownParameterError(unknown_name(name, tuple(self.tallies)))
         return self.all_densities(target, region, smoothing, estimator=estimator, seed=seed, of=of)[name]
@@ -163,7 +165,7 @@ class Analysis(AnalysisStudies):
     def marginal(
         self, name: str, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto"
     ) -> Marginal:
-        """The mean objective along the values of one parameter, with its 95 % interval; options as in `effects`.
+        """The mean objective along the values of one parameter, with its 95 % interval.
 
         What a divergence of densities cannot tell: how *much* better a good value is.
         """
@@ -222,29 +224,26 @@ class Analysis(AnalysisStudies):
         return explore(self, title=title, start=start, source=source, port=port, show=open, wait=wait, **options)
 
     def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
-        """The ratios for each of several objectives alone, beside those for all together.
-
-        Further options are those of `importance`.
-        """
+        """The ratios for each of several objectives alone, beside those for all together."""
         goals = self._observed().goals
         together = {"together": self.importance(target, region, **options)} if len(goals) > 1 else {}
         alone = {goal.name: self.alone(goal.name).importance(target, region, **options) for goal in goals}
         return Comparison(together | alone)
 
     def forest(self, clip: float | None = None, *, trees: int = 64, seed: int = 0, pairs: bool = True) -> ForestEffects:
-        """What explains a random forest's prediction over the space: see `pedanova.forest.forest_effects`."""
+        """What explains a random forest's prediction over the space: see `forest_effects`."""
         from pedanova.measures.forest.forest import forest_effects
 
         return forest_effects(self._observed(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads)
 
     def axis(self, *, trees: int = 64, seed: int = 0) -> AxisEffects:
-        """What moves the prediction away from the best row: see `pedanova.forest.axis_effects`."""
+        """What moves the prediction away from the best row: see `axis_effects`."""
         from pedanova.measures.forest.forest import axis_effects
 
         return axis_effects(self._observed(), trees=trees, seed=seed, threads=self.threads)
 
     def compare(self, target: float = 0.1, *, seed: int = 0) -> Measures:
-        """PED and f-ANOVA, globally and locally, side by side: see `pedanova.measures.compare`."""
+        """PED and f-ANOVA, globally and locally, side by side."""
         return compare_measures(self, target, seed=seed)
 
     def reduce(
@@ -373,12 +372,3 @@ class Analysis(AnalysisStudies):
         place = check_place(path)  # before the long work
         how = {"ladder": ladder, "reduce": reduce, "rows": rows, "within": within, **options}
         write_page(place, draw_page(payload_of(self, title, questions, **how)))
-
-
-def load(path: str | os.PathLike[str]) -> Analysis:
-    """An analysis from a file that `Analysis.save` wrote."""
-    from pedanova.counting.store import read_tallies
-
-    stored = read_tallies(path)
-    kept = (stored.objective, stored.levels, stored.tallies, stored.notes, stored.dropped)
-    return Analysis(*kept, _moments=stored.moments, **from_attachments(stored))

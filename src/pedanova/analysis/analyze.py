@@ -66,6 +66,22 @@ def analyze(
         structured NumPy array, or a 2-D NumPy array with `names`. Arrays on a CUDA card stay there.
     {options}
 
+    Returns
+    -------
+    Analysis
+        It holds counts, and answers `importance`, `profile`, `densities`, `reduce` and more.
+
+    Raises
+    ------
+    DataError
+        A file, a column or the objective cannot be used as it is.
+    SpaceError
+        The space contradicts itself, or a value lies outside (`OutsideSpaceError`).
+    QueryError
+        An option is none of its choices, or the objective is missing.
+    MissingLibraryError
+        A format needs a library that is not installed; the message names the extra.
+
     Examples
     --------
     >>> import numpy as np, pedanova as pa
@@ -171,8 +187,24 @@ def guess_space(
 ) -> tuple[Space, tuple[Note, ...]]:
     """The space that `analyze` would use, and why: a start for one that you write down yourself.
 
+    Parameters
+    ----------
+    data, objective, params, exclude, study
+        As in `analyze`.
+
+    Returns
+    -------
+    tuple of Space and of notes
+        The domains, and a sentence on every guess.
+
+    Raises
+    ------
+    DataError
+        A file or a column cannot be used as it is.
+
     Examples
     --------
+    >>> from pedanova import guess_space
     >>> guess_space({"lr": [0.1, 0.01, 0.001, 0.02], "loss": [1.0, 2.0, 3.0, 4.0]}, "loss")[0]
     Space({'lr': Float(low=0.001, high=0.1, log=True)})
     """

@@ -108,10 +108,12 @@ class AnalysisRows:
 
     @property
     def space(self) -> Space:
+        """The search space that rows were counted in."""
         return Space({name: tally.parameter for name, tally in self.tallies.items()})
 
     @property
     def direction(self) -> str:
+        """Which way the objective is better."""
         return self.levels.direction
 
     @property
@@ -159,10 +161,6 @@ class AnalysisRows:
         at
             Values of the objective, such as ``at_most(0.1)``, that will be asked for: what is known beforehand
             is counted at once. It changes no answer.
-
-        Examples
-        --------
-        >>> a.within({"lr": (1e-4, 1e-2)}, "optimizer == 'adam'").importance(0.1)  # doctest: +SKIP
         """
         if not rows:
             return self
@@ -300,8 +298,7 @@ class AnalysisRows:
     def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
         """The objective at which the best part of the rows ends, and how many rows that are.
 
-        ``of="space"`` is what a quantile means to `importance` by default: after an adaptive sampler a part
-        of the space, as a model sees it; else the same.
+        ``of="space"`` is what a quantile means to `importance` by default.
         """
         best = as_region(part, "part")
         uneven = self._uneven(seed) if of == "space" else None

@@ -64,6 +64,11 @@ class AnalysisStudies(AnalysisPairs):
         options
             Those of `importance`.
 
+        Returns
+        -------
+        Along
+            The importances by budget, the lowest first; ``.since`` is where the ranking has settled.
+
         Raises
         ------
         QueryError
@@ -116,6 +121,11 @@ class AnalysisStudies(AnalysisPairs):
             The rows to reach, as in `importance`.
         exclude
             Parameters that set no configuration apart, beside those that are called like a seed.
+
+        Returns
+        -------
+        Seeds
+            Parts of the seed by what varies, each with its interval.
 
         Raises
         ------

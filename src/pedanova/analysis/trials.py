@@ -63,11 +63,6 @@ class AnalysisTrials(AnalysisRows):
             What parts are parts of, as in `importance`.
         seed
             Of the sample.
-
-        Examples
-        --------
-        >>> a.trials(limit=10).to_csv()                                  # doctest: +SKIP
-        >>> a.within({"lr": (1e-4, 1e-2)}).trials(sort="lr")             # doctest: +SKIP
         """
         for name, value in (("offset", offset), ("limit", limit), ("sample", sample)):
             _check_whole(name, value, needed=name == "offset")

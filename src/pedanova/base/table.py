@@ -31,10 +31,19 @@ MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "\r": " ", "<": "&lt;", "`": r"
 
 
 class Table:
-    """A table that prints well. A subclass says what is in it.
+    """What every answer can do: print well, and give its numbers to other tools.
 
     `to_dict` holds every number in full, column by column; the columns that are `printed` are rounded
     for reading. What is `internal` serves these forms, and completion does not offer it.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> found = pa.analyze(pa.demo_trials(), "error").importance(draws=0, estimator="counts")
+    >>> isinstance(found, pa.Importances), list(found.to_dict())[:3]
+    (True, ['parameter', 'ratio', 'share'])
+    >>> print(found.to_csv().splitlines()[0][:21])
+    parameter,ratio,share
     """
 
     __slots__ = ()
@@ -46,7 +55,18 @@ class Table:
         return [name for name in object.__dir__(self) if name[0] != "_" and name not in self.internal]
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        """Columns by name, numbers in full."""
+        """Columns by name, numbers in full.
+
+        Returns
+        -------
+        dict of str to list
+            As long as the table each.
+
+        Raises
+        ------
+        TypeError
+            Of a table that is none.
+        """
         raise TypeError(f"{type(self).__name__} does not say what its columns are")
 
     def printed(self) -> Printed:
@@ -60,6 +80,18 @@ class Table:
         return [list(line) for line in zip(*(cells for _, cells in self.printed()), strict=True)]
 
     def to_pandas(self) -> pd.DataFrame:
+        """The same as a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of `to_dict`.
+
+        Raises
+        ------
+        MissingLibraryError
+            pandas is not installed.
+        """
         try:
             import pandas as pd
         except ImportError:
@@ -67,6 +99,18 @@ class Table:
         return pd.DataFrame(self.to_dict())
 
     def to_polars(self) -> pl.DataFrame:
+        """The same as a data frame of Polars.
+
+        Returns
+        -------
+        polars.DataFrame
+            The columns of `to_dict`.
+
+        Raises
+        ------
+        MissingLibraryError
+            Polars is not installed.
+        """
         try:
             import polars as pl
         except ImportError:
@@ -74,6 +118,13 @@ class Table:
         return pl.DataFrame(self.to_dict())
 
     def to_csv(self) -> str:
+        """The columns of `to_dict` as CSV, with a header.
+
+        Returns
+        -------
+        str
+            Lines.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         columns = self.to_dict()
@@ -82,13 +133,26 @@ class Table:
         return out.getvalue()
 
     def to_markdown(self) -> str:
+        """What is printed, as a table of Markdown.
+
+        Returns
+        -------
+        str
+            Lines.
+        """
         lines = [[cell.translate(MARKDOWN) for cell in line] for line in (self.header(), *self.lines())]
         head, *rows = laid_out(lines, least=3)
         rule = ["-" * (width_of(cell) - (i > 0)) + ":" * (i > 0) for i, cell in enumerate(head)]
         return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *rows))
 
     def to_latex(self) -> str:
-        """A `tabular` with booktabs rules."""
+        """What is printed, as a `tabular` with booktabs rules.
+
+        Returns
+        -------
+        str
+            Lines.
+        """
         body = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in self.lines()]
         head = " & ".join(name.translate(LATEX) for name in self.header()) + r" \\"
         shape = "l" + "r" * (len(self.header()) - 1)
@@ -96,7 +160,13 @@ class Table:
         return "\n".join([*begin, head, r"\midrule", *body, *end]) + "\n"
 
     def to_text(self) -> str:
-        """Columns in line, for a terminal."""
+        """Columns in line, for a terminal.
+
+        Returns
+        -------
+        str
+            Lines.
+        """
         return text_table(self.header(), self.lines())
 
     def look(self) -> HtmlTable:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pedanova.analysis.analysis import Analysis, load
+from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
+from pedanova.analysis.load import load
 from pedanova.analysis.options import OBJECTIVE, TABLE, Option
 from pedanova.cli.parser import DASK, THREADS
 from pedanova.cli.values import parse_box, parse_rows, parse_smoothing, split_names

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import webbrowser
-from importlib import resources
 from pathlib import Path
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
 from pedanova.base.terminal_text import printable
+from pedanova.cli.demo import demo_trials
 from pedanova.cli.explore import serve
 from pedanova.cli.load import estimation, opened, questions_of
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
@@ -54,8 +54,7 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
 
 
 def run_demo(options: argparse.Namespace) -> int:
-    with resources.as_file(resources.files("pedanova.cli") / "demo_trials.csv") as path:
-        a = analyze(path, "error", exclude=["train_seconds"])
+    a = analyze(demo_trials(), "error", exclude=["train_seconds"])
     wide, narrow = (a.importance(*question) for question in DEMO_QUESTIONS)
     width = line_width()
     titles = [

@@ -9,7 +9,14 @@ LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn",
 
 
 def show_versions() -> None:
-    """Print what to tell in a bug report."""
+    """Print what to tell in a bug report.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.show_versions()  # doctest: +ELLIPSIS
+    pedanova  ...
+    """
     print(describe_versions())
 
 

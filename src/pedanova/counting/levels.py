@@ -31,7 +31,34 @@ LARGEST = float(np.finfo(np.float64).max)  # a cut here sets rows without a fini
 class Levels:
     """Slices of the objective, best first, each ending at a threshold (included).
 
-    The last slice holds all the rest: its threshold is infinite, so that later data fits too.
+    The last slice holds all the rest: its threshold is infinite, so that later data fits too. Pass those of one
+    analysis as ``levels=`` of another, and both can be added.
+
+    Attributes
+    ----------
+    direction
+        Which way the objective is better.
+    nan
+        Whether rows without an objective are dropped or count as the worst.
+    thresholds
+        In units of the objective, best first.
+    quantiles
+        Ascending, the last is 1.
+    index
+        The level that ends each quantile.
+    complete
+        Whether every distinct objective has its level.
+    own
+        Whether they were cut from the very rows that are counted, not from others.
+    several
+        Whether they were cut from the order of several objectives, which other rows do not share.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> levels = pa.analyze(pa.demo_trials(), "error", levels=[0.1, 0.5]).levels
+    >>> [float(part) for part in levels.quantiles]
+    [0.1, 0.5, 1.0]
     """
 
     direction: Direction

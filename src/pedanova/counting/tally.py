@@ -16,14 +16,28 @@ from pedanova.space.parameters import Parameter
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts of one parameter.
+    """Counts of one parameter by level and cell. Tallies of parts add up with ``+``.
 
-    The last two columns of `counts` and `sums` are the rows without a value (missing) and the
-    rows whose value is not in the space (outside).
+    Attributes
+    ----------
+    name, parameter
+        Whose cells these are.
+    levels
+        The slices of the objective.
+    counts
+        (levels, cells + 2) Rows. The last two columns are the rows without a value (missing) and the
+        rows whose value is not in the space (outside).
+    sums
+        (levels, cells + 2) The objective, summed.
 
     Examples
     --------
-    ``whole = shard_1 + shard_2``; `Tally.empty` adds nothing.
+    >>> import pedanova as pa
+    >>> tally = pa.analyze(pa.demo_trials(), "error", levels=[0.1]).tallies["solver"]
+    >>> tally.counts.tolist()
+    [[56, 44, 0, 0], [441, 445, 0, 0], [0, 14, 0, 0]]
+    >>> (tally + tally).rows
+    2000
     """
 
     name: str

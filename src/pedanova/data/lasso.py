@@ -23,7 +23,23 @@ LARGEST = 1e150  # so that no difference or product of corners is infinite
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
-    """A closed line on the plane of two columns. Make one with `lasso`."""
+    """A closed line on the plane of two columns. Make one with `lasso`.
+
+    Attributes
+    ----------
+    x, y
+        The columns.
+    points
+        Corners in units of the columns; the last is joined to the first.
+    log
+        Scales that edges are straight on; None: as the space has them.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.lasso("lr", "momentum", [(1e-4, 0.5), (1e-2, 0.5), (1e-3, 0.9)]).x
+    'lr'
+    """
 
     x: str
     y: str
@@ -61,9 +77,20 @@ def lasso(x: str, y: str, points: Sequence[Sequence[float]]) -> Lasso:
         the line crosses itself the even-odd rule holds: inside is what an odd number of edges separates from
         the outside. A row on an edge belongs to one side of it only, so that areas that share an edge share no row.
 
+    Returns
+    -------
+    Lasso
+        For `within`, `target` and `region`.
+
+    Raises
+    ------
+    QueryError
+        The two columns are one, or the points are fewer than three or no pairs of numbers.
+
     Examples
     --------
-    >>> print(lasso("lr", "momentum", [(1e-4, 0.5), (1e-2, 0.5), (1e-3, 0.9)]))
+    >>> import pedanova as pa
+    >>> print(pa.lasso("lr", "momentum", [(1e-4, 0.5), (1e-2, 0.5), (1e-3, 0.9)]))
     rows inside a lasso of 3 points on lr and momentum
     """
     for name in (x, y):

@@ -46,7 +46,21 @@ Cut: TypeAlias = Quantile | Threshold
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Rows between two cuts in order of goodness. Make one with `at_most`, `at_least`, `between`."""
+    """Rows between two cuts in order of goodness. Make one with `at_most`, `at_least`, `between`, `equals`.
+
+    Attributes
+    ----------
+    kind
+        ``"quantile"`` or ``"value"``: what the cuts are.
+    low, high
+        The cuts; None where there is none.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.at_most(0.05).high
+    0.05
+    """
 
     kind: Literal["quantile", "value"]
     low: float | Fraction | None
@@ -99,17 +113,84 @@ def _shown(value: float | Fraction | None) -> str:
 
 
 def at_most(value: float) -> Region:
-    """Rows whose objective is `value` or less."""
+    """Rows whose objective is `value` or less.
+
+    Parameters
+    ----------
+    value
+        In the units of the objective.
+
+    Returns
+    -------
+    Region
+        For `target` and `region`.
+
+    Raises
+    ------
+    QueryError
+        `value` is no number.
+
+    Examples
+    --------
+    >>> from pedanova import at_most
+    >>> print(at_most(0.05))
+    rows with objective ≤ 0.05
+    """
     return Region("value", None, _as_value(value))
 
 
 def at_least(value: float) -> Region:
-    """Rows whose objective is `value` or more."""
+    """Rows whose objective is `value` or more.
+
+    Parameters
+    ----------
+    value
+        In the units of the objective.
+
+    Returns
+    -------
+    Region
+        For `target` and `region`.
+
+    Raises
+    ------
+    QueryError
+        `value` is no number.
+
+    Examples
+    --------
+    >>> from pedanova import at_least
+    >>> print(at_least(0.9))
+    rows with objective ≥ 0.9
+    """
     return Region("value", _as_value(value), None)
 
 
 def equals(value: float) -> Region:
-    """Rows whose objective is exactly `value`, such as 1 for a condition that holds."""
+    """Rows whose objective is exactly `value`, such as 1 for a condition that holds.
+
+    Parameters
+    ----------
+    value
+        In the units of the objective, or True and False.
+
+    Returns
+    -------
+    Region
+        For `target` and `region`.
+
+    Raises
+    ------
+    QueryError
+        `value` is no number.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error < 0.1", direction="maximize", exclude=["train_seconds"])
+    >>> a.importance(pa.equals(True), draws=0, estimator="counts").rows[0].n_target
+    247
+    """
     exact = _as_value(int(value) if isinstance(value, bool) else value)
     return Region("value", exact, exact)
 
@@ -119,13 +200,32 @@ def between(low: float, high: float, *, values: bool = False) -> Region:
 
     The better end does not belong to it, the worse one does: of 100 rows without ties ``between(0.1, 0.3)``
     is the rows 11 to 30, so that the best 10 % and the band are the best 30 %. Rows that tie with the last
-    of the best `low` are none of the band; those that tie with its own last row are. With ``values=True``:
-    rows whose objective lies between two values, both ends included.
+    of the best `low` are none of the band; those that tie with its own last row are.
+
+    Parameters
+    ----------
+    low, high
+        Quantiles, or values of the objective.
+    values
+        Whether they are values: rows whose objective lies between them, both ends included.
+
+    Returns
+    -------
+    Region
+        For `target` and `region`.
+
+    Raises
+    ------
+    QueryError
+        `low` is not below `high`, or one of them is out of range.
 
     Examples
     --------
+    >>> from pedanova import between
     >>> print(between(0.1, 0.3))
     the rows behind the best 10 % up to the best 30 %
+    >>> print(between(0.1, 0.3, values=True))
+    rows with 0.1 ≤ objective ≤ 0.3
     """
     if values:
         first, last = _as_value(low), _as_value(high)

@@ -23,7 +23,24 @@ MEMBERS = ("target", "region", None)  # by code
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trials(Table):
-    """Some rows of the data with their settings. An infinite value is infinite, a missing one is None."""
+    """Some rows of the data with their settings. An infinite value is infinite, a missing one is None.
+
+    Attributes
+    ----------
+    objectives, parameters
+        Names of columns.
+    columns
+        By name: ``"row"`` first, ``"trial"`` where it is known, then objectives and parameters.
+    total
+        Rows to choose from.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> best = pa.analyze(pa.demo_trials(), "error").trials(limit=3, params=["units"])
+    >>> best.columns
+    {'row': [84, 448, 76], 'error': [0.01669, 0.018081, 0.019471], 'units': [88, 105, 62]}
+    """
 
     objectives: tuple[str, ...]
     parameters: tuple[str, ...]

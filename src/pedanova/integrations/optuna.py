@@ -41,7 +41,7 @@ WIDE = 100.0  # cells: a tenth of the range on either side of a lone row
 
 
 class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-ignore]
-    """Which parameters separate the target from the region.
+    """Which parameters separate the target from the region: an evaluator for Optuna's own functions and plots.
 
     Values are shares: the part of "in the target or not?" that a parameter explains alone. Completed
     trials count, feasible ones where there are constraints; diverged ones are left out, as Optuna's
@@ -57,6 +57,16 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         ``"auto"``, ``"counts"`` or ``"surrogate"``, as in `Analysis.importance`.
     seed
         Of everything random; the same study gives the same answer at every call.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from pedanova.integrations.optuna import PedAnovaEvaluator
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    >>> study.optimize(lambda t: t.suggest_float("x", -1, 1) ** 2 + 0 * t.suggest_float("y", 0, 1), n_trials=60)
+    >>> list(optuna.importance.get_param_importances(study, evaluator=PedAnovaEvaluator(target=0.2)))
+    ['x', 'y']
     """
 
     def __init__(
@@ -70,7 +80,22 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
     def evaluate(
         self, study: Study, params: list[str] | None = None, *, target: Callable[[FrozenTrial], float] | None = None
     ) -> dict[str, float]:
-        """Shares by parameter, largest first; `target` is what Optuna calls the value to explain."""
+        """Shares by parameter, largest first.
+
+        Parameters
+        ----------
+        study
+            Of Optuna.
+        params
+            Names to evaluate; None for all.
+        target
+            What Optuna calls the value to explain: a function of a trial.
+
+        Returns
+        -------
+        dict of str to float
+            None below 0.
+        """
         trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         names = check_params(params, trials)
         if not names:

@@ -30,7 +30,26 @@ def found_in(answers: Mapping[str, Entry], name: str, what: str) -> Entry:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Measures(Table, Mapping[str, Mapping[str, float]]):
-    """Ratios of every parameter by each measure. ``m["PED"]["lr"]``; `notes` say what was left out."""
+    """Ratios of every parameter by each measure. ``m["PED"]["lr"]``; `notes` say what was left out.
+
+    Attributes
+    ----------
+    ratios
+        By measure and parameter.
+    meanings
+        Of the measures, in words.
+    notes
+        What to know beside the numbers.
+    noise
+        The parameters that are noise, by measure, where it knows.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> m = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "solver"]).first(100).compare()
+    >>> set(m["PED"]) == set(m.to_dict()["parameter"])
+    True
+    """
 
     ratios: Mapping[str, Mapping[str, float]]  # measure → parameter → ratio
     meanings: Mapping[str, str]
@@ -118,7 +137,21 @@ def _answered(ways: Ways) -> Measures:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Table, Mapping[str, Importances]):
-    """The same question asked of several objectives, ratios side by side."""
+    """The same question asked of several objectives, ratios side by side: ``c["loss"]["lr"].ratio``.
+
+    Attributes
+    ----------
+    answers
+        Importances by objective; ``"together"`` for all.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), ["error", "train_seconds"])
+    >>> c = a.by_objective(estimator="counts", draws=0)
+    >>> next(iter(c["train_seconds"]))
+    'epochs'
+    """
 
     answers: dict[str, Importances]
 

@@ -29,8 +29,33 @@ from pedanova.space.words import domain_names
 class Densities(Table):
     """How one parameter is spread in the target, in the region and over the space.
 
-    Parts by cell, each adding to one over the rows that have a value; `missing_target` and
-    `missing_region` are the parts of the rows that have none (or one outside the space).
+    Attributes
+    ----------
+    name
+        The parameter.
+    cells
+        A label each, or the middle of the cell.
+    target, region, uniform
+        Parts by cell, each adding to one over the rows that have a value.
+    edges
+        Of the cells of a range, in units of the parameter; None of single values.
+    bandwidth
+        Width of the smoothing kernel in cells.
+    missing_target, missing_region
+        The parts of the rows that have no value (or one outside the space).
+    parameter
+        Whose cells these are.
+    basis
+        The rows behind it.
+    words
+        Target and region in words.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> d = pa.analyze(pa.demo_trials(), "error").densities("solver", estimator="counts")
+    >>> d.cells, d.target.round(2).tolist()
+    (('adam', 'sgd'), [0.56, 0.44])
     """
 
     internal = Table.internal | {"activity_notes", "basis", "panels"}
@@ -113,7 +138,18 @@ class Densities(Table):
         return panel.gathered(bins, target * panel.target.sum(), base * panel.region.sum())
 
     def good(self, baseline: Baseline = "region") -> list[Good]:
-        """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw."""
+        """Good values: cells that hold at least 5 % more of the target than of the region, or of a uniform draw.
+
+        Parameters
+        ----------
+        baseline
+            ``"region"``, or ``"uniform"`` for a uniform draw.
+
+        Returns
+        -------
+        list of Good
+            Neighbouring cells together: ``words``, and the parts of target and baseline that they hold.
+        """
         panels = self.panels(baseline)
         good = [(one, panel) for panel in panels for one in panel.good()]
         return [replace(one, words=one.words + f" ({panel.domain})" * (len(panels) > 1)) for one, panel in good]

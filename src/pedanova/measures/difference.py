@@ -21,7 +21,28 @@ SHARED = "where both share rows, the intervals are wider than they need be"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One parameter's share in two answers, and the first less the second with its 95 % interval."""
+    """One parameter's share in two answers, and the first less the second with its 95 % interval.
+
+    Attributes
+    ----------
+    name
+        The parameter.
+    share, other
+        In the first answer and in the second.
+    difference
+        The first less the second.
+    low, high
+        Its 95 % interval; None where draws were left out.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> two = [a.importance(target, estimator="counts", draws=0) for target in (0.3, 0.1)]
+    >>> row = pa.difference(*two)["learning_rate"]
+    >>> row.difference == row.share - row.other
+    True
+    """
 
     name: str
     share: float
@@ -38,7 +59,23 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Differences(NamedTable[Difference]):
-    """Differences by parameter, the largest first."""
+    """Differences by parameter, the largest first.
+
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> two = [a.importance(target, estimator="counts", draws=0) for target in (0.3, 0.1)]
+    >>> next(iter(pa.difference(*two)))
+    'learning_rate'
+    """
 
     rows: tuple[Difference, ...]
     notes: tuple[Note, ...] = ()
@@ -60,7 +97,18 @@ class Differences(NamedTable[Difference]):
         return "How the shares of two answers differ"
 
     def in_words(self, here: str = "here", there: str = "there") -> str:
-        """The clearest difference in one sentence; `here` and `there` name the two answers."""
+        """The clearest difference in one sentence.
+
+        Parameters
+        ----------
+        here, there
+            What the two answers are called.
+
+        Returns
+        -------
+        str
+            A sentence, or that nothing is clear.
+        """
         clear = [row for row in self.rows if row.clear]
         if not clear:
             sure = any(row.low is not None for row in self.rows)
@@ -80,10 +128,23 @@ def difference(one: Importances, two: Importances) -> Differences:
         Answers of `importance`, such as those inside two parts of the space. Where draws were left out, so
         are the intervals.
 
+    Returns
+    -------
+    Differences
+        Rows by parameter, the largest difference first.
+
+    Raises
+    ------
+    QueryError
+        The two were held against different baselines.
+
     Examples
     --------
-    >>> adam = a.within("optimizer == 'adam'").importance()  # doctest: +SKIP
-    >>> difference(adam, a.importance())                     # doctest: +SKIP
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> adam, sgd = (a.within(f"solver == '{name}'").importance(estimator="counts") for name in ("adam", "sgd"))
+    >>> next(iter(pa.difference(adam, sgd)))
+    'epochs'
     """
     for answer in (one, two):
         if not isinstance(answer, Importances):

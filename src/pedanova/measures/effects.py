@@ -39,8 +39,33 @@ TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits
 class Marginal(Table):
     """Mean objective by cell of one parameter, NaN where no row is near.
 
-    `low` and `high` are a 95 % interval of the mean, were as many rows drawn anew; NaN below two rows.
-    `missing_mean` is that of the rows without a value, or with one outside the space.
+    Attributes
+    ----------
+    name
+        The parameter.
+    cells
+        A label each, or the middle of the cell.
+    counts
+        Rows by cell.
+    mean
+        Of the objective, smoothed where `bandwidth` is above 0.
+    low, high
+        A 95 % interval of the mean, were as many rows drawn anew; NaN below two rows.
+    edges
+        Of the cells of a range, in units of the parameter; None of single values.
+    parameter
+        Whose cells these are.
+    bandwidth
+        Width of the smoothing kernel in cells.
+    missing_rows, missing_mean
+        The rows without a value, or with one outside the space, and their mean.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> m = pa.analyze(pa.demo_trials(), "error").marginal("solver", region=0.5)
+    >>> m.cells, m.counts.tolist()
+    (('adam', 'sgd'), [291, 209])
     """
 
     name: str
@@ -67,6 +92,10 @@ class Marginal(Table):
 class Effect:
     """One parameter's row.
 
+    Attributes
+    ----------
+    name
+        The parameter.
     ratio
         Its part of the sum of `variance` over all parameters.
     share
@@ -76,8 +105,16 @@ class Effect:
         ``variance / total_variance``, without the correction.
     variance
         Variance of the marginal means, in squared units of the objective.
+    bandwidth
+        Width of the smoothing kernel in cells.
     marginal
         The marginal means themselves, for plotting.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.analyze(pa.demo_trials(), "error").effects(region=0.5)["learning_rate"].share > 0.1
+    True
     """
 
     name: str
@@ -91,7 +128,28 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Effects(ShareTable[Effect]):
-    """A table of `Effect` rows, the largest first. ``e["lr"].share``, ``e.marginal("lr")``."""
+    """A table of `Effect` rows, the largest first. ``e["lr"].share``, ``e.marginal("lr")``.
+
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    region, clip
+        What was asked, in words.
+    n_region
+        Rows in the region.
+    mean, total_variance
+        Of the objective there.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> e = pa.analyze(pa.demo_trials(), "error").effects(region=0.5)
+    >>> e.region, e.n_region
+    ('the best 50 %', 500)
+    """
 
     rows: tuple[Effect, ...]
     region: str  # in words
@@ -102,6 +160,18 @@ class Effects(ShareTable[Effect]):
     notes: tuple[Note, ...] = ()
 
     def marginal(self, name: str) -> Marginal:
+        """The mean objective along the values of one parameter.
+
+        Parameters
+        ----------
+        name
+            The parameter.
+
+        Returns
+        -------
+        Marginal
+            Mean and interval by cell.
+        """
         return self[name].marginal
 
     def printed(self) -> Printed:

@@ -45,6 +45,10 @@ MOST_DRAWS = 200_000
 class Interaction:
     """One pair's row.
 
+    Attributes
+    ----------
+    first, second
+        The parameters.
     interaction
         Part of the variance of "is this row in the target?" that the two explain together beyond
         the sum of an effect of each, corrected for what chance would explain unless asked otherwise.
@@ -60,6 +64,14 @@ class Interaction:
         How often an additive pair would show as large an interaction by chance.
     p_adjusted
         The same, adjusted for the number of pairs asked about (Holm).
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> pair = a.interactions(params=["solver", "shuffle"], estimator="counts").rows[0]
+    >>> pair.first, pair.second, pair.significant
+    ('solver', 'shuffle', False)
     """
 
     first: str
@@ -81,7 +93,30 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interactions(PairTable[Interaction]):
-    """`Interaction` rows by pair, the largest first: ``pairs["lr", "depth"].interaction``, in either order."""
+    """`Interaction` rows by pair, the largest first: ``pairs["lr", "depth"].interaction``, in either order.
+
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    target, region
+        What was asked, in words.
+    cells
+        Of each parameter, at most.
+    corrected
+        Whether what chance would explain was taken off.
+    notes
+        What to know beside the numbers.
+    estimator
+        ``"counts"`` or ``"surrogate"``; p-values are those of the rows.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> list(a.interactions(params=["solver", "shuffle"], estimator="counts"))
+    [('solver', 'shuffle')]
+    """
 
     rows: tuple[Interaction, ...]
     target: str  # in words

@@ -45,6 +45,8 @@ ENOUGH_ROWS = 1_000  # target rows from which on the fine cells say more
 class SetInteraction:
     """One set's row.
 
+    Attributes
+    ----------
     names
         Its parameters, in the order of the space.
     interaction
@@ -58,6 +60,14 @@ class SetInteraction:
         How often chance would show as large an interaction, were there none.
     p_adjusted
         The same, adjusted for the number of sets asked about (Holm).
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> found = a.interactions(order=3, params=["solver", "shuffle", "layers"], estimator="counts")
+    >>> found.rows[0].names
+    ('layers', 'solver', 'shuffle')
     """
 
     names: Names
@@ -75,7 +85,32 @@ class SetInteraction:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SetInteractions(Table, Mapping[Names, SetInteraction]):
-    """`SetInteraction` rows by names in any order, the largest first: ``sets["lr", "depth", "width"].interaction``."""
+    """`SetInteraction` rows by names in any order, the largest first: ``sets["lr", "depth", "width"].interaction``.
+
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    order
+        How many parameters a set has.
+    target, region
+        What was asked, in words.
+    cells
+        Of each parameter, at most.
+    corrected
+        Whether what chance would explain was taken off.
+    notes
+        What to know beside the numbers.
+    estimator
+        ``"counts"`` or ``"surrogate"``; p-values are those of the rows.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> a.interactions(order=3, params=["solver", "shuffle", "layers"], estimator="counts").order
+    3
+    """
 
     rows: tuple[SetInteraction, ...]
     order: int

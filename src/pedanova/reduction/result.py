@@ -23,6 +23,10 @@ Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided
 class Verdict:
     """What to do with one parameter.
 
+    Attributes
+    ----------
+    name
+        The parameter.
     advice
         ``keep``, ``narrow``, ``fix``, ``widen`` (good values pile up at a bound), ``drop`` (what it
         needs to exist is cut off) or ``undecided``.
@@ -37,6 +41,13 @@ class Verdict:
         `after` is the range around them, since other tools accept no more than that.
     beyond
         Bounds to try where good values pile up: (low, high), None for a side that may stay.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> small = pa.analyze(pa.demo_trials(), "error").reduce(folds=0)
+    >>> small["units"].advice, small["units"].beyond
+    ('widen', (None, 360.0))
     """
 
     name: str
@@ -49,7 +60,13 @@ class Verdict:
     pieces: tuple[Domain, ...] = ()
 
     def suggested(self) -> str:
-        """The domain that is left, and bounds to try beyond it; empty where nothing changes."""
+        """The domain that is left, and bounds to try beyond it; empty where nothing changes.
+
+        Returns
+        -------
+        str
+            In words.
+        """
         if self.after is None:
             return "never active"
         (now, values), before = ((in_words(d), len(values_of(d))) for d in (self.after, self.before))
@@ -77,6 +94,8 @@ class Proportion:
 class Evidence:
     """What the reduction is worth, judged by rows that did not choose the bounds.
 
+    Attributes
+    ----------
     kept, best
         The part of the target's rows that lie inside, and of its best fifth; each row is judged
         by bounds found without it.
@@ -92,6 +111,13 @@ class Evidence:
         That were counted.
     estimator
         ``"surrogate"`` or ``"counts"``: who chose the bounds.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> evidence = pa.analyze(pa.demo_trials(), "error").reduce(estimator="counts").evidence
+    >>> evidence.rows, evidence.volume < 0.5
+    (1000, True)
     """
 
     kept: Proportion
@@ -105,7 +131,28 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReducedSpace(NamedTable[Verdict]):
-    """Verdicts by parameter, in the order of the space. ``r["lr"].reason``, ``r.space``, ``r.evidence``."""
+    """Verdicts by parameter, in the order of the space. ``r["lr"].reason``, ``r.space``, ``r.evidence``.
+
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    evidence
+        What it is worth; None where nothing was changed, or no row was held back.
+    target, keep
+        What was asked.
+    notes
+        What to know beside the verdicts.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> small = pa.analyze(pa.demo_trials(), "error").reduce(folds=0)
+    >>> small.fixed["shuffle"], list(small.to_optuna())[:2]
+    (True, ['learning_rate', 'alpha'])
+    >>> print(small.as_code().splitlines()[1])  # doctest: +ELLIPSIS
+    params['learning_rate'] = trial.suggest_float('learning_rate', ..., log=True)
+    """
 
     rows: tuple[Verdict, ...]
     evidence: Evidence | None  # None where nothing was changed, or no row was held back
@@ -142,7 +189,13 @@ class ReducedSpace(NamedTable[Verdict]):
         return [*kept, ("after", after), ("part", part)]
 
     def summary(self) -> str:
-        """One sentence on what it is worth."""
+        """One sentence on what it is worth.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
         if self.evidence is None:
             changed = any(row.after != row.before for row in self.rows)
             return "No row was held back to judge it." if changed else "Nothing is changed."
@@ -173,43 +226,138 @@ class ReducedSpace(NamedTable[Verdict]):
         return "\n".join([table, "", textwrap.fill(self.summary(), width), "", *reasons])
 
     def to_optuna(self) -> dict[str, Any]:
-        """Optuna's distributions by name (needs Optuna)."""
+        """Optuna's distributions by name.
+
+        Returns
+        -------
+        dict of str to optuna.distributions.BaseDistribution
+            For `study.enqueue_trial` and samplers.
+
+        Raises
+        ------
+        MissingLibraryError
+            Optuna is not installed.
+        """
         return exports.to_optuna(self.space)
 
     def to_configspace(self) -> Any:
-        """A ConfigSpace `ConfigurationSpace` (needs ConfigSpace)."""
+        """A ConfigSpace `ConfigurationSpace`.
+
+        Returns
+        -------
+        ConfigSpace.ConfigurationSpace
+            With conditions, where there are any.
+
+        Raises
+        ------
+        MissingLibraryError
+            ConfigSpace is not installed.
+        """
         return exports.to_configspace(self.space)
 
     def to_smac(self) -> Any:
-        """What SMAC's `Scenario` takes: a `ConfigurationSpace`."""
+        """What SMAC's `Scenario` takes.
+
+        Returns
+        -------
+        ConfigSpace.ConfigurationSpace
+            With conditions, where there are any.
+
+        Raises
+        ------
+        MissingLibraryError
+            ConfigSpace is not installed.
+        """
         return exports.to_configspace(self.space)
 
     def to_raytune(self) -> dict[str, Any]:
-        """A `param_space` for Ray Tune (needs Ray)."""
+        """A `param_space` for Ray Tune.
+
+        Returns
+        -------
+        dict of str to domains of Ray
+            Parameters that are fixed are plain values.
+
+        Raises
+        ------
+        MissingLibraryError
+            Ray is not installed.
+        """
         return exports.to_raytune(self.space)
 
     def to_wandb(self) -> dict[str, Any]:
-        """A W&B sweep: method and parameters."""
+        """A W&B sweep: method and parameters.
+
+        Returns
+        -------
+        dict
+            As `wandb.sweep` takes it.
+        """
         return exports.wandb_plain(self.space)
 
     def as_code(self) -> str:
-        """``trial.suggest_*`` lines to paste into an objective of Optuna."""
+        """``trial.suggest_*`` lines to paste into an objective of Optuna.
+
+        Returns
+        -------
+        str
+            Lines of Python.
+        """
         return exports.optuna_code(self.space)
 
     def export(self, form: str) -> str:
-        """The space as text: optuna, configspace, raytune, wandb, smac, json, yaml or code."""
+        """The space as text, for a tool.
+
+        Parameters
+        ----------
+        form
+            ``optuna``, ``configspace``, ``raytune``, ``wandb``, ``smac``, ``json``, ``yaml`` or ``code``.
+
+        Returns
+        -------
+        str
+            JSON, YAML or Python.
+
+        Raises
+        ------
+        QueryError
+            `form` is none of these.
+        """
         return exports.export(self.space, form)
 
     def to_json(self) -> str:
-        """The space alone, as `pedanova.space_from` reads it."""
+        """The space alone, as `space_from` reads it.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
         return self.export("json")
 
     def to_yaml(self) -> str:
-        """The same as YAML."""
+        """The same as YAML.
+
+        Returns
+        -------
+        str
+            YAML.
+
+        Raises
+        ------
+        MissingLibraryError
+            PyYAML is not installed.
+        """
         return self.export("yaml")
 
     def to_plain(self) -> dict[str, object]:
-        """Everything, fit for JSON: the space, verdicts with reasons, evidence and notes."""
+        """Everything, fit for JSON: the space, verdicts with reasons, evidence and notes.
+
+        Returns
+        -------
+        dict
+            Plain values.
+        """
         e = self.evidence
         return {
             "target": self.target,

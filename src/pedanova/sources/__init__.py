@@ -26,7 +26,35 @@ from pedanova.sources.tables.names import as_names
 def read_records(
     data: object, *, names: Sequence[str] | None = None, study: str | None = None, delimiter: str | None = None
 ) -> Records:
-    """The columns of a file, a folder, a URL, a study, a data frame, a dict of arrays, a list of dicts or an array."""
+    """The columns of whatever `analyze` reads, as they lie, with what the source says of itself.
+
+    Parameters
+    ----------
+    data
+        A file, a folder, a URL, a study, a data frame, a dict of arrays, a list of dicts or an array.
+    names, study, delimiter
+        As in `analyze`.
+
+    Returns
+    -------
+    Records
+        ``columns`` by name, ``rows`` (how many) and ``notes``.
+
+    Raises
+    ------
+    DataError
+        It cannot be read.
+    FormatError
+        A file is not what its name says, or was damaged.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> from pedanova.sources import read_records
+    >>> records = read_records(pa.demo_trials())
+    >>> records.rows, list(records.columns)[:2]
+    (1000, ['learning_rate', 'alpha'])
+    """
     records = _read(data, names, study, as_delimiter(delimiter))
     return with_account(open_dicts(records) if records.account == Account() else records, KNOWN_TABLES)
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from pedanova.errors import SpaceError, UnknownParameterError, unknown_name
+from pedanova.space.documents import Shown, explained
 from pedanova.space.values import (
     LARGEST_INT,
     Condition,
@@ -26,26 +27,10 @@ from pedanova.space.values import (
 )
 
 
-class Shown:
-    """A short text form: conditions appear only where there are any."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        pairs = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
-        inside = ", ".join(f"{name}={value!r}" for name, value in pairs if name != "when" or value)
-        return f"{type(self).__name__}({inside})"
-
-
+@explained
 @dataclass(frozen=True, slots=True, repr=False)
 class Float(Shown):
-    """A real number between two bounds, both included.
-
-    Examples
-    --------
-    >>> Float(1e-5, 1e-1, log=True)
-    Float(low=1e-05, high=0.1, log=True)
-    """
+    """A real number between two bounds, both included."""
 
     low: float
     high: float
@@ -61,15 +46,10 @@ class Float(Shown):
             raise SpaceError(f"high - low of {self.high:g} and {self.low:g} overflows; rescale the parameter")
 
 
+@explained
 @dataclass(frozen=True, slots=True, repr=False)
 class Int(Shown):
-    """A whole number ``low, low + step, …`` up to ``high``.
-
-    Examples
-    --------
-    >>> Int(1, 1024, log=True)
-    Int(low=1, high=1024, step=1, log=True)
-    """
+    """A whole number ``low, low + step, …`` up to ``high``."""
 
     low: int
     high: int
@@ -92,15 +72,10 @@ class Int(Shown):
         object.__setattr__(self, "high", self.low + (self.high - self.low) // self.step * self.step)
 
 
+@explained
 @dataclass(frozen=True, slots=True, repr=False)
 class Ordinal(Shown):
-    """One of a few values that have an order: the order in which they are given.
-
-    Examples
-    --------
-    >>> Ordinal([16, 32, 64])
-    Ordinal(values=(16, 32, 64))
-    """
+    """One of a few values that have an order: the order in which they are given."""
 
     values: tuple[Label, ...]
     when: tuple[Condition, ...] = ()
@@ -110,15 +85,10 @@ class Ordinal(Shown):
         object.__setattr__(self, "when", as_conditions(self.when))
 
 
+@explained
 @dataclass(frozen=True, slots=True, repr=False)
 class Categorical(Shown):
-    """One of a few values without an order.
-
-    Examples
-    --------
-    >>> Categorical(["adam", "sgd"])
-    Categorical(choices=('adam', 'sgd'))
-    """
+    """One of a few values without an order."""
 
     choices: tuple[Label, ...]
     when: tuple[Condition, ...] = ()
@@ -128,16 +98,12 @@ class Categorical(Shown):
         object.__setattr__(self, "when", as_conditions(self.when))
 
 
+@explained
 @dataclass(frozen=True, slots=True, repr=False)
 class Moving(Shown):
     """A real number whose bounds are numbers or the names of columns, row by row.
 
     Each value is taken as its position between its own bounds, 0 to 1.
-
-    Examples
-    --------
-    >>> Moving("min_lr", 1.0, log=True)
-    Moving(low='min_lr', high=1.0, log=True)
     """
 
     low: float | str
@@ -154,19 +120,13 @@ class Moving(Shown):
             raise SpaceError(f"bounds {self.low!r} and {self.high!r} name no column; use Float for fixed bounds")
 
 
+@explained
 @dataclass(frozen=True, slots=True, repr=False)
 class Switch(Shown):
     """A parameter whose domain is decided by another column; values not listed make it inactive.
 
     Where `by` is empty its own value decides: a range with special values beside it, which lie in no order
     with the range.
-
-    Examples
-    --------
-    >>> Switch("phase", {"early": Float(1e-4, 1.0), "late": Float(1e-5, 1e-2)}).by
-    'phase'
-    >>> Switch("", {"off": Categorical([0]), "range": Float(1e-6, 1e-2, log=True)}).is_own
-    True
     """
 
     by: str
@@ -185,6 +145,7 @@ class Switch(Shown):
 
     @property
     def when(self) -> tuple[Condition, ...]:
+        """It has none of its own."""
         return ()
 
     @property
@@ -214,14 +175,9 @@ def scale_of(parameter: Parameter) -> Scale:
     return "ordered" if isinstance(parameter, Ordinal) else "names"
 
 
+@explained
 class Space(Mapping[str, Parameter]):
-    """Hyperparameters by name, in order. Read-only.
-
-    Examples
-    --------
-    >>> Space({"lr": Float(1e-5, 1e-1, log=True), "layers": Int(1, 5)})
-    Space({'lr': Float(low=1e-05, high=0.1, log=True), 'layers': Int(low=1, high=5, step=1, log=False)})
-    """
+    """Hyperparameters by name, in order. Read-only."""
 
     __slots__ = ("_parameters",)
 
@@ -262,12 +218,29 @@ class Space(Mapping[str, Parameter]):
         return self._parameters == other._parameters
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Plain values, fit for JSON; `Space.from_dict` reads them back."""
+        """Plain values, fit for JSON; `Space.from_dict` reads them back.
+
+        Returns
+        -------
+        dict
+            By parameter.
+        """
         return {name: parameter_to_dict(parameter) for name, parameter in self.items()}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Mapping[str, Any]]) -> Space:
-        """The inverse of `to_dict`."""
+        """The inverse of `to_dict`.
+
+        Parameters
+        ----------
+        plain
+            By parameter: ``{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}``.
+
+        Returns
+        -------
+        Space
+            Checked.
+        """
         return cls(parameters_from_dict(plain))
 
 

@@ -25,9 +25,9 @@ def test_many_rows_are_dealt_as_the_limit_says(blocked: bool) -> None:
     deals = Deals(rows, 3, 45, blocks, 0)
     dealt = deals.statistics(scores, columns, way, 45)
     limit = deals.in_the_limit(scores, columns, way, 0)
-    assert dealt.shape == limit.shape == (45 * 45,)
+    assert dealt.shape == limit.shape == (45 * 45, 2)  # with the way, and without
     for part in (0.5, 0.9, 0.99):
-        assert np.quantile(dealt, part) == pytest.approx(np.quantile(limit, part), rel=0.15)
+        assert np.quantile(dealt, part, axis=0) == pytest.approx(np.quantile(limit, part, axis=0), rel=0.15)
 
 
 def test_blocks_keep_their_rows() -> None:
@@ -58,3 +58,26 @@ def test_block_means_are_means() -> None:
     blocks = np.array([0, 1, 0, 1])
     columns = np.array([[1.0], [2.0], [3.0], [6.0]])
     assert block_means(columns, blocks).ravel().tolist() == [2.0, 4.0, 2.0, 4.0]
+
+
+def test_a_way_that_points_elsewhere_hides_little() -> None:
+    """What the target shows is found against the way, and found sooner along it."""
+    rows = 300
+    columns, deals = columns_of(rows), Deals(rows, 3, 45, None, 0)
+    scores = 12.0 * columns[:, 0] + np.random.default_rng(5).normal(size=rows)
+    seen = scores @ columns
+    against, along, plain = (
+        deals.p_value(scores, columns, way, parameter=0, inside=20) for way in (-seen, 0.3 * seen, 0 * seen)
+    )
+    assert plain <= against <= 3 * plain
+    assert along <= 2 * plain
+
+
+def test_the_smaller_of_two_p_values_is_judged_as_such() -> None:
+    """Scores that know nothing: at most one in twenty below 0.05, whatever the way."""
+    rows = 60
+    columns, deals = columns_of(rows), Deals(rows, 3, 20, None, 0)
+    rng = np.random.default_rng(6)
+    way = np.array([0.3, -0.2, 0.1])
+    found = [deals.p_value(rng.normal(size=rows), columns, way, parameter=0, inside=6) for _ in range(400)]
+    assert np.mean(np.array(found) <= 0.05) <= 0.08

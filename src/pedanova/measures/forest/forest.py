@@ -67,6 +67,27 @@ def forest_effects(
         ``encode(observed, clip=clip)``; none is fitted then.
     threads
         Threads to work with, None for all cores; the numbers do not depend on it.
+
+    Returns
+    -------
+    ForestEffects
+        Rows by parameter, the largest share first.
+
+    Raises
+    ------
+    DataError
+        There are too few rows, or the objective is constant.
+    QueryError
+        There are several objectives, or `model` does not fit.
+    MissingLibraryError
+        scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error").first(100)
+    >>> pa.forest_effects(a.observations, trees=8, pairs=False).n_rows
+    99
     """
     workers, encoded = as_threads(threads), encode(observed, clip=clip)
     fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
@@ -91,7 +112,31 @@ def axis_effects(
     """How much the forest's prediction varies when one parameter leaves the best row, the others staying.
 
     The local importance of Biedenkapp et al. (2018): variance of the mean of all trees over the whole
-    domain of one parameter, divided by the sum over the parameters. Arguments as in `forest_effects`.
+    domain of one parameter, divided by the sum over the parameters.
+
+    Parameters
+    ----------
+    observed, trees, seed, model, threads
+        As in `forest_effects`.
+
+    Returns
+    -------
+    AxisEffects
+        Rows by parameter, the largest variance first.
+
+    Raises
+    ------
+    DataError
+        There are too few rows, or the objective is constant.
+    QueryError
+        There are several objectives, or `model` does not fit.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error").first(100)
+    >>> len(pa.axis_effects(a.observations, trees=8))
+    10
     """
     workers, encoded = as_threads(threads), encode(observed)
     fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)

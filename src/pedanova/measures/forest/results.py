@@ -46,7 +46,22 @@ class ForestPair:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ForestPairs(PairTable[ForestPair]):
-    """`ForestPair` rows by pair, largest share first: ``pairs["lr", "layers"]``, in either order."""
+    """`ForestPair` rows by pair, largest share first: ``pairs["lr", "layers"]``, in either order.
+
+    Attributes
+    ----------
+    rows
+        The same, by place: `first`, `second`, `share`, `std`, `variance`.
+    computed
+        Whether pairs were asked for.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> effects = pa.analyze(pa.demo_trials(), "error", params=["units", "alpha"]).first(100).forest(trees=8)
+    >>> list(effects.pairs)
+    [('alpha', 'units')]
+    """
 
     rows: tuple[ForestPair, ...]
     computed: bool = True
@@ -67,6 +82,28 @@ class ForestEffects(ShareTable[ForestEffect]):
     """A table of `ForestEffect` rows, largest share first. ``effects["lr"].share``, ``effects.pairs``.
 
     Shares of parameters, of pairs and of larger groups add up to 1 in every tree.
+
+    Attributes
+    ----------
+    rows
+        The same, by place: `name`, `ratio`, `share`, `std`, `variance`.
+    pairs
+        What two explain only together.
+    objective
+        Its name.
+    variance
+        Of a tree over the space, averaged over trees.
+    trees, n_rows
+        How many there were.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> effects = pa.analyze(pa.demo_trials(), "error").first(100).forest(trees=8, pairs=False)
+    >>> effects.trees, round(sum(effects.ratios.values()), 6)
+    (8, 1.0)
     """
 
     rows: tuple[ForestEffect, ...]
@@ -96,7 +133,27 @@ class AxisEffect:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AxisEffects(RatioTable[AxisEffect]):
-    """A table of `AxisEffect` rows, largest variance first, around the best row (`incumbent`)."""
+    """A table of `AxisEffect` rows, largest variance first, around the best row (`incumbent`).
+
+    Attributes
+    ----------
+    rows
+        The same, by place: `name`, `ratio`, `variance`.
+    incumbent
+        Settings of the best row.
+    objective, best
+        Its name, and what the best row reached.
+    trees
+        How many there were.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.analyze(pa.demo_trials(), "error").first(100).axis(trees=8).incumbent["solver"]
+    'adam'
+    """
 
     rows: tuple[AxisEffect, ...]
     incumbent: Mapping[str, object] = field(hash=False)

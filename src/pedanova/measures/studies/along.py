@@ -40,15 +40,26 @@ class TooFew:
 class Along(Table):
     """Every parameter's importance at every budget, the lowest first: ``for step in along: step.importances["lr"]``.
 
+    Attributes
+    ----------
     name
         What the budget is called.
+    target, region
+        What was asked, in words.
     steps
         The budgets with enough rows.
-    since
-        The lowest budget from which on the ranking is that of the full one; None where there is none, or the rows
-        cannot tell.
     left_out
         Budgets with too few rows, each with its reason.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, pedanova as pa
+    >>> x, epochs = np.random.default_rng(0).random(200), np.tile([1.0, 10.0], 100)
+    >>> found = pa.analyze({"x": x, "epochs": epochs, "loss": x}, "loss").along("epochs", draws=0)
+    >>> found.name, [budget for budget, _ in found.of("x")]
+    ('epochs', [1.0, 10.0])
     """
 
     internal = Table.internal | {"by_parameter", "verdict_in_words"}
@@ -72,6 +83,7 @@ class Along(Table):
 
     @property
     def since(self) -> float | None:
+        """The lowest budget from which on the ranking is that of the full one; None where there is none."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":
@@ -80,11 +92,40 @@ class Along(Table):
         return found
 
     def cost(self, step: AtBudget) -> float | None:
-        """What trials at this budget cost, as a part of the full one; None where a budget is not above 0."""
+        """What trials at this budget cost, as a part of the full one; None where a budget is not above 0.
+
+        Parameters
+        ----------
+        step
+            One of its budgets.
+
+
+        Returns
+        -------
+        float or None
+            A part of 1.
+        """
         return step.budget / self.full.budget if step.budget > 0 else None
 
     def of(self, name: str) -> list[tuple[float, Importance]]:
-        """(budget, importance) of one parameter."""
+        """(budget, importance) of one parameter.
+
+        Parameters
+        ----------
+        name
+            The parameter.
+
+
+        Returns
+        -------
+        list of tuple of float and Importance
+            The lowest budget first.
+
+        Raises
+        ------
+        UnknownParameterError
+            No parameter is called so.
+        """
         if name not in self.full.importances:
             raise UnknownParameterError(unknown_name(name, tuple(self.full.importances)))
         return [(step.budget, step.importances[name]) for step in self.steps]
@@ -121,7 +162,19 @@ class Along(Table):
         ]
 
     def first(self, step: AtBudget) -> str:
-        """The most important parameter that is distinguishable from noise there, if any."""
+        """The most important parameter that is distinguishable from noise there, if any.
+
+        Parameters
+        ----------
+        step
+            One of its budgets.
+
+
+        Returns
+        -------
+        str
+            Its name, or nothing.
+        """
         return next((row.name for row in step.importances.rows if beats_chance(row)), "")
 
     def verdict_in_words(self, step: AtBudget) -> str:
@@ -140,7 +193,13 @@ class Along(Table):
         return HtmlTable(f"{self.heading()}. {self.in_words()}", header, lines, bars=bars, notes=self.notes)
 
     def in_words(self) -> str:
-        """From which budget on the ranking is that of the full one, and what a screening there would cost."""
+        """From which budget on the ranking is that of the full one, and what a screening there would cost.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
         full = f"{self.name} {short(self.full.budget)}"
         if len(self.steps) == 1:
             return f"Only {full} has enough rows: nothing can be compared."

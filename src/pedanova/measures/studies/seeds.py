@@ -66,7 +66,27 @@ class SeedPart:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seeds(NamedTable[SeedPart]):
-    """Parts of the seed by what varies: ``seeds["loss"].ceiling``, ``seeds["in the target"].ceiling``."""
+    """Parts of the seed by what varies: ``seeds["loss"].ceiling``, ``seeds["in the target"].ceiling``.
+
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    runs, configurations, repeated
+        How many there were, and how many configurations were run more than once.
+    target
+        What was asked, in words.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, pedanova as pa
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.repeat(rng.standard_normal(200), 5)
+    >>> pa.analyze({"x": x, "loss": x + rng.standard_normal(1000)}, "loss").seeds().repeated
+    200
+    """
 
     rows: tuple[SeedPart, ...]
     runs: int  # rows that count
@@ -94,7 +114,13 @@ class Seeds(NamedTable[SeedPart]):
         return f"What the seed alone does, {self.repeated:,} of {self.configurations:,} configurations repeated"
 
     def in_words(self) -> str:
-        """What it means for shares and effects."""
+        """What it means for shares and effects.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
         *goals, reached = self.rows
         own = "; ".join(
             f"{percent(row.seed)} of the variance of {row.name} ({_interval(row.low, row.high)})" for row in goals

@@ -43,6 +43,24 @@ class Profile(Table):
     """Every parameter's importance at every quantile of a ladder inside one region.
 
     Quantiles that hold the same rows, by ties, appear in `notes`.
+
+    Attributes
+    ----------
+    steps
+        One a target: `quantile`, `effective` (ties included) and its `rows`.
+    region
+        In words.
+    notes
+        What to know beside the numbers.
+    estimator
+        Who answered: ``"counts"``, ``"surrogate"`` or ``"paper"``.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> p = pa.analyze(pa.demo_trials(), "error").profile(ladder=[0.05, 0.2], estimator="counts")
+    >>> [float(step.quantile) for step in p]
+    [0.05, 0.2]
     """
 
     internal = Table.internal | {"by_parameter", "usable"}
@@ -58,7 +76,18 @@ class Profile(Table):
         return len(self.steps)
 
     def of(self, name: str) -> list[tuple[float, Importance]]:
-        """(quantile, importance) of one parameter, the strictest target first."""
+        """(quantile, importance) of one parameter, the strictest target first.
+
+        Parameters
+        ----------
+        name
+            The parameter.
+
+        Returns
+        -------
+        list of tuple of float and Importance
+            One for every target.
+        """
         return [(float(step.quantile), row) for step in self.steps for row in step.rows if row.name == name]
 
     def to_dict(self) -> dict[str, list[Cell]]:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pedanova.base.documents import completed
 from pedanova.data.regions import Quantile, as_region
 from pedanova.errors import QueryError
 from pedanova.measures.tradeoff import tradeoff_of
@@ -15,6 +16,7 @@ from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
 from pedanova.report.figures import along, goals, planes, spread
 from pedanova.report.figures import draw as figures
+from pedanova.report.figures.documents import FIGURES, SETUP, meaning
 from pedanova.report.figures.marginal import draw_marginal_band
 from pedanova.report.nesting import nesting_of
 
@@ -26,16 +28,17 @@ Names: TypeAlias = str | Sequence[str] | None
 Rows: TypeAlias = object  # whatever `importance` takes as target or region
 
 
+@completed(FIGURES, setup=SETUP, word=meaning)
 @dataclass(frozen=True, slots=True)
 class Plots:
-    """Figures of one analysis."""
+    """Figures of one analysis: ``a.plot``. Each takes ``ax=``, and returns the Axes."""
 
     _analysis: Shows
 
     def importance(
         self, target: Rows = 0.1, region: Rows = 1.0, *, metric: str = "share", ax: Axes = None, **options: Any
     ) -> Axes:
-        """Ranked shares (or ratios) with their intervals; further options are those of `importance`."""
+        """Ranked shares (or ratios) with their intervals."""
         importances = self._analysis.importance(target, region, **options)
         nesting = nesting_of(self._analysis.tallies)
         return figures.draw_importances(importances, ax, metric=metric, nesting=nesting)
@@ -124,7 +127,7 @@ class Plots:
         return panels(names or list(effects)[:SHOWN], ax, draw)
 
     def compare(self, target: float = 0.1, *, ax: Axes = None, **options: Any) -> Axes:
-        """Ratios of every parameter by PED, f-ANOVA and a forest, side by side; options are those of `compare`."""
+        """Ratios of every parameter by PED, f-ANOVA and a forest, side by side."""
         found = self._analysis.compare(target, **options)
         return figures.draw_measures(found.ratios, found.noise, ax)
 
@@ -142,7 +145,7 @@ class Plots:
     def marginal(
         self, names: Names = None, region: Rows = 1.0, *, clip: object = None, ax: Axes = None, **options: Any
     ) -> Axes:
-        """The mean objective by value with its 95 % interval; options are those of `Analysis.marginal`."""
+        """The mean objective by value with its 95 % interval."""
         effects = self._analysis.effects(region, clip=clip, **options)
         return panels(
             names or list(effects)[:SHOWN],

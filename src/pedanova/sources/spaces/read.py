@@ -37,12 +37,28 @@ LOGS = ("log_uniform_values", "q_log_uniform_values", "inv_log_uniform_values")
 def space_from(source: object) -> Space:
     """A search space out of whatever describes one.
 
-    A path to a JSON or YAML file (pedanova's own form, ConfigSpace's, Optuna's distributions, or a
-    W&B sweep) or to a .pcs file; a ConfigSpace object; a dict of parameters, of plain values, of
-    Optuna's distributions, or a search space of Ray Tune.
+    Parameters
+    ----------
+    source
+        A path to a JSON or YAML file (pedanova's own form, ConfigSpace's, Optuna's distributions, or a
+        W&B sweep) or to a .pcs file; a ConfigSpace object; a dict of parameters, of plain values, of
+        Optuna's distributions, or a search space of Ray Tune.
+
+    Returns
+    -------
+    Space
+        Parameters by name.
+
+    Raises
+    ------
+    SpaceError
+        It contradicts itself, or is of no known form.
+    FormatError
+        A file is not what its name says.
 
     Examples
     --------
+    >>> from pedanova import space_from
     >>> space_from({"lr": {"type": "float", "low": 1e-5, "high": 1.0, "log": True}})
     Space({'lr': Float(low=1e-05, high=1.0, log=True)})
     """

@@ -1,0 +1,79 @@
+"""Where every page stands in the navigation. A page that is not named here is picked up by its folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pages in it
+    "Start": ["start", "terminal", "notebook"],
+    "How to": [
+        "how-to/", "sources", "object-stores", "search-space", "rows-and-conditions", "explore", "report", "figures",
+        "reduction", "scale", "parts-and-files",
+    ],
+    "Understand": ["importance", "how-sure", "effects-and-pairs", "along", "studies", "priors", "forest", "paper", "*"],
+    "Gallery": ["gallery/"],
+    "Compare": ["compare"],
+    "Reference": ["reference/index", "reference/command-line", "reference/notes", "reference/errors", "file-format"],
+    "Project": ["stability", "contributing", "architecture", "changelog", "security", "threat-model"],
+}  # fmt: skip
+SUFFIXES = (".md", ".rst", ".ipynb")
+LISTED = ("how-to/", "gallery/")  # whose pages an index of their own lists
+OF_THE_ROOT = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md", "security": "SECURITY.md"}
+FRONT = {"README.md": "/index.md"} | {file: f"/{page}.md" for page, file in OF_THE_ROOT.items()}
+TO_THE_ROOT = re.compile(r"\]\((?:\.\./)+([A-Z]+\.md)")
+INCLUDE = """```{{include}} ../{file}
+:relative-docs: docs/
+:relative-images:
+```
+"""
+
+
+def pages_in(docs: Path) -> set[str]:
+    """Every page by its name, less those that are generated or belong to the machinery."""
+    found = {path.relative_to(docs).with_suffix("") for path in docs.rglob("*") if path.suffix in SUFFIXES}
+    return {
+        path.as_posix() for path in found if not path.parts[0].startswith(("_", ".")) and path.parts[0] != "reference"
+    }
+
+
+def toctrees(docs: Path) -> str:
+    """The navigation as the front page holds it: one captioned tree a section, none that is empty."""
+    known = pages_in(docs) - {"index"}
+    named = {page for pages in SECTIONS.values() for page in pages}
+    rest = sorted(page for page in known - named if "/" not in page)
+    parts = []
+    for caption, pages in SECTIONS.items():
+        entries = [entry for page in pages for entry in entries_of(page, known, rest)]
+        if entries:
+            lines = "\n".join(entries)
+            parts.append(f"```{{toctree}}\n:hidden:\n:caption: {caption}\n:maxdepth: 2\n\n{lines}\n```\n")
+    return "\n".join(parts)
+
+
+def pages_of_the_root(docs: Path) -> dict[str, str]:
+    """Pages of this site that are files of the project's own folder."""
+    there = {page: file for page, file in OF_THE_ROOT.items() if (docs.parent / file).exists()}
+    return {page: INCLUDE.format(file=file) for page, file in there.items()}
+
+
+def on_the_site(text: str) -> str:
+    """Links to files of the root lead to their pages."""
+    return TO_THE_ROOT.sub(lambda found: f"]({FRONT.get(found[1], found[0][2:])}", text)
+
+
+def entries_of(page: str, known: set[str], rest: list[str]) -> list[str]:
+    if page == "*":
+        return rest
+    if page.endswith("/"):
+        return [f"{page}index"]
+    return [page] if page in known or page.startswith("reference/") else []
+
+
+def listing(docs: Path, folder: str, text: str) -> str:
+    """A tree of all pages of a folder, to stand behind what its index says; unseen where that names them all."""
+    inside = sorted(page for page in pages_in(docs) if page.startswith(folder) and page != f"{folder}index")
+    names = [page.removeprefix(folder) for page in inside]
+    hidden = ":hidden:\n" if all(f"]({name}." in text for name in names) else ""
+    lines = "\n".join(names)
+    return f"```{{toctree}}\n{hidden}:maxdepth: 1\n\n{lines}\n```\n" if inside else ""
