@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pedanova.analysis.analysis import Analysis, load
+from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze, delimiter_for, request_of
+from pedanova.analysis.load import load
 from pedanova.analysis.many_groups import ready_answers
 from pedanova.analysis.options import QUESTION, TABLE, check_choices
 from pedanova.base.notes import Count, Note, in_order

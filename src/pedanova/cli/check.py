@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from pedanova.analysis.analysis import load
 from pedanova.analysis.checks import Wishes, check
+from pedanova.analysis.load import load
 from pedanova.base.columns import draw_table
 from pedanova.cli.answers import about, answer_form, answer_text, look
 from pedanova.cli.load import estimation, opened, questions_of

@@ -49,10 +49,14 @@ class Agreement:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it is the same ranking: as near as the other is to itself, or beyond 0.9, and surely beyond 0.6."""
+        """Whether it is the same ranking: as near as the other is to itself, or beyond 0.9, and surely beyond 0.6.
+
+        However unsure the other is, what was seen must be beyond 0.6 as well: few rows are no reason to call two
+        rankings the same.
+        """
         if self.spearman is None or self.low is None or self.high is None or self.itself is None:
             return "unsure"
-        floor = min(NEAR, self.itself)
+        floor = min(NEAR, max(LEAST, self.itself))
         if self.turned or self.high < floor:
             return "other"
         least = OF_THREE if self.count == 3 else LEAST

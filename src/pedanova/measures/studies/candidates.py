@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.measures.asks import Asks
+from pedanova.measures.studies.belief import Belief, value_in
 from pedanova.measures.studies.lifts import cells_at
-from pedanova.measures.studies.prior import Belief, SearchPrior, value_in
+from pedanova.measures.studies.prior import SearchPrior
 from pedanova.measures.studies.response import Response
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Float, Int, Space, parents_first

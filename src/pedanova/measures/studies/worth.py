@@ -22,8 +22,8 @@ from pedanova.base.table import Cell, Printed, Table, columns_of
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.asks import Asks
+from pedanova.measures.studies.belief import Beliefs
 from pedanova.measures.studies.lifts import cells_at
-from pedanova.measures.studies.prior import SearchPrior
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Float, Int, Space
 
@@ -106,7 +106,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else "never" if value >= NEVER else short(value)
 
 
-def worth_of(prior: SearchPrior, trials: int = 50) -> Worth:
+def worth_of(prior: Beliefs, trials: int = 50) -> Worth:
     """Leaves out one study after the other."""
     if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
         raise QueryError(Arg("trials", trials), " must be a whole number from 1 up")
@@ -120,7 +120,7 @@ def worth_of(prior: SearchPrior, trials: int = 50) -> Worth:
     return Worth(rows, int(trials), (Note("answer", words),) if without else ())
 
 
-def _left_out(prior: SearchPrior, study: str, trials: int) -> StudyWorth:
+def _left_out(prior: Beliefs, study: str, trials: int) -> StudyWorth:
     analysis, others = prior.analyses[study], prior.without(study)
     if analysis.observations is None or len(analysis.observations.goals) > 1:
         return StudyWorth(study, analysis.rows, told_lift(prior, others, study))
@@ -150,7 +150,7 @@ def rows_of(analysis: Asks) -> FewRows:
     return few_rows(observed, np.flatnonzero(counted_rows(observed, analysis.levels.nan)))
 
 
-def weights_of(prior: SearchPrior, space: Space, few: FewRows) -> Reals:
+def weights_of(prior: Beliefs, space: Space, few: FewRows) -> Reals:
     """(rows,) How often each row is drawn where a uniform search draws it once; the mean is one."""
     found = np.ones(len(few))
     for name, ratio in ratios_for(prior, space).items():
@@ -159,7 +159,7 @@ def weights_of(prior: SearchPrior, space: Space, few: FewRows) -> Reals:
     return (1.0 - prior.safety) * found / mean + prior.safety if mean > 0 else np.ones(len(few))
 
 
-def ratios_for(prior: SearchPrior, space: Space) -> dict[str, Reals]:
+def ratios_for(prior: Beliefs, space: Space) -> dict[str, Reals]:
     """For the parameters of a study's own space, (cells + 2,) the prior's lift at its cells; 1 without a value."""
     found = {}
     for row in prior.rows:
@@ -173,7 +173,7 @@ def ratios_for(prior: SearchPrior, space: Space) -> dict[str, Reals]:
     return found
 
 
-def told_lift(prior: SearchPrior, others: SearchPrior, study: str) -> float:
+def told_lift(prior: Beliefs, others: Beliefs, study: str) -> float:
     """From tallies alone: the lifts of single parameters, each as far as it exists, multiplied."""
     lift, tallies = 1.0, prior.analyses[study].tallies
     for row, other in zip(prior.rows, others.rows, strict=True):

@@ -10,7 +10,8 @@ import numpy as np
 
 from pedanova.errors import QueryError
 from pedanova.measures.bins import Bins, bins_of
-from pedanova.measures.studies.prior import Belief, SearchPrior
+from pedanova.measures.studies.belief import Belief
+from pedanova.measures.studies.prior import SearchPrior
 from pedanova.report.figures.draw import Axes, Reals, colours_of, name_ticks, plain_names, pyplot, trim
 from pedanova.report.figures.spread import DENSITY, LEAST_TOP, name_places
 

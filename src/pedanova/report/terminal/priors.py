@@ -7,8 +7,9 @@ from typing import Any
 
 from pedanova.base.columns import TextColumn, draw_columns
 from pedanova.base.digits import percent, short, times
+from pedanova.measures.studies.belief import MASS
 from pedanova.measures.studies.defaults import Defaults
-from pedanova.measures.studies.prior import MASS, SearchPrior
+from pedanova.measures.studies.prior import SearchPrior
 from pedanova.measures.studies.worth import NEVER, Worth
 from pedanova.report.terminal.tables import fill, name_column
 
