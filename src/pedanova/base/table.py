@@ -191,10 +191,11 @@ class Table:
 
     def __str__(self) -> str:
         heading, lines = printable(self.heading()), self.lines()
-        shown = lines if len(lines) <= SHOWN + A_FEW_MORE else lines[:SHOWN]
-        table = text_table(self.header(), shown)
-        if len(shown) < len(lines):
-            table += f"\n… and {len(lines) - len(shown):,} more; .to_text() shows all"
+        if len(lines) <= SHOWN + A_FEW_MORE:
+            table = self.to_text()
+        else:
+            more = f"\n… and {len(lines) - SHOWN:,} more; .to_text() shows all"
+            table = text_table(self.header(), lines[:SHOWN]) + more
         return f"{heading}:\n{table}" if heading else table
 
     def __repr__(self) -> str:
