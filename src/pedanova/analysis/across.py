@@ -49,7 +49,41 @@ NEED_ONE_TABLE = ("stream", "executor", "checkpoint", "pushdown", "engine")
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Across(Pooling):
-    """What matters over many studies: see `across`. ``x["lr"].share``, ``x.ranks``, ``x.studies``, ``x.map``."""
+    """What matters over many studies: see `across`. ``x["lr"].share``, ``x.ranks``, ``x.studies``, ``x.map``.
+
+    Attributes
+    ----------
+    rows
+        By parameter, the most important first: the mean share with its 95 % interval, how far studies differ beyond
+        chance (``spread``), the mean rank, and how many studies have it.
+    analyses, answers
+        Of every study by name; `answers` lacks those that cannot be asked, which `notes` name.
+    studies
+        Rows, first parameters and agreement of every study.
+    ranks
+        Friedman's test of all ranks, with mean ranks and the critical difference; None where no two studies share
+        two parameters.
+    map
+        Studies by what matters in them; None likewise.
+    disagreements
+        Parameters that matter clearly more or less in one study than in all others.
+    target, region
+        What was asked, in words.
+    notes
+        What to know beside the numbers: studies left out, parameters that some lack, aims that differ.
+
+    Examples
+    --------
+    >>> import numpy as np, pedanova as pa
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car", "iris"], 100)}
+    >>> table["loss"] = (table["lr"] - 0.3) ** 2
+    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
+    >>> x["lr"].share > x["other"].share, x.ranks.names, list(x.analyses)
+    (True, ('lr', 'other'), ['adult', 'car', 'iris'])
+    >>> len(x.disagreements.rows)
+    0
+    """
 
     analyses: Mapping[str, Analysis] = field(compare=False)
 
@@ -68,12 +102,32 @@ class Across(Pooling):
         target
             The rows of each study that are good.
         options
-            Those of `measures.studies.prior.prior_of`: ``safety``, ``strength``, ``pool``.
+            ``safety``: the part of all draws that come from the whole space, evenly (0.3); ``strength``: from 0 (no
+            prior) to 1 (the pooled densities as they are; 0.7); ``pool``: ``"geometric"``, what studies agree on, or
+            ``"mean"``, what is good in any of them; and those of `Analysis.all_densities`.
+
+        Returns
+        -------
+        SearchPrior
+            By parameter, the narrowest first; ``.sample()``, ``.export("optuna")``, and ``.left_out()``: what it is
+            worth on studies that had no part in it.
+
+        Raises
+        ------
+        QueryError
+            An option is out of range, or no study can be asked.
 
         Examples
         --------
-        >>> print(x.prior().left_out())                                # doctest: +SKIP
-        >>> Path("prior.py").write_text(x.prior().export("optuna"))    # doctest: +SKIP
+        >>> import numpy as np, pedanova as pa
+        >>> rng = np.random.default_rng(0)
+        >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
+        >>> table["loss"] = (table["lr"] - 0.3) ** 2
+        >>> prior = pa.across(table, "loss", group="dataset", estimator="counts").prior()
+        >>> list(prior), 0.2 < prior["lr"].mode < 0.4
+        (['lr', 'other'], True)
+        >>> "import optuna" in prior.export("optuna")
+        True
         """
         return prior_of(self.analyses, target=target, **options)
 
@@ -88,6 +142,27 @@ class Across(Pooling):
             Of everything random.
         options
             Those of `prior`.
+
+        Returns
+        -------
+        Defaults
+            By parameter, the most tunable first; ``.configuration`` is the default as a dict, ``.regrets`` what it
+            costs on studies that had no part in it.
+
+        Raises
+        ------
+        QueryError
+            A study has several objectives, an option is out of range, or no study can be asked.
+
+        Examples
+        --------
+        >>> import numpy as np, pedanova as pa
+        >>> rng = np.random.default_rng(0)
+        >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
+        >>> table["loss"] = (table["lr"] - 0.3) ** 2
+        >>> defaults = pa.across(table, "loss", group="dataset", estimator="counts").defaults()
+        >>> 0.2 < defaults.configuration["lr"] < 0.4, len(defaults.regrets.rows)
+        (True, 2)
         """
         return defaults_of(self.analyses, target=target, seed=seed, **options)
 
@@ -100,6 +175,11 @@ class Across(Pooling):
             Where to; a file that is there is replaced.
         title
             Of the page.
+
+        Raises
+        ------
+        DataError
+            The file cannot be written.
         """
         from pedanova.base.places import check_place
         from pedanova.report.page.html import write_page
@@ -198,7 +278,7 @@ def across(
     >>> rng = np.random.default_rng(0)
     >>> lr, seed, dataset = rng.random(600), rng.random(600), np.repeat(["adult", "car", "iris"], 200)
     >>> table = {"lr": lr, "other": seed, "dataset": dataset, "loss": (lr - 0.3) ** 2}
-    >>> x = pa.across(table, "loss", group="dataset")
+    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
     >>> list(x), x["lr"].studies
     (['lr', 'other'], 3)
     """

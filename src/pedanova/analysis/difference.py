@@ -22,7 +22,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StudyDifferences(Changes):
-    """How two studies differ: see `difference`. ``d["lr"].difference``, ``d.kinship``, ``d.plot.densities()``."""
+    """How two studies differ: see `difference`. ``d["lr"].difference``, ``d.kinship``, ``d.plot.densities()``.
+
+    Attributes
+    ----------
+    rows
+        By parameter, the clearest first: ``share`` and ``other``, their ``difference`` with ``low``, ``high`` and
+        ``p_adjusted``, the same of the ratios, good values in both, and whether they ``moved``.
+    names
+        Of both studies.
+    kinship
+        What the second study is to the first: ``relation`` is ``"same"``, ``"continued"``, ``"again"``, ``"other"`` or
+        ``"unknown"``; ``in_words()`` says it.
+    notes
+        What to know beside the numbers, and what the studies do not share.
+    densities
+        Where the target lies, by parameter, in each study.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "units"])
+    >>> d = pa.difference(a.first(400), a, names=("early", "all"), estimator="counts", draws=100)
+    >>> d.kinship.relation, d["units"].significant
+    ('continued', False)
+    >>> d.in_words()
+    'No parameter matters distinguishably more in early than in all.'
+    """
 
     @property
     def plot(self) -> DifferencePlots:
@@ -76,13 +102,19 @@ def difference(
     Raises
     ------
     QueryError
-        Where the studies share no parameter.
+        Where the studies share no parameter, where an analysis is held against an answer, or where two answers were
+        held against different baselines.
 
     Examples
     --------
-    >>> adam = a.within("optimizer == 'adam'").importance()  # doctest: +SKIP
-    >>> difference(adam, a.importance())                     # doctest: +SKIP
-    >>> difference(last_year, this_year)                     # doctest: +SKIP
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "epochs"])
+    >>> adam, sgd = (a.within(f"solver == '{name}'") for name in ("adam", "sgd"))  # two studies
+    >>> list(pa.difference(adam, sgd, names=("adam", "sgd"), estimator="counts", draws=100))
+    ['epochs', 'learning_rate']
+    >>> good, best = (a.importance(target, estimator="counts", draws=0) for target in (0.3, 0.1))  # two answers
+    >>> next(iter(pa.difference(good, best)))
+    'learning_rate'
     """
     if not isinstance(a, Analysis) or not isinstance(b, Analysis):
         if isinstance(a, Analysis) or isinstance(b, Analysis):

@@ -112,7 +112,13 @@ class Changes(NamedTable[StudyDifference]):
         return f"What matters in {self.names[0]} and in {self.names[1]}"
 
     def in_words(self) -> str:
-        """What is clear, in one or two sentences."""
+        """What is clear, in one or two sentences.
+
+        Returns
+        -------
+        str
+            The clearest difference, or that nothing is clear; and where good values moved.
+        """
         clear = [row for row in self.rows if row.significant]
         moved = [row for row in self.rows if row.moved]
         first, second = self.names
