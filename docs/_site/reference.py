@@ -20,15 +20,29 @@ from pedanova.base.table import Table
 
 GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is public and not named stands on the last
     "analysis": ("Ask", ["analyze", "load", "Analysis"]),
-    "figures": ("Figures", ["report.figures.plots.Plots"]),
+    "figures": (
+        "Figures",
+        [
+            "report.figures.plots.Plots", "report.figures.across.AcrossPlots",
+            "report.figures.differences.DifferencePlots",
+        ],
+    ),
     "rows": ("Targets and regions", ["at_most", "at_least", "between", "equals", "lasso", "Region", "Lasso"]),
     "answers": (
         "Answers",
         [
             "base.table.Table", "Importances", "Importance", "Profile", "Densities", "Interactions", "Interaction",
             "SetInteractions", "SetInteraction", "Effects", "Effect", "Marginal", "ForestEffects", "ForestPairs",
-            "AxisEffects", "forest_effects", "axis_effects", "Comparison", "Measures", "difference", "Differences",
-            "Difference", "Along", "Seeds", "Trials",
+            "AxisEffects", "forest_effects", "axis_effects", "Comparison", "Measures", "Trials",
+        ],
+    ),
+    "studies": (
+        "Several studies, budgets and seeds",
+        [
+            "across", "Across", "measures.studies.across.PooledShare", "measures.studies.prior.SearchPrior",
+            "measures.studies.worth.Worth", "measures.studies.defaults.Defaults", "measures.studies.defaults.Default",
+            "measures.studies.defaults.Regrets", "difference", "StudyDifferences",
+            "measures.studies.changes.StudyDifference", "Differences", "Difference", "Along", "Seeds",
         ],
     ),
     "reduction": ("Smaller spaces", ["ReducedSpace", "Verdict", "Evidence"]),

@@ -153,16 +153,6 @@ class Across(Pooling):
         ------
         QueryError
             A study has several objectives, an option is out of range, or no study can be asked.
-
-        Examples
-        --------
-        >>> import numpy as np, pedanova as pa
-        >>> rng = np.random.default_rng(0)
-        >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
-        >>> table["loss"] = (table["lr"] - 0.3) ** 2
-        >>> defaults = pa.across(table, "loss", group="dataset", estimator="counts").defaults()
-        >>> 0.2 < defaults.configuration["lr"] < 0.4, len(defaults.regrets.rows)
-        (True, 2)
         """
         return defaults_of(self.analyses, target=target, seed=seed, **options)
 
@@ -270,7 +260,9 @@ def across(
     Raises
     ------
     QueryError
-        Where fewer than two studies can be asked.
+        Where fewer than two studies can be asked, or an option is unknown, or for one study alone.
+    DataError
+        Where a study cannot be read, or a table has no column `group`.
 
     Examples
     --------

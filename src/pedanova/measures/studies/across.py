@@ -34,6 +34,10 @@ ALIKE, FINEST = 0.05, 0.005  # of a share, and at least: what estimators get wro
 class PooledShare:
     """One parameter over all studies that have it.
 
+    Attributes
+    ----------
+    name
+        The parameter.
     share, low, high
         The mean share over studies such as these (random effects), and its 95 % interval.
     spread
@@ -44,6 +48,16 @@ class PooledShare:
         The part of its studies in which it is among the first three.
     studies
         How many have it.
+
+    Examples
+    --------
+    >>> import numpy as np, pedanova as pa
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
+    >>> table["loss"] = (table["lr"] - 0.3) ** 2
+    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
+    >>> x["lr"].rank, x["lr"].first, x["lr"].studies
+    (1.0, 1.0, 2)
     """
 
     name: str
@@ -60,6 +74,10 @@ class PooledShare:
 class Pooling(NamedTable[PooledShare]):
     """`PooledShare` rows by name, the most important first, and what is behind them.
 
+    Attributes
+    ----------
+    rows
+        The same, by place.
     analyses, answers
         Of every study by name; `answers` lacks those that were left out, which `notes` name.
     studies
@@ -70,6 +88,10 @@ class Pooling(NamedTable[PooledShare]):
         Studies by what matters in them.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
+    target, region
+        What was asked, in words.
+    notes
+        What to know beside the numbers.
     """
 
     rows: tuple[PooledShare, ...]

@@ -37,9 +37,17 @@ FEWEST = 1e-12
 class StudyDifference:
     """One parameter in two studies; differences are the first less the second, with 95 % intervals.
 
+    Attributes
+    ----------
+    name
+        The parameter.
+    share, other
+        In the first study and in the second.
+    difference, low, high
+        Of the shares; without an interval where draws were left out.
     p_value, p_adjusted
         How often equal shares would look so different by chance; adjusted for the number of parameters (Holm).
-    ratio_p_adjusted
+    ratio, other_ratio, ratio_difference, ratio_low, ratio_high, ratio_p_adjusted
         The same of the ratios.
     good, other_good
         Good values in words, in each study.
@@ -47,6 +55,14 @@ class StudyDifference:
         The part of the target's density that both studies have in common, 0 to 1; None where cells differ.
     moved_p_adjusted
         How often target rows of one law would lie so differently by chance, adjusted likewise.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "units"])
+    >>> row = pa.difference(a.first(400), a, estimator="counts", draws=100)["units"]
+    >>> row.low < row.difference < row.high, row.significant, row.moved
+    (True, False, False)
     """
 
     name: str
@@ -70,6 +86,7 @@ class StudyDifference:
 
     @property
     def significant(self) -> bool:
+        """Whether the shares are distinguishable from equal ones."""
         return self.p_adjusted is not None and self.p_adjusted <= LEVEL
 
     @property
@@ -80,7 +97,7 @@ class StudyDifference:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Changes(NamedTable[StudyDifference]):
-    """`StudyDifference` rows by name, the clearest first."""
+    """`StudyDifference` rows by name, the clearest first; `StudyDifferences` explains what else there is."""
 
     rows: tuple[StudyDifference, ...]
     names: tuple[str, str]  # of both studies

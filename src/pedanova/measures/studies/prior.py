@@ -39,6 +39,40 @@ class SearchPrior(NamedTable[Belief]):
     A draw is one of two things: in a part `safety` of all cases a uniform draw from the whole space, else a draw
     of every parameter from its own density. So nothing is ever excluded, and no search needs more than
     1 / `safety` times the trials of a uniform one.
+
+    Attributes
+    ----------
+    rows
+        By parameter: ``prior["lr"].mode`` is the best value, ``.in_words()`` where most of the density lies,
+        ``.agreement`` the part of the studies that agree.
+    space
+        The domains of all studies together.
+    studies
+        Those that speak.
+    target
+        The rows that are good, in words.
+    safety
+        The part of all draws that are uniform.
+    notes
+        What to know beside it: studies that could not be asked, domains that differ.
+    analyses, how
+        What it was made from, and how that was asked; `left_out` goes back to them.
+
+    Examples
+    --------
+    >>> import numpy as np, pedanova as pa
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
+    >>> table["loss"] = (table["lr"] - 0.3) ** 2
+    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
+    >>> prior = x.prior()
+    >>> list(prior), 0.2 < prior["lr"].mode < 0.4
+    (['lr', 'other'], True)
+    >>> [list(one) for one in prior.sample(2)]
+    [['lr', 'other'], ['lr', 'other']]
+    >>> worth = prior.left_out()
+    >>> [row.study for row in worth.rows], worth.median_trials < 50
+    (['adult', 'car'], True)
     """
 
     rows: tuple[Belief, ...]
@@ -89,10 +123,15 @@ class SearchPrior(NamedTable[Belief]):
         seed
             The same seed gives the same draws.
 
-        Examples
-        --------
-        >>> prior.sample(2)  # doctest: +SKIP
-        [{'lr': 0.0021, 'optimizer': 'adam'}, {'lr': 0.0007, 'optimizer': 'adam'}]
+        Returns
+        -------
+        list of dict
+            Values by parameter, ``[{"lr": 0.0021, "optimizer": "adam"}, …]``.
+
+        Raises
+        ------
+        QueryError
+            `count` is no whole number from 1 up.
         """
         rng, many = np.random.default_rng(seed), as_count(count)
         anywhere = rng.random(many) < self.safety
@@ -112,13 +151,34 @@ class SearchPrior(NamedTable[Belief]):
         ----------
         trials
             Of the uniform search that it is held against.
+
+        Returns
+        -------
+        Worth
+            A line for each study.
+
+        Raises
+        ------
+        QueryError
+            `trials` is no whole number from 1 up.
         """
         from pedanova.measures.studies.worth import worth_of
 
         return worth_of(self, trials)
 
     def without(self, study: str) -> SearchPrior:
-        """The same from all other studies, over the same space."""
+        """The same from all other studies, over the same space.
+
+        Parameters
+        ----------
+        study
+            The one that is left out; all speak where none is called so.
+
+        Returns
+        -------
+        SearchPrior
+            Of the others.
+        """
         studies = tuple(one for one in self.studies if one != study)
         return replace(self, rows=tuple(row.without(study) for row in self.rows), studies=studies)
 
@@ -130,13 +190,34 @@ class SearchPrior(NamedTable[Belief]):
         form
             ``"optuna"``: a Python file with a sampler and a function that enqueues trials. ``"configspace"``: its JSON,
             with weights and Beta distributions. ``"wandb"``: a sweep in YAML. ``"json"``: plain values and parts.
+
+        Returns
+        -------
+        str
+            What a file of that tool holds; `lost_in` tells what it cannot say.
+
+        Raises
+        ------
+        SpaceError
+            There is no such form.
         """
         from pedanova.space.priors import export_prior
 
         return export_prior(self.space, {row.name: row.parts for row in self.rows}, self.safety, form)
 
     def lost_in(self, form: str) -> list[Note]:
-        """What that form cannot say."""
+        """What that form cannot say.
+
+        Parameters
+        ----------
+        form
+            One of those of `export`.
+
+        Returns
+        -------
+        list of Note
+            Empty where nothing is lost.
+        """
         from pedanova.space.priors import lost_in
 
         return lost_in(self.space, {row.name: row.parts for row in self.rows}, self.safety, form)
@@ -172,6 +253,7 @@ def prior_of(
     Returns
     -------
     SearchPrior
+        By parameter, the narrowest first.
 
     Raises
     ------

@@ -35,6 +35,10 @@ NEVER = 1_000_000  # trials
 class StudyWorth:
     """One study, searched with the prior of all others.
 
+    Attributes
+    ----------
+    study, rows
+        Its name, and how many rows it has.
     lift
         How much more often a draw is in the target than a uniform one.
     trials, uniform_trials
@@ -42,6 +46,8 @@ class StudyWorth:
         uniform search. None without rows.
     best, uniform_best
         The best objective of that many trials, in the median. None without rows.
+    no_worse
+        Whether the first is at least as good as the second; None without rows.
     effective
         Rows that the answer rests on, as the prior weights them; None without rows.
     """
@@ -59,7 +65,29 @@ class StudyWorth:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Worth(Table):
-    """A line for each study, with what a search with the prior of the others finds there."""
+    """A line for each study, with what a search with the prior of the others finds there.
+
+    Attributes
+    ----------
+    rows
+        By study: ``lift``, how much more often a draw is in the target than a uniform one; ``trials``, until the best
+        of a uniform search is reached; ``best`` and ``uniform_best``, found in as many trials.
+    trials
+        Of the uniform search that it is held against.
+    notes
+        What to know beside the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, pedanova as pa
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
+    >>> table["loss"] = (table["lr"] - 0.3) ** 2
+    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
+    >>> worth = x.prior().left_out(trials=20)
+    >>> worth.trials, worth.safe, all(row.lift > 1 for row in worth.rows)
+    (20, 1.0, True)
+    """
 
     rows: tuple[StudyWorth, ...]
     trials: int

@@ -25,29 +25,103 @@ LANE, RUNG = 0.34, 0.62  # between bars, and between names, in steps of the diag
 
 @dataclass(frozen=True, slots=True)
 class AcrossPlots:
-    """Figures of many studies; each takes ``ax=``, and returns the Axes."""
+    """Figures of many studies; each takes ``ax=``, and returns the Axes.
+
+    Examples
+    --------
+    >>> import numpy as np, pedanova as pa
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
+    >>> table["loss"] = (table["lr"] - 0.3) ** 2
+    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
+    >>> x.plot.importance().get_xlabel()[:5]
+    'share'
+    """
 
     _found: Pooling
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """Pooled shares with their intervals, and a dot for every study."""
+        """Pooled shares with their intervals, and a dot for every study.
+
+        Parameters
+        ----------
+        ax
+            Where to; None for new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+        """
         return draw_pooled(self._found, ax)
 
     def ranks(self, *, ax: Axes = None) -> Axes:
-        """The critical-difference diagram: mean ranks, and bars over names that are not told apart."""
+        """The critical-difference diagram: mean ranks, and bars over names that are not told apart.
+
+        Parameters
+        ----------
+        ax
+            Where to; None for new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+
+        Raises
+        ------
+        QueryError
+            No two studies share two parameters.
+        """
         if self._found.ranks is None:
             raise QueryError("no two studies share two parameters, so there are no mean ranks; the notes say more")
         return draw_ranks(self._found.ranks, ax)
 
     def map(self, *, ax: Axes = None) -> Axes:
-        """Studies by what matters in them; arrows point to where a parameter matters more."""
+        """Studies by what matters in them; arrows point to where a parameter matters more.
+
+        Parameters
+        ----------
+        ax
+            Where to; None for new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+
+        Raises
+        ------
+        QueryError
+            No two studies share two parameters.
+        """
         if self._found.map is None:
             raise QueryError("no two studies share two parameters, so there is no map; the notes say more")
         odd = {row.study for row in self._found.disagreements.rows}
         return draw_map(self._found.map, odd, ax)
 
     def prior(self, *, names: Sequence[str] | None = None, **options: Any) -> list[Axes]:
-        """Where good values lie over all studies, and in grey in each; options are those of `Across.prior`."""
+        """Where good values lie over all studies, and in grey in each.
+
+        Parameters
+        ----------
+        names
+            Parameters; None for the first of the prior.
+        options
+            Those of `Across.prior`.
+
+        Returns
+        -------
+        list of matplotlib.axes.Axes
+            One for each parameter.
+
+        Raises
+        ------
+        QueryError
+            `names` is empty, or an option is out of range.
+        UnknownParameterError
+            No study has a parameter of that name.
+        """
         return draw_prior(prior_of(self._found.analyses, **options), names)
 
 

@@ -30,16 +30,56 @@ from pedanova.space.shared import same_cells
 
 @dataclass(frozen=True, slots=True)
 class DifferencePlots:
-    """Figures of two studies; each takes ``ax=``, and returns the Axes."""
+    """Figures of two studies; each takes ``ax=``, and returns the Axes.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "units"])
+    >>> d = pa.difference(a.first(400), a, estimator="counts", draws=0)
+    >>> d.plot.importance().get_xlabel()
+    'share (%)'
+    """
 
     _found: Changes
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """The share of every parameter in both studies; grey and ~ where they are not distinguishable."""
+        """The share of every parameter in both studies; grey and ~ where they are not distinguishable.
+
+        Parameters
+        ----------
+        ax
+            Where to; None for new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+        """
         return draw_both(self._found, ax)
 
     def densities(self, names: str | Sequence[str] | None = None, *, ax: Axes = None) -> Axes:
-        """Where the target's values lie in both studies, over one another: one parameter in `ax`, or several."""
+        """Where the target's values lie in both studies, over one another: one parameter in `ax`, or several.
+
+        Parameters
+        ----------
+        names
+            A parameter, or several; None for the clearest differences.
+        ax
+            Where to, one for each parameter; None for new ones.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on; an array of them for several parameters.
+
+        Raises
+        ------
+        UnknownParameterError
+            The studies share no parameter of that name.
+        QueryError
+            There are more parameters than Axes in `ax`.
+        """
         found = self._found
         shown = plain_names(list(found))
         chosen = list(found)[:SHOWN] if names is None else names
