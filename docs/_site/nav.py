@@ -19,9 +19,7 @@ SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pag
 }  # fmt: skip
 SUFFIXES = (".md", ".rst", ".ipynb")
 LISTED = ("how-to/", "gallery/")  # whose pages an index of their own lists
-OF_THE_ROOT = {
-    "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md", "security": "SECURITY.md", "licenses": "LICENSES.md",
-}  # fmt: skip
+OF_THE_ROOT = {page: f"{page.upper()}.md" for page in ("contributing", "changelog", "security", "licenses")}
 FRONT = {"README.md": "/index.md"} | {file: f"/{page}.md" for page, file in OF_THE_ROOT.items()}
 TO_THE_ROOT = re.compile(r"\]\((?:\.\./)+([A-Z]+\.md)")
 TO_A_FILE = re.compile(r"\[([^\]]+)\]\((?!\w+:|#)([^)#]+)(#[^)]*)?\)")
