@@ -92,7 +92,11 @@ def study(trials: pd.DataFrame) -> optuna.Study:
 
 TESTED = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests").rglob("*.py")))
 PAGES = [
-    page for page in sorted((ROOT / "docs").glob("*.md")) if f'docs/{page.name}"' not in TESTED and blocks_of(page)
+    page
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    if f'docs/{page.name}"' not in TESTED
+    and blocks_of(page)
+    and not (ROOT / f"{page.stem.upper()}.md").exists()  # copies that the site's build makes of files of the root
 ]
 
 
