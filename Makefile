@@ -12,8 +12,8 @@ LEFT_OUT := arg-type operator union-attr misc unused-ignore no-any-return var-an
 TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls $(LEFT_OUT:%=--disable-error-code=%)
 
 # Tests of whatever touches a library that others release.
-TOUCHING := tests/base tests/cli/test_arrow.py tests/cli/test_check.py tests/counting/test_same_tallies.py \
-    tests/measures/forest tests/report/figures tests/report/live/test_server.py tests/sources/optuna tests/sources/spaces tests/sources/tables
+TOUCHING := tests/base/test_table.py tests/cli/test_arrow.py tests/counting/test_same_tallies.py tests/measures/forest \
+    tests/report/figures/test_plots.py tests/report/live/test_server.py tests/sources/optuna tests/sources/tables
 
 .PHONY: demo test check heavy oldest newest wheel lint bench history paper docs gallery sanitize clean help
 
@@ -35,10 +35,10 @@ heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (
 	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy
 
 oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
-	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
+	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
 
 newest: .venv-newest/.done  ## tests with the newest versions, pre-releases among them
-	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
+	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
 
 wheel: .venv-release/.done  ## sdist and wheels for this machine, the same bytes twice, and the bill of materials: dist/
 	.venv-release/bin/python packaging/wheels.py --check

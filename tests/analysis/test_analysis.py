@@ -217,8 +217,8 @@ def test_completion_offers_what_a_user_may_call(analysis: pa.Analysis) -> None:
     assert dir(analysis) == [
         "all_densities", "alone", "along", "axis", "by_objective", "compare", "densities", "direction", "dropped",
         "effects", "explore", "first", "forest", "importance", "interactions", "levels", "marginal", "notes",
-        "objective", "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "seeds",
-        "space", "tallies", "trials", "widget", "within",
+        "objective", "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save",
+        "seeds", "space", "tallies", "trials", "widget", "within",
     ]  # fmt: skip
     assert all(hasattr(type(analysis), name) or name in vars(analysis) for name in dir(analysis))
     assert [name for name in dir(analysis.plot) if name[0] != "_"] == [
