@@ -15,18 +15,14 @@ SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pag
     "Gallery": ["gallery/"],
     "Compare": ["compare"],
     "Reference": ["reference/index", "reference/command-line", "reference/notes", "reference/errors", "file-format"],
-    "Project": ["stability", "contributing", "architecture", "changelog", "security", "threat-model"],
+    "Project": ["stability", "contributing", "architecture", "changelog", "security", "licenses", "threat-model"],
 }  # fmt: skip
 SUFFIXES = (".md", ".rst", ".ipynb")
 LISTED = ("how-to/", "gallery/")  # whose pages an index of their own lists
-OF_THE_ROOT = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md", "security": "SECURITY.md"}
+OF_THE_ROOT = {page: f"{page.upper()}.md" for page in ("contributing", "changelog", "security", "licenses")}
 FRONT = {"README.md": "/index.md"} | {file: f"/{page}.md" for page, file in OF_THE_ROOT.items()}
 TO_THE_ROOT = re.compile(r"\]\((?:\.\./)+([A-Z]+\.md)")
-INCLUDE = """```{{include}} ../{file}
-:relative-docs: docs/
-:relative-images:
-```
-"""
+TO_A_FILE = re.compile(r"\[([^\]]+)\]\((?!\w+:|#)([^)#]+)(#[^)]*)?\)")
 
 
 def pages_in(docs: Path) -> set[str]:
@@ -54,7 +50,18 @@ def toctrees(docs: Path) -> str:
 def pages_of_the_root(docs: Path) -> dict[str, str]:
     """Pages of this site that are files of the project's own folder."""
     there = {page: file for page, file in OF_THE_ROOT.items() if (docs.parent / file).exists()}
-    return {page: INCLUDE.format(file=file) for page, file in there.items()}
+    return {page: moved((docs.parent / file).read_text(encoding="utf-8")) for page, file in there.items()}
+
+
+def moved(text: str) -> str:
+    """A file of the root as a page: links lead to pages; files that are none (a licence's text) are named only."""
+
+    def link(found: re.Match[str]) -> str:
+        words, file, anchor = found[1], found[2], found[3] or ""
+        page = file.removeprefix("docs/") if file.startswith("docs/") else FRONT.get(file)
+        return f"[{words}]({page}{anchor})" if page else words
+
+    return TO_A_FILE.sub(link, text)
 
 
 def on_the_site(text: str) -> str:

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 FENCE = re.compile(r"^(?:<!-- not run: (.+?) -->\n)?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e-?\d+)?")
 BARS = re.compile(r"[▁-█▉▊▋▌▍▎▏]+")
+STATUS = [";", "echo", "$?"]
 NOT_RUN = ("pip",)  # what the reader's machine already has here
 
 
@@ -63,13 +64,18 @@ def run_page(page: Path, names: dict[str, object] | None = None) -> dict[str, ob
 
 
 def run_command(words: list[str]) -> None:
-    """One line of a shell: of pedanova, in this process; a page that is served is stopped as by Ctrl-C."""
+    """One line of a shell: of pedanova, in this process; a page that is served is stopped as by Ctrl-C.
+
+    A line must end well, unless it asks for its own status by `; echo $?`.
+    """
     if words[0] in NOT_RUN:
         return
     assert words[0] == "pedanova", f"{shlex.join(words)}: pages may only run pedanova"
     if words[1] == "explore":
         with served(*words[2:]) as explorer:
             assert explorer.interrupt() == 0
+    elif words[-3:] == STATUS:
+        print(main(words[1:-3]))
     else:
         assert main(words[1:]) == 0, shlex.join(words)
 
