@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import pedanova as pa
-from pedanova.counting.levels import LADDER
-from pedanova.scale.cuda.card_table import CardTable
-from pedanova.scale.cuda.device import library
+# CuPy imports a package called cuda, which this file must not stand in for.
+sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
+
+import pedanova as pa  # noqa: E402
+from pedanova.counting.levels import LADDER  # noqa: E402
+from pedanova.scale.cuda.card_table import CardTable  # noqa: E402
+from pedanova.scale.cuda.device import library  # noqa: E402
 
 RUNS = 9
 
