@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 import os
 import platform
 import shutil
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -81,10 +83,24 @@ def check_wheel(wheel: Path) -> None:
     if "pedanova/_kernel." not in inside:
         sys.exit(f"{wheel.name} has no kernel: the compiler failed")
     tags = wheel.stem.rsplit("-", 1)[1].split(".")
-    if "linux" in tags[0]:
+    if "musllinux" in tags[0]:  # auditwheel looks for musl on this machine
+        foreign = needed_by(wheel) - {"libc.so", f"libc.musl-{tags[0].rpartition('_')[2]}.so.1"}
+        if foreign:
+            sys.exit(f"{wheel.name} needs {', '.join(sorted(foreign))}, which musl's systems may not have")
+    elif "linux" in tags[0]:
         shown = " ".join(run("auditwheel", "show", str(wheel)).split())
         if not any(f'"{tag}"' in shown for tag in tags):
             sys.exit(f"{wheel.name} is not what its tag says: {shown}")
+
+
+def needed_by(wheel: Path) -> set[str]:
+    """The libraries that the kernel in a wheel asks for."""
+    from elftools.elf.elffile import ELFFile
+
+    with zipfile.ZipFile(wheel) as inside:
+        name = next(one for one in inside.namelist() if one.startswith("pedanova/_kernel."))
+        dynamic = ELFFile(io.BytesIO(inside.read(name))).get_section_by_name(".dynamic")
+    return {tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"}
 
 
 def of_this_machine() -> list[str]:

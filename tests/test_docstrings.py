@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 import inspect
 import sys
 import textwrap
@@ -24,8 +25,7 @@ pytest.importorskip("numpydoc", reason="pip install 'pedanova[docs]'")
 from numpydoc.docscrape import NumpyDocString
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "docs/_site"))
-import reference
-
+reference = importlib.import_module("reference")
 NAMES = [name for _, names in reference.groups().values() for name in names]
 CLASSES = [name for name in NAMES if inspect.isclass(reference.thing(name))]
 PLOTS = "report.figures.plots.Plots"

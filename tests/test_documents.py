@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 import shutil
@@ -114,8 +115,7 @@ def test_a_page(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_of_the_reference(name: str, tmp_path: Path) -> None:
     pytest.importorskip("numpydoc", reason="pip install 'pedanova[docs]'")
     sys.path.insert(0, str(ROOT / "docs/_site"))
-    import reference
-
+    reference = importlib.import_module("reference")
     page = tmp_path / f"{name}.md"
     page.write_text(reference.pages()[name], encoding="utf-8")
     run_page(page)

@@ -122,7 +122,7 @@ def test_a_study_that_disagrees_is_named() -> None:
     found = pa.across(studies, **FAST)
     assert ("odd", "lr") in {(row.study, row.name) for row in found.disagreements.rows}
     assert "lr" in found.studies["odd"].differs
-    assert found.studies["odd"].agreement == min(row.agreement for row in found.studies.rows)
+    assert found.studies["odd"].agreement == min(row.agreement or 0.0 for row in found.studies.rows)
 
 
 def test_files_and_tables_by_name(tmp_path: Path) -> None:
