@@ -69,7 +69,7 @@ def test_a_way_that_points_elsewhere_hides_little() -> None:
     against, along, plain = (
         deals.p_value(scores, columns, way, parameter=0, inside=20) for way in (-seen, 0.3 * seen, 0 * seen)
     )
-    assert plain <= against <= 3 * plain
+    assert plain <= against <= 5 * plain
     assert along <= 2 * plain
 
 
