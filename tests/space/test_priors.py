@@ -162,6 +162,8 @@ def test_the_plain_form_and_bad_ones() -> None:
     assert [priors.form_of(name) for name in ("a.py", "b.JSON", "c.yml")] == ["optuna", "configspace", "wandb"]
     with pytest.raises(SpaceError, match="form"):
         priors.form_of("prior.txt")
+    with pytest.raises(SpaceError, match="'xml' is unknown"):
+        priors.lost_in(pa.Space({}), {}, 0.3, "xml")
 
 
 @pytest.mark.heavy

@@ -13,7 +13,7 @@ from pedanova.measures.difference import difference as difference_of_answers
 from pedanova.measures.importance import Importances
 from pedanova.measures.studies.changes import Changes, differences_of
 from pedanova.measures.studies.kinship import kinship_of_studies
-from pedanova.space.shared import Shared, shared_space
+from pedanova.space.shared import CommonSpace, shared_space
 from pedanova.space.words import in_words
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def difference(
     return StudyDifferences(rows, names, kinship, in_order(every), densities)
 
 
-def on_common_ground(a: Analysis, b: Analysis, shared: Shared) -> tuple[Analysis, Analysis, list[Note]]:
+def on_common_ground(a: Analysis, b: Analysis, shared: CommonSpace) -> tuple[Analysis, Analysis, list[Note]]:
     """Both studies inside the values that both may take, and what is not shared."""
     notes = [
         Note("answer", f"only in the {which} study, not compared: {listed(list(names))}")
@@ -166,7 +166,7 @@ def _aims(a: Analysis, b: Analysis) -> list[Note]:
     return [Note("answer", f"the aims differ, each counts its own best rows: {aims[0]} and {aims[1]}")]
 
 
-def _answered(answers: list[Importances], shared: Shared, names: tuple[str, str]) -> list[Note]:
+def _answered(answers: list[Importances], shared: CommonSpace, names: tuple[str, str]) -> list[Note]:
     """What the answers themselves say, and parameters that one study never varied."""
     one, two = answers
     notes = []

@@ -67,6 +67,7 @@ def form_of(path: str) -> str:
 
 def export_prior(space: Space, parts: Mapping[str, Reals], safety: float, form: str) -> str:
     """The prior as text."""
+    check_form(form)
     match form:
         case "optuna":
             return optuna_file(space, parts, safety)
@@ -74,14 +75,18 @@ def export_prior(space: Space, parts: Mapping[str, Reals], safety: float, form: 
             return as_json(configspace_prior(space, parts, safety))
         case "wandb":
             return as_yaml(wandb_prior(space, parts, safety))
-        case "json":
-            return as_json({"safety": safety, "space": space.to_dict(), "prior": plain_prior(space, parts)})
         case _:
-            raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(PRIOR_FORMS)}")
+            return as_json({"safety": safety, "space": space.to_dict(), "prior": plain_prior(space, parts)})
+
+
+def check_form(form: str) -> None:
+    if form not in PRIOR_FORMS:
+        raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(PRIOR_FORMS)}")
 
 
 def lost_in(space: Space, parts: Mapping[str, Reals], safety: float, form: str) -> list[Note]:
     """What a form cannot say, in words."""
+    check_form(form)
     notes = [] if form in ("optuna", "json") else left_out(space, form)
     ranges = {name: one for name, one in domains_of(space).items() if isinstance(one, Float | Int)}
     if form == "wandb" and ranges:

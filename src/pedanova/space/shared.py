@@ -14,7 +14,7 @@ SAME = 0.02  # of a range: bounds taken from data differ a little
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class CommonSpace:
     """Two spaces side by side.
 
     alike
@@ -42,7 +42,7 @@ class Shared:
         return (*self.alike, *self.narrowed)
 
 
-def shared_space(one: Space, two: Space) -> Shared:
+def shared_space(one: Space, two: Space) -> CommonSpace:
     """What can be compared of two spaces.
 
     Examples
@@ -63,7 +63,7 @@ def shared_space(one: Space, two: Space) -> Shared:
         else:
             unlike.append(name)
     alone = [tuple(name for name in a if name not in b) for a, b in ((one, two), (two, one))]
-    return Shared(tuple(alike), narrowed, tuple(unlike), *alone)
+    return CommonSpace(tuple(alike), narrowed, tuple(unlike), *alone)
 
 
 def same_domain(one: Parameter, two: Parameter) -> bool:

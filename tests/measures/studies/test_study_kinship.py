@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.measures.studies.kinship import Kinship, kinship_of_studies, two_samples
+from pedanova.measures.studies.kinship import StudyKinship, kinship_of_studies, two_samples
 from pedanova.space.shared import shared_space
 
 SPACE = {"lr": pa.Float(1e-4, 1, log=True), "units": pa.Int(1, 500), "opt": pa.Categorical(["adam", "sgd"])}
@@ -26,7 +26,7 @@ def first(data: dict[str, Any], rows: int) -> dict[str, Any]:
     return {name: values[:rows] for name, values in data.items()}
 
 
-def kin(one: dict[str, Any], two: dict[str, Any]) -> Kinship:
+def kin(one: dict[str, Any], two: dict[str, Any]) -> StudyKinship:
     a, b = (pa.analyze(data, "loss", space=SPACE) for data in (one, two))
     return kinship_of_studies(a, b, shared_space(a.space, b.space))
 

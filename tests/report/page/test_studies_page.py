@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.report.ladders import ladder_of
 from pedanova.report.page.html import digest
 from pedanova.report.page.studies import draw_studies
+from pedanova.report.rank_lines import rank_lines_of
 
 HOSTILE = "<script>alert(1)</script>"
 QUOTES = "a'b\"c&d"
@@ -85,7 +85,7 @@ def test_hostile_names_are_text() -> None:
 def test_the_lines_of_a_critical_difference_diagram() -> None:
     ranks = across().ranks
     assert ranks is not None
-    ladder = ladder_of(ranks)
+    ladder = rank_lines_of(ranks)
     assert [rung.name for rung in ladder.rungs] == list(ranks.names)
     sides = [[rung.step for rung in ladder.rungs if rung.left is left] for left in (True, False)]
     assert all(len(set(steps)) == len(steps) for steps in sides)
@@ -98,7 +98,7 @@ def test_bars_of_one_lane_do_not_touch(count: int) -> None:
 
     rng = np.random.default_rng(count)
     test = rank_test([str(i) for i in range(count)], rng.random((8, count)) + np.linspace(0, 0.8, count))
-    ladder = ladder_of(test)
+    ladder = rank_lines_of(test)
     for lane in range(ladder.lanes):
         spans = sorted((begin, end) for begin, end, own in ladder.bars if own == lane)
         assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(spans))

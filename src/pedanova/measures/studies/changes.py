@@ -23,7 +23,7 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.difference import signed_percent
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.significance import LEVEL, holm
-from pedanova.measures.studies.kinship import Kinship, two_samples
+from pedanova.measures.studies.kinship import StudyKinship, two_samples
 from pedanova.space.shared import same_cells
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -101,7 +101,7 @@ class Changes(NamedTable[StudyDifference]):
 
     rows: tuple[StudyDifference, ...]
     names: tuple[str, str]  # of both studies
-    kinship: Kinship
+    kinship: StudyKinship
     notes: tuple[Note, ...] = ()
     densities: tuple[Mapping[str, Densities], Mapping[str, Densities]] = field(default=({}, {}), compare=False)
 

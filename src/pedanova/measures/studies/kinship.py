@@ -21,7 +21,7 @@ from pedanova.errors import listed
 from pedanova.measures.asks import Asks
 from pedanova.measures.chisquare import chi2_tail
 from pedanova.measures.significance import LEVEL, holm
-from pedanova.space.shared import Shared, same_cells
+from pedanova.space.shared import CommonSpace, same_cells
 
 Keys: TypeAlias = NDArray[np.uint64]
 Relation: TypeAlias = Literal["same", "continued", "again", "other", "unknown"]
@@ -33,7 +33,7 @@ MIX, START = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x2545F4914F6CDD1D)
 
 
 @dataclass(frozen=True, slots=True)
-class Kinship:
+class StudyKinship:
     """What the second study is to the first.
 
     relation
@@ -82,11 +82,11 @@ class Kinship:
         return Note("answer", self.in_words())
 
 
-def kinship_of_studies(a: Asks, b: Asks, shared: Shared) -> Kinship:
+def kinship_of_studies(a: Asks, b: Asks, shared: CommonSpace) -> StudyKinship:
     """Compare rows, configurations, spaces, and how rows were drawn."""
     relation, common, longer = compared_rows(a, b, (*shared.alike, *shared.narrowed))
     drawn = () if relation == "same" else drawn_unlike(a, b, shared.alike)
-    return Kinship(relation, common, longer, drawn, shared.same)
+    return StudyKinship(relation, common, longer, drawn, shared.same)
 
 
 def compared_rows(a: Asks, b: Asks, names: tuple[str, ...]) -> tuple[Relation, float, int | None]:

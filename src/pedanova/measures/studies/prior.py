@@ -217,6 +217,11 @@ class SearchPrior(NamedTable[Belief]):
         -------
         list of Note
             Empty where nothing is lost.
+
+        Raises
+        ------
+        SpaceError
+            There is no such form.
         """
         from pedanova.space.priors import lost_in
 

@@ -16,7 +16,7 @@ from pedanova.measures.studies.ranks import RankTest
 from pedanova.measures.studies.scaling import StudyMap
 from pedanova.report.figures.draw import Axes, colours_of, new_axes, plain, plain_names, title, trim
 from pedanova.report.figures.priors import draw_prior
-from pedanova.report.ladders import ladder_of
+from pedanova.report.rank_lines import rank_lines_of
 
 MOST_NAMED = 40  # studies on the map that are named; of more, those at its rim
 ARROWS = 4  # parameters that the map shows
@@ -155,7 +155,7 @@ def draw_pooled(found: Pooling, ax: Axes | None = None) -> Axes:
 
 def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     """An axis of ranks, a line from each mean rank to its name, bars over what is not told apart."""
-    ladder = ladder_of(test)
+    ladder = rank_lines_of(test)
     below = 0.35 + LANE * ladder.lanes
     depth = below + RUNG * ladder.steps
     ax = ax if ax is not None else new_axes(7.2, 1.1 + 0.34 * (depth + 1.4))

@@ -12,8 +12,8 @@ from pedanova.base.terminal_text import printable
 from pedanova.measures.panels import round_values
 from pedanova.measures.studies.across import Pooling, interval_in_words
 from pedanova.measures.studies.ranks import RankTest
-from pedanova.report.ladders import ladder_of
 from pedanova.report.names import short_names
+from pedanova.report.rank_lines import rank_lines_of
 
 WIDE, MAP = 760, 560  # pixels
 LEFT, RIGHT, LINE = 190, 150, 30  # of the ranking
@@ -84,7 +84,7 @@ def draw_ranking(found: Pooling) -> str:
 
 def draw_ranks(test: RankTest) -> str:
     """The critical-difference diagram."""
-    ladder = ladder_of(test)
+    ladder = rank_lines_of(test)
     left, right, top = 220, WIDE - 220, 60
     span = max(1, ladder.high - ladder.low)
 

@@ -8,7 +8,7 @@ from pedanova.measures.studies.ranks import RankTest
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class RankLine:
     """One name: its mean rank, whether it stands on the left, and how many steps below the axis."""
 
     name: str
@@ -18,10 +18,10 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class RankLines:
     """Rungs from the axis downwards, the bars of names that are not told apart, and how many steps there are."""
 
-    rungs: tuple[Rung, ...]
+    rungs: tuple[RankLine, ...]
     bars: tuple[tuple[float, float, int], ...]  # from rank, to rank, in which lane below the axis
     lanes: int
     steps: int
@@ -29,14 +29,14 @@ class Ladder:
     high: int
 
 
-def ladder_of(test: RankTest) -> Ladder:
+def rank_lines_of(test: RankTest) -> RankLines:
     """The better half of the names on the left, the others on the right, the outermost nearest to the axis."""
     count = len(test.names)
     half = (count + 1) // 2
     rungs = []
     for place, (name, rank) in enumerate(zip(test.names, test.ranks, strict=True)):
         left = place < half
-        rungs.append(Rung(name, rank, left, place if left else count - 1 - place))
+        rungs.append(RankLine(name, rank, left, place if left else count - 1 - place))
     bars: list[tuple[float, float, int]] = []
     ends: list[float] = []  # of each lane
     for first, last in test.alike:
@@ -44,4 +44,4 @@ def ladder_of(test: RankTest) -> Ladder:
         lane = next((i for i, taken in enumerate(ends) if taken < begin - 0.05), len(ends))
         ends[lane : lane + 1] = [end]
         bars.append((begin, end, lane))
-    return Ladder(tuple(rungs), tuple(bars), len(ends), half, 1, count)
+    return RankLines(tuple(rungs), tuple(bars), len(ends), half, 1, count)
