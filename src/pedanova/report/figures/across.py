@@ -214,6 +214,9 @@ def draw_map(found: StudyMap, odd: set[str], ax: Axes | None = None) -> Axes:
         arrow = {"arrowstyle": "-|>", "color": ink["A"], "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", tuple(tip), (0, 0), arrowprops=arrow)
         ax.text(*(1.06 * tip), shown[found.names[j]], color=ink["A"], fontsize="small", ha="center", va="center")
+    ax.update_datalim(1.15 * 0.9 * reach * found.arrows[heavy])  # room for the arrows and their names
+    ax.margins(0.12)
+    ax.autoscale_view()
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])
