@@ -152,14 +152,8 @@ def test_a_selection_is_saved_as_a_report(page: Page, explorer: str, analysis: p
     page.open(explorer)
     page.run("pedanova.state.select('optimizer', {labels: ['adam']})")
     shown = page.bars()
-    saved = page.downloads / "report.html"
-    saved.unlink(missing_ok=True)
-    page.click("#tool-save")
+    saved = page.downloaded("report.html", lambda: page.click("#tool-save"))
     page.until("return document.getElementById('said').textContent.includes('saved')")
-    for _ in range(100):
-        if saved.exists():
-            break
-        page.driver.execute_async_script("setTimeout(arguments[0], 50)")
     page.open(saved)
     assert page.bars() == shown
     assert f"{analysis.within({'optimizer': ['adam']}).rows} rows" in page.text("#facts")

@@ -12,6 +12,8 @@ import os
 import re
 import shutil
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,17 @@ class Page:
         self.command("Emulation.setEmulatedMedia", features=[scheme])
         self.settle()
 
+    def downloaded(self, name: str, start: Callable[[], object]) -> Path:
+        """The file that `start` makes the browser save, once it is whole: its name is there first, and empty."""
+        path = self.downloads / name
+        path.unlink(missing_ok=True)
+        start()
+        for _ in range(600):
+            if path.exists() and path.stat().st_size and not list(self.downloads.glob("*.crdownload")):
+                return path
+            time.sleep(0.05)
+        raise AssertionError(f"{name} was not saved; the page said {self.complaints()}")
+
     def online(self, *, on: bool) -> None:
         state = {"offline": not on, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
         self.command("Network.emulateNetworkConditions", **state)
@@ -88,7 +101,7 @@ class Page:
         """Waits until the page says so."""
         from selenium.webdriver.support.ui import WebDriverWait
 
-        WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda _: self.run(script, *arguments))
+        WebDriverWait(self.driver, 120, poll_frequency=0.05).until(lambda _: self.run(script, *arguments))
 
     def settle(self) -> None:
         """Until the answer to what is asked is there and sure, and two frames later, when it is drawn."""

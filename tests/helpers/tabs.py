@@ -86,14 +86,10 @@ def tab(page: Page, key: str) -> None:
 
 def save(page: Page, key: str, form: str) -> Path:
     """The file that an export button gives."""
-    path = page.downloads / f"pedanova-{key}.{form}"
-    path.unlink(missing_ok=True)
-    page.run("document.querySelector(arguments[0]).click()", f"[data-export={form}][data-of={key}]")
-    for _ in range(200):
-        if path.exists():
-            return path
-        page.driver.execute_async_script("setTimeout(arguments[0], 50)")
-    raise AssertionError(f"{path.name} was not saved")
+    button = f"[data-export={form}][data-of={key}]"
+    return page.downloaded(
+        f"pedanova-{key}.{form}", lambda: page.run("document.querySelector(arguments[0]).click()", button)
+    )
 
 
 def saved(page: Page, key: str) -> list[dict[str, str]]:
