@@ -6,25 +6,28 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.analysis.budgets import AMONG, Budgets, budgets_of, chosen
+from pedanova.analysis.groups import GroupAnalyses, grouped, pooled_studies
 from pedanova.analysis.pairs import AnalysisPairs
 from pedanova.analysis.runs import single_runs, without_seeds
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
+from pedanova.base.recent import Recent
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.prepare import settings_of
 from pedanova.data.regions import Region, as_region
 from pedanova.data.repeats import configurations
 from pedanova.data.rowsets import needs_rows
-from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError
+from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, unknown_name
 from pedanova.measures.importance import Importances
 from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along, TooFew, along_of
 from pedanova.measures.studies.seeds import IN_TARGET, Seeds, seeds_of
 from pedanova.measures.surrogate.estimate import as_options
@@ -144,6 +147,52 @@ class AnalysisStudies(AnalysisPairs):
         observed, notes = without_seeds(single_runs(self._observed()), exclude)
         found = self._like(observed).told_by_repeats(target)
         return replace(found, notes=(*found.notes, *notes))
+
+    def groups(self, column: str) -> GroupAnalyses[Self]:
+        """Every study of a table as an analysis of its own, by name; `across` pools what they say.
+
+        Parameters
+        ----------
+        column
+            That names the study of each row; it need not be a parameter.
+
+        Returns
+        -------
+        GroupAnalyses
+            A mapping of analyses, each counted when first asked for: quantiles are parts of its own rows.
+
+        Raises
+        ------
+        DataError
+            The table has no such column.
+        QueryError
+            It names fewer than two studies.
+
+        Examples
+        --------
+        >>> import numpy as np, pedanova as pa
+        >>> lr, dataset = np.random.default_rng(0).random(200), np.repeat(["adult", "car"], 100)
+        >>> a = pa.analyze({"lr": lr, "dataset": dataset, "loss": lr**2}, "loss", exclude=["dataset"])
+        >>> studies = a.groups("dataset")
+        >>> list(studies), studies["car"].rows
+        (['adult', 'car'], 100)
+        """
+        return self._grouped.get(column, lambda: self._sorted_into(column))
+
+    @cached_property
+    def _grouped(self) -> Recent[GroupAnalyses[Self]]:
+        return Recent(2)  # columns
+
+    def _sorted_into(self, column: str) -> GroupAnalyses[Self]:
+        observed = self._observed()
+        if not isinstance(column, str) or column not in observed.table:
+            raise DataError(unknown_name(column, tuple(observed.table), what="column"))
+        how: dict[str, Any] = {"levels": self.levels.quantiles, "nan": self.levels.nan, "inside": False}
+        return grouped(observed, observed.table[column], make=self.of, **how)[0]
+
+    def pooled_by(self, column: str, target: object, region: object, **options: Any) -> Pooling:
+        """What `across` says of the studies that a column names; options are those of `pooled_studies`."""
+        return Pooling(**pooled_studies(self.groups(column), target, region, **options))
 
     @cached_property
     def budget(self) -> str | None:

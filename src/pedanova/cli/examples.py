@@ -44,6 +44,7 @@ EXPLORE_EXAMPLES = """examples:
   pedanova explore optuna.db --study mlp --target 0.05
   pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
   pedanova explore optuna.db --watch
+  pedanova explore trials.csv --objective error --group optimizer
 """
 COMPARE_EXAMPLES = """examples:
   pedanova compare trials.csv --objective error --exclude seed,train_seconds

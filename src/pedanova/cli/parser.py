@@ -65,6 +65,7 @@ SHOW = own("open", True, "show it in the browser", group="output", flag=True)
 WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
 GROUP = own("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
+GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
 OUT = own(
     "out", None, "write the prior there: .py for Optuna, .json for ConfigSpace, .yaml for a W&B sweep",
     group="output", metavar="FILE",
@@ -267,7 +268,7 @@ COMMANDS = (
         "explore",
         "a live page: brush, and see what matters there",
         examples.EXPLORE_EXAMPLES,
-        (*without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
+        (GROUP_BESIDE, *without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
         module="explore",
     ),
     Command(

@@ -13,7 +13,7 @@ from pedanova.measures.studies.across import Pooling
 from pedanova.report import palette
 from pedanova.report.page.html import asset, colours, digest
 from pedanova.report.page.studies_drawn import draw_map, draw_ranking, draw_ranks
-from pedanova.report.sentences import joined
+from pedanova.report.sentences import shares_over_studies
 from pedanova.report.terminal.studies import MEANINGS, ranks_in_words
 
 WORDS = frozenset({"study", "parameter", "what matters", "differs in"})  # columns that stand left
@@ -42,19 +42,11 @@ def dark() -> str:
 def head(found: Pooling, title: str) -> str:
     rows = sum(row.n_region for row in found.studies.rows)
     facts = f"{len(found.answers)} studies, {rows:,} rows, {len(found.rows)} parameters"
+    said = escape(shares_over_studies(found))
     return (
         f"<header id='top'><div class='wide'><div class='title'><h1>{escape(title)}</h1>"
-        f"<p id='facts'>{escape(facts)}</p></div><p id='headline'>{escape(headline(found))}</p></div></header>"
+        f"<p id='facts'>{escape(facts)}</p></div><p id='headline'>{said}</p></div></header>"
     )
-
-
-def headline(found: Pooling) -> str:
-    """What matters in general, in one sentence."""
-    first = [row for row in found.rows if row.low is not None and row.low > 0][:3]
-    if not first:
-        return f"Over {len(found.answers)} studies no parameter matters clearly."
-    named = joined([f"{row.name} ({percent(row.share)})" for row in first])
-    return f"What separates {found.target} from {found.region} over {len(found.answers)} studies: {named}."
 
 
 def body(found: Pooling) -> str:
