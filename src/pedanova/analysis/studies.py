@@ -187,6 +187,9 @@ class AnalysisStudies(AnalysisPairs):
         observed = self._observed()
         if not isinstance(column, str) or column not in observed.table:
             raise DataError(unknown_name(column, tuple(observed.table), what="column"))
+        if observed.origin is not None and len(observed) != observed.origin.records.rows:
+            words = " needs every row of the source, and some were averaged or taken together; analyze it with "
+            raise QueryError(Arg("group"), words, Arg("repeats", "all"))
         how: dict[str, Any] = {"levels": self.levels.quantiles, "nan": self.levels.nan, "inside": False}
         return grouped(observed, observed.table[column], make=self.of, **how)[0]
 

@@ -9,6 +9,7 @@ pedanova.chips = (function () {
     counts = make("p", "counts");
     counts.setAttribute("role", "status");
     byId("chips").append(place, counts);
+    pedanova.on("study", () => { drawn = ""; });
   }
 
   function show(state, answer) {

@@ -2,7 +2,7 @@
 "use strict";
 pedanova.groups = (function () {
   const { make, svg, set, pane } = pedanova;
-  const ROOM = 74, WIDE = 124, HIGH = 22; // pixels of a cell: its bar, with the number behind it
+  const ROOM = 74, WIDE = 136, HIGH = 22; // pixels of a cell: its bar, with the number behind it
   const COLUMNS = 12; // parameters that are drawn; the file has all
   const ORDERS = { name: "by name", size: "the largest first", disagreement: "those that disagree first" };
   let piece = null, asking = null, held = null, order = null, limit = 0, shownFor = "";
@@ -38,7 +38,7 @@ pedanova.groups = (function () {
     }
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} cannot be asked: the notes say why.` : "";
     pane.said(piece.note, `${held.summary} Quantiles are parts of each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);
-    const code = make("div", "code-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
+    const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
     const notes = held.notes.length ? make("ul", "remarks", ...held.notes.map((note) => make("li", "", note))) : null;
     pane.clear(piece.body, set(make("div", "scroll", matrix(state)), { tabindex: 0 }), more(), code, notes);
   }
@@ -109,6 +109,19 @@ pedanova.groups = (function () {
     const each = held.studies.flatMap((study) => study.importances.map((row) => [study.name, study.rows, row.parameter, ...keys.map((key) => row[key]), study.differs.includes(row.parameter)]));
     return [[held.column, "rows", "parameter", ...keys, "differs"], ...pooled, ...each];
   }
+
+  /* One study alone: its own objective lies in the strip above. */
+  let whole = null, own = "";
+  pedanova.on("news", (facts) => { [whole, own] = [facts, ""]; });
+  pedanova.on("ranked", ({ about }) => {
+    const key = about ? JSON.stringify(about) : "";
+    if (key === own) return;
+    whole = whole || pedanova.facts;
+    own = key;
+    pedanova.facts = { ...whole, ...(about || {}) };
+    pedanova.emit("study", about);
+    pedanova.page.show();
+  });
 
   pedanova.register({ key: "groups", title: "Studies", mount, show, when: (facts) => (facts.group ? pedanova.source.can("groups") : false) });
   return { choose };

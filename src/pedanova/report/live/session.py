@@ -152,7 +152,14 @@ class Session:
             about = {"beside": self.study_of(asked.extras["other"], a)}
         if asked.part != "groups":
             a = self.study_of(asked.question, a)
-        return answering(a, asked.question, **asked.extras, **about, **self.options)
+        found = answering(a, asked.question, **asked.extras, **about, **self.options)
+        own = asked.part == "answer" and asked.question.study is not None
+        return found | ({"about": self._about(a)} if own else {})
+
+    def _about(self, study: Shows) -> dict[str, Any]:
+        """What the page says of one study whatever is asked: where its objectives lie."""
+        facts = page_facts(study, self.title, self.start, **self.options)
+        return {name: facts[name] for name in ("objective", "rungs")}
 
     def study_of(self, question: Question, whole: Shows | None = None) -> Shows:
         """The analysis that a question is asked of: all rows, or one study among them."""
