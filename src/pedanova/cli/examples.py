@@ -28,6 +28,7 @@ INTERACTIONS_EXAMPLES = """examples:
   pedanova interactions trials.csv --objective error
   pedanova interactions trials.csv --objective error --target 0.2 --top 5
   pedanova interactions trials.csv --objective error --params learning_rate,layers
+  pedanova interactions trials.csv --objective error --order 3
 """
 DENSITIES_EXAMPLES = """examples:
   pedanova densities trials.csv --objective error
