@@ -116,11 +116,17 @@ def test_a_report_has_the_budgets_that_are_named(run, place: Path, tmp_path: Pat
     assert "did you mean 'epochs'" in err
 
 
-@pytest.mark.parametrize("words", [("along", "--budget", "epochs"), ("seeds",)])
-def test_a_table_in_parts_is_refused_with_a_way_out(run, place: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_table_in_parts_is_followed_along_its_budgets(run, place: Path, tmp_path: Path) -> None:
     table = tmp_path / "trials.parquet"
     pd.read_csv(place).to_parquet(table)
-    status, _, err = run(words[0], table, "--objective", "loss", "--stream", *words[1:])
+    asked = ("along", table, "--objective", "loss", "--budget", "epochs", "--format", "csv", *FAST)
+    assert run(*asked, "--stream")[:2] == run(*asked, "--no-stream")[:2]
+
+
+def test_seeds_need_all_rows_at_once(run, place: Path, tmp_path: Path) -> None:
+    table = tmp_path / "trials.parquet"
+    pd.read_csv(place).to_parquet(table)
+    status, _, err = run("seeds", table, "--objective", "loss", "--stream")
     assert status == 2
     assert "--no-stream" in err
-    assert run(words[0], table, "--objective", "loss", "--no-stream", *words[1:])[0] == 0
+    assert run("seeds", table, "--objective", "loss", "--no-stream")[0] == 0
