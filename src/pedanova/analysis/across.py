@@ -296,7 +296,8 @@ def grouped_analyses(
 
     for name in NEED_ONE_TABLE:
         if given[name]:
-            raise QueryError(Arg(name), " is for one study; a table of groups is read into memory, leave it out")
+            words = " is for one study, and a table of groups is read into memory; leave it out, or analyze each "
+            raise QueryError(Arg(name), words, f'alone ({group} == "…" as ', Arg("where"), ") and give them by name")
     if given["repeats"] not in (None, "all"):
         words = " would average over studies; analyze each alone and give them by name"
         raise QueryError(Arg("repeats", given["repeats"]), words)
