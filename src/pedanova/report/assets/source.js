@@ -18,7 +18,8 @@ pedanova.source = (function () {
     const chosen = Object.keys(selection).sort().map((name) => [name, selection[name]]);
     const plain = chosen.length || lasso.length ? [chosen, lasso, good] : [];
     const more = Object.keys(extra).sort().map((name) => [name, extra[name]]);
-    return JSON.stringify([part, target, region, baseline, of, ...plain, ...more]);
+    const bands = part === "marginal" ? [null, region, null] : [target, region, baseline]; // means have no target
+    return JSON.stringify([part, ...bands, of, ...plain, ...more]);
   }
 
   /* Answers in the file. `answers` is a list of {part, question, extra, answer}. */

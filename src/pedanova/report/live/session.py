@@ -21,6 +21,7 @@ from pedanova.report.page.compared import compared
 from pedanova.report.page.embedded import check_options, payload_of
 from pedanova.report.page.facts import page_facts
 from pedanova.report.page.html import draw_page
+from pedanova.report.page.marginals import marginals
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
 
@@ -167,6 +168,7 @@ ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "pairs": answers.pairs,
     "plane": answers.plane,
     "targets": answers.targets,
+    "marginal": marginals,
     "space": answers.smaller_space,
     "objectives": objectives,
     "along": along_budget,
