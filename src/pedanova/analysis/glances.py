@@ -48,7 +48,7 @@ class AnalysisGlances(AnalysisTrials):
         None where the long way is the same, or has words for what cannot be answered.
         """
         mask, counted = self._mask_of(within)
-        if np.array_equal(mask, counted):
+        if np.count_nonzero(mask) == np.count_nonzero(counted):  # none of the others counts
             return None
         observed = self._observed()
         inside, outside = rows_in(target, observed, mask), mask if region.is_all else rows_in(region, observed, mask)

@@ -68,7 +68,7 @@ def one_thread() -> Iterator[None]:
 
 
 @lru_cache(maxsize=2)
-def _controller(scipy: bool) -> Any:  # noqa: FBT001, ARG001
+def _controller(scipy: bool) -> Any:  # noqa: ARG001
     """Whoever knows the libraries of linear algebra that are loaded; SciPy brings one of its own. To find them takes
     a millisecond, and a question that follows the mouse has few."""
     from threadpoolctl import ThreadpoolController

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.counting.arrays import count_codes, kept_codes
+from pedanova.counting.arrays import count_codes, kept_codes, level_codes
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.nesting import Range
@@ -111,12 +111,23 @@ def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Co
     ]
 
 
-def codes_of_levels(observed: Observations, levels: Levels, target: Range, region: Range, *, threads: int) -> Codes:
-    """Which rows lie in two ranges of levels, the target inside the region."""
+def codes_of_levels(
+    observed: Observations,
+    levels: Levels,
+    target: Range,
+    region: Range,
+    *,
+    threads: int,
+    rows: NDArray[np.int64] | None = None,
+) -> Codes:
+    """Which rows lie in two ranges of levels, the target inside the region; of some `rows` that count, or of all."""
     parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last are rows that do not count
     parts[slice(*region)] = 1
     parts[slice(*target)] = 0
-    codes: Codes = parts[kept_codes(observed, levels, threads=threads)]
+    of_levels = (
+        kept_codes(observed, levels, threads=threads) if rows is None else level_codes(observed.ranked[rows], levels)
+    )
+    codes: Codes = parts[of_levels]
     return codes
 
 

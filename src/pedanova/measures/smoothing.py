@@ -195,5 +195,5 @@ def _mirror_products(kernel: Reals, cells: int, first: int, last: int) -> Reals:
 
 
 def _windows(values: Reals, size: int) -> Reals:
-    """(size, size) Every so many neighbours of fresh values, without a copy: `sliding_window_view` at a tenth of its cost."""
+    """(size, size) Every so many neighbours of fresh values: `sliding_window_view` at a tenth of its cost."""
     return np.ndarray((size, size), values.dtype, values, 0, 2 * values.strides)
