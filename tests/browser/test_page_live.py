@@ -131,6 +131,30 @@ def test_the_edges_of_the_objective_are_free(page: Page, explorer: str, analysis
     page.press(".chip-field", "\ue009a\ue000", "<= 0.75", ENTER)
     assert page.state()["question"]["target"] == {"value": [None, 0.75]}
     same_as_python(page, analysis)
+    inner = "[data-inner=target] .edge-catch"
+    page.drag(inner, (0.5, 0.5), (3, 0.5))  # leaves out the best
+    low, high = page.state()["question"]["target"]["value"]  # a band of values stays one
+    assert analysis.reach(0.001)[0] < low < high == 0.75
+    same_as_python(page, analysis)
+    page.drag(inner, (0.5, 0.5), (-2, 0.5))
+    assert page.state()["question"]["target"] == {"value": [None, 0.75]}
+
+
+@pytest.mark.slow
+def test_the_inner_edges_push_each_other(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+    page.open(explorer)
+    page.press("[data-inner=region]", RIGHT, RIGHT)  # the target goes along: it lies inside the region
+    question = page.state()["question"]
+    assert question["target"]["part"][0] == question["region"]["part"][0] > 0
+    same_as_python(page, analysis)
+    page.drag("[data-edge=target] .edge-catch", (0.5, 0.5), (3, 0.5))
+    wider = page.state()["question"]["target"]["part"]
+    assert wider[0] == question["target"]["part"][0]  # the inner edge stays where it was
+    assert wider[1] > question["target"]["part"][1]
+    page.press("[data-inner=target]", LEFT, LEFT)
+    assert page.state()["question"]["region"]["part"] == [0, 1]
+    assert page.state()["question"]["target"]["part"] == [0, wider[1]]
+    same_as_python(page, analysis)
 
 
 @pytest.mark.slow

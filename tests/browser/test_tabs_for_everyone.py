@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from helpers.chromium import Page, axe_script
 from helpers.reports import browser
 from helpers.tabs import mixed, saved, served, settled, tab, two_goals
 
-TABS = ["trials", "parallel", "pairs", "targets", "space", "notes"]
+TABS = ["trials", "parallel", "pairs", "targets", "means", "space", "notes"]
 HOSTILE = [
     "</script><script>window.hacked=1</script>",
     "<img src=x onerror=window.hacked=1>",
@@ -34,11 +35,16 @@ def hostile() -> pa.Analysis:
     return pa.analyze({**columns, "loss</title>": score}, "loss</title>")
 
 
+@pytest.fixture(scope="module")
+def analysis() -> pa.Analysis:
+    return mixed(400)
+
+
 @pytest.fixture
-def live(browser: Page) -> Iterator[Page]:
+def live(browser: Page, analysis: pa.Analysis) -> Iterator[Page]:
     browser.size(1280)
     browser.dark(on=False)
-    with served(browser, mixed(400)) as page:
+    with served(browser, analysis) as page:
         yield page
         assert page.complaints() == []
 
@@ -87,40 +93,39 @@ def test_axe_finds_nothing_serious_among_objectives(browser: Page, pytestconfig:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", TABS)
-def test_the_tab_key_reaches_all_that_can_be_used(live: Page, key: str) -> None:
+def test_the_tab_key_reaches_all_that_can_be_used(live: Page) -> None:
     from selenium.webdriver import ActionChains
 
-    tab(live, key)
-    count = live.run(
-        """
-        const panel = document.getElementById(arguments[0]);
-        const all = [...panel.querySelectorAll('button:not([disabled]), select, summary, [tabindex="0"]')]
-            .filter((e) => e.checkVisibility());
-        window.left = new Set(all);
-        document.addEventListener('focusin', (event) => window.left.delete(event.target));
-        document.getElementById(arguments[1]).focus();
-        return all.length;""",
-        f"panel-{key}",
-        f"tab-{key}",
-    )
-    ActionChains(live.driver, duration=0).send_keys("\ue004" * (count + 2)).perform()
-    assert live.run("return [...window.left].map((e) => e.outerHTML.slice(0, 200))") == []
+    live.run("document.addEventListener('focusin', (event) => window.left && window.left.delete(event.target))")
+    for key in TABS:
+        tab(live, key)
+        count = live.run(
+            """
+            const panel = document.getElementById(arguments[0]);
+            const all = [...panel.querySelectorAll('button:not([disabled]), select, summary, [tabindex="0"]')]
+                .filter((e) => e.checkVisibility());
+            window.left = new Set(all);
+            document.getElementById(arguments[1]).focus();
+            return all.length;""",
+            f"panel-{key}",
+            f"tab-{key}",
+        )
+        ActionChains(live.driver, duration=0).send_keys("\ue004" * (count + 2)).perform()
+        assert live.run("return [...window.left].map((e) => e.outerHTML.slice(0, 200))") == [], key
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [360, 768, 1920])
-def test_every_tab_fits_every_width(live: Page, width: int) -> None:
-    live.size(width)
-    for key in TABS:
+def test_every_tab_fits_every_width(live: Page) -> None:
+    for width, key in itertools.product((360, 768, 1920), TABS):
+        live.size(width)
         tab(live, key)
         wide, seen = live.run("return [document.documentElement.scrollWidth, window.innerWidth]")
-        assert wide <= seen, key
+        assert wide <= seen, (key, width)
         script = """
             const panel = document.getElementById(arguments[0]), edge = panel.getBoundingClientRect().right + 1;
             return [...panel.querySelectorAll('svg')].filter((one) => !one.closest('.scroll')
                 && one.getBoundingClientRect().right > edge).map((one) => one.outerHTML.slice(0, 100));"""
-        assert live.run(script, f"panel-{key}") == [], key
+        assert live.run(script, f"panel-{key}") == [], (key, width)
 
 
 @pytest.mark.slow
