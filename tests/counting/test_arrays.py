@@ -51,7 +51,7 @@ def test_rows_that_do_not_count_are_in_no_cell(observed: Observations, name: str
         places = codes.astype(np.int64) * grid.width + cells_of(observed.columns[parameter], grid)
         for found, weights in zip(counted[parameter], (None, np.nan_to_num(observed.objective)), strict=True):
             plain = np.bincount(places, weights, minlength=(levels.count + 1) * grid.width)
-            assert found.ravel() == pytest.approx(plain[: found.size], abs=1e-6)
+            assert np.allclose(found.ravel(), plain[: found.size], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", KEPT)
