@@ -25,14 +25,14 @@ demo: $(VENV)/.demo  ## analyse the bundled random search; ends with a table and
 
 test: $(VENV)/.test  ## lint, types and every test
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.test  ## lint, types and the quick tests of every room: the loop while working
 	$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n auto -m "not slow and not heavy" -q
 
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
-	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy
+	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder
 
 oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
 	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
