@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.analysis.trials import AnalysisTrials
-from pedanova.counting.contrasts import from_codes, rows_in
+from pedanova.counting.contrasts import from_codes, from_few, rows_in
 from pedanova.data.regions import Quantile, Region
 from pedanova.measures.surrogate.estimate import ALONE, Query, as_options
 from pedanova.measures.surrogate.glance import Glance
@@ -57,7 +57,9 @@ class AnalysisGlances(AnalysisTrials):
         codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
         known = self._known_of(mask)
         return Query(
-            contrasts=from_codes(observed, codes, threads=self.threads),
+            contrasts=from_codes(observed, codes, threads=self.threads)
+            if known is None
+            else from_few(self.space, known.few, codes),
             target=target,
             region=region,
             levels=self.levels,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.arrays import count_codes, kept_codes, level_codes
-from pedanova.counting.few_rows import counted_rows
+from pedanova.counting.few_rows import FewRows, counted_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.nesting import Range
 from pedanova.counting.tally import Tally
@@ -22,7 +22,7 @@ from pedanova.data.regions import Direction, Region, as_region, sign_of
 from pedanova.data.rowsets import RowSet, cut_at
 from pedanova.errors import QueryError
 from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import children_of
+from pedanova.space.parameters import Space, children_of
 
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
 Codes: TypeAlias = NDArray[np.uint8]  # (rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere
@@ -109,6 +109,18 @@ def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Co
         Contrast(name, grid_of(parameter), counted[name][0][0], counted[name][0].sum(axis=0), name in children)
         for name, parameter in observed.space.items()
     ]
+
+
+def from_few(space: Space, few: FewRows, codes: Codes) -> list[Contrast]:
+    """The same of few rows whose cells are known; `codes` are of all rows of the table."""
+    of_few, children = codes[few.rows], children_of(space)
+    inside, region = of_few == 0, of_few < 2
+    found = []
+    for name, parameter in space.items():
+        grid, cells = grid_of(parameter), few.cells[name]
+        target, base = (np.bincount(cells[some], minlength=grid.width) for some in (inside, region))
+        found.append(Contrast(name, grid, target, base, name in children))
+    return found
 
 
 def codes_of_levels(
