@@ -78,7 +78,7 @@ PEDANOVA_LOOP std::int64_t left_out(const std::uint8_t* levels, std::int64_t row
     for (std::int64_t first = 0; first < rows; first += 128) {
         const std::int64_t here = std::min(std::int64_t{128}, rows - first);
         std::uint8_t some = 0;
-        for (std::int64_t i = 0; i < here; ++i) some += levels[first + i] == wanted;
+        for (std::int64_t i = 0; i < here; ++i) some = static_cast<std::uint8_t>(some + (levels[first + i] == wanted));
         found += some;
     }
     return found;
@@ -88,7 +88,7 @@ PEDANOVA_LOOP std::int64_t left_out(const std::uint16_t* levels, std::int64_t ro
     static_assert(block_rows < UINT16_MAX, "the rows of a block fit 16 bits");
     const std::uint16_t wanted = static_cast<std::uint16_t>(none);
     std::uint16_t found = 0;
-    for (std::int64_t i = 0; i < rows; ++i) found += levels[i] == wanted;
+    for (std::int64_t i = 0; i < rows; ++i) found = static_cast<std::uint16_t>(found + (levels[i] == wanted));
     return found;
 }
 
