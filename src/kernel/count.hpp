@@ -23,6 +23,7 @@ constexpr std::int64_t full_rows = 1 << 13;     // of a bucket at the most,
 constexpr std::int64_t odd_rows = 12;  // and a few more, so that buckets do not meet in the same lines of the cache
 constexpr std::int64_t most_bucket_levels = 512;  // with more, too few rows wait for each
 constexpr std::int64_t rows_ahead = 8;            // two lines of the cache
+constexpr std::int64_t few_left_out = 8;  // where fewer than one row in so many does not count, all may as well wait
 
 struct Rows {
     std::int64_t count;
@@ -70,6 +71,38 @@ void add_level(const Feature* features, std::int64_t level, const Record* from, 
     }
 }
 
+// How many rows of a block do not count: so many at a time that a byte holds their number.
+PEDANOVA_LOOP std::int64_t left_out(const std::uint8_t* levels, std::int64_t rows, std::int64_t none) {
+    const std::uint8_t wanted = static_cast<std::uint8_t>(none);
+    std::int64_t found = 0;
+    for (std::int64_t first = 0; first < rows; first += 128) {
+        const std::int64_t here = std::min(std::int64_t{128}, rows - first);
+        std::uint8_t some = 0;
+        for (std::int64_t i = 0; i < here; ++i) some = static_cast<std::uint8_t>(some + (levels[first + i] == wanted));
+        found += some;
+    }
+    return found;
+}
+
+PEDANOVA_LOOP std::int64_t left_out(const std::uint16_t* levels, std::int64_t rows, std::int64_t none) {
+    static_assert(block_rows < UINT16_MAX, "the rows of a block fit 16 bits");
+    const std::uint16_t wanted = static_cast<std::uint16_t>(none);
+    std::uint16_t found = 0;
+    for (std::int64_t i = 0; i < rows; ++i) found = static_cast<std::uint16_t>(found + (levels[i] == wanted));
+    return found;
+}
+
+// The places of the others, in order; returns how many there are.
+template <class Level>
+std::int64_t gather_counted(const Level* levels, std::int64_t rows, std::int64_t none, std::uint32_t* places) {
+    std::int64_t found = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        places[found] = static_cast<std::uint32_t>(i);
+        found += static_cast<std::int64_t>(levels[i]) != none;
+    }
+    return found;
+}
+
 template <int Features, class Level>
 void count_in_buckets(const Feature* features, const std::vector<FillCells>& fills, const Level* levels,
                       const Rows& rows) {
@@ -85,20 +118,29 @@ void count_in_buckets(const Feature* features, const std::vector<FillCells>& fil
     };
     BlockCells cells = {};
     std::uint64_t packed[block_rows];
+    std::uint32_t places[block_rows];
     double buffer[block_rows];
     for (std::int64_t first = 0; first < rows.count; first += block_rows) {
         const std::int64_t here = std::min(block_rows, rows.count - first);
+        const std::int64_t out = left_out(levels + first, here, rows.levels);
+        if (out == here) continue;
         for (int f = 0; f < Features; ++f) fills[f](first, here, cells[f]);
         pack_cells(cells, here, packed);
         const double* values = view(rows.objective, first, here, buffer);
-        for (std::int64_t i = 0; i < here; ++i) {
+        const auto add = [&](std::int64_t i) {
             const std::int64_t level = levels[first + i];
             const std::uint32_t place = waiting[level]++;
             Record* const record = &records[level * capacity + place];
             *record = Record{packed[i], values[i]};
             expect_to_write(record + rows_ahead);
             if (place + 1 == capacity) empty(level);
+        };
+        if (out * few_left_out < here) {
+            for (std::int64_t i = 0; i < here; ++i) add(i);
+            continue;
         }
+        const std::int64_t counted = gather_counted(levels + first, here, rows.levels, places);
+        for (std::int64_t k = 0; k < counted; ++k) add(places[k]);
     }
     for (std::int64_t level = 0; level <= rows.levels; ++level) empty(level);
 }

@@ -29,7 +29,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Analysis]
 def test_nothing_of_rows_has_a_tab_in_a_file(page: Page, report: tuple[Path, pa.Analysis]) -> None:
     opened(page, report[0])
     shown = page.run("return [...document.querySelectorAll('[role=tab]')].map((tab) => tab.textContent)")
-    assert shown == ["Pairs", "Targets", "Smaller space", "Notes"]
+    assert shown == ["Pairs", "Targets", "Mean objective", "Smaller space", "Notes"]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.analysis.trials import AnalysisTrials
-from pedanova.counting.contrasts import from_codes, rows_in
+from pedanova.counting.contrasts import from_codes, from_few, rows_in
 from pedanova.data.regions import Quantile, Region
 from pedanova.measures.surrogate.estimate import ALONE, Query, as_options
 from pedanova.measures.surrogate.glance import Glance
@@ -48,7 +48,7 @@ class AnalysisGlances(AnalysisTrials):
         None where the long way is the same, or has words for what cannot be answered.
         """
         mask, counted = self._mask_of(within)
-        if np.array_equal(mask, counted):
+        if np.count_nonzero(mask) == np.count_nonzero(counted):  # none of the others counts
             return None
         observed = self._observed()
         inside, outside = rows_in(target, observed, mask), mask if region.is_all else rows_in(region, observed, mask)
@@ -57,7 +57,9 @@ class AnalysisGlances(AnalysisTrials):
         codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
         known = self._known_of(mask)
         return Query(
-            contrasts=from_codes(observed, codes, threads=self.threads),
+            contrasts=from_codes(observed, codes, threads=self.threads)
+            if known is None
+            else from_few(self.space, known.few, codes),
             target=target,
             region=region,
             levels=self.levels,

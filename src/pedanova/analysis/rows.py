@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.attachments import Attachment
 from pedanova.base.html import HtmlTable, draw
@@ -165,11 +166,12 @@ class AnalysisRows:
         if not rows:
             return self
         mask, counted = self._mask_of(rows)
-        if np.array_equal(mask, counted) and self.levels.own:
+        many = int(np.count_nonzero(mask))
+        if many == np.count_nonzero(counted) and self.levels.own:  # none of the others counts
             return self
-        if mask.sum() < 2:
+        if many < 2:
             words = " and ".join(str(self._as_rows(one, "within")) for one in rows)
-            raise QueryError(f"region ({words}) holds {int(mask.sum())} rows; it needs at least two")
+            raise QueryError(f"region ({words}) holds {many} rows; it needs at least two")
         cuts = frozenset(cut for one in at for cut in self._cuts_of(one) if isinstance(cut, Threshold))
         key = "within", hashlib.blake2b(np.packbits(mask).tobytes()).digest(), cuts
         found: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts))
@@ -180,7 +182,7 @@ class AnalysisRows:
         bases = [self._as_rows(one, "within") for one in rows]
         observed = self._observed()
         counted = counted_rows(observed, self.levels.nan)
-        return np.logical_and.reduce([rows_in(base, observed, counted) for base in bases]), counted
+        return reduce(np.logical_and, [rows_in(base, observed, counted) for base in bases]), counted
 
     def _cuts_of(self, rows: object) -> Iterable[Cut | None]:
         known = self._as_rows(rows, "at")
@@ -313,13 +315,14 @@ class AnalysisRows:
         _, last = levels.find(best, by_level)
         return float(levels.thresholds[last - 1]), int(by_level[:last].sum())
 
-    def _codes(self, wanted: Region | RowSet, base: Region | RowSet) -> Codes:
-        """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
+    def _codes(self, wanted: Region | RowSet, base: Region | RowSet, rows: NDArray[np.int64] | None = None) -> Codes:
+        """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere; of all rows, or of some that count."""
         observed = self._observed()
         if isinstance(wanted, RowSet) or isinstance(base, RowSet):
-            return codes_of_rows(observed, wanted, base, self.levels.nan)
+            codes = codes_of_rows(observed, wanted, base, self.levels.nan)
+            return codes if rows is None else codes[rows]
         tallies, inner, outer = self._find(wanted, base)
-        return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads)
+        return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
     def _find(self, wanted: Region, base: Region, *, nested: bool = True) -> tuple[Tallies, Range, Range]:
         """Tallies cut where the question needs it, and the levels of target and region."""

@@ -12,7 +12,7 @@ import numpy as np
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.prepare import reordered
-from pedanova.data.trials import Codes, Trials, best_first, sampled, sorted_by, taken, trials_of
+from pedanova.data.trials import Codes, Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.surrogate.estimate import as_options
 
@@ -79,7 +79,7 @@ class AnalysisTrials(AnalysisRows):
         else:
             ordered = sorted_by(observed, rows, sort, many, descending=descending)
         shown = ordered[offset:]
-        codes = None if target is None else self._members(target, region, of, seed)[shown]
+        codes = None if target is None else self._members(target, region, of, seed, shown)
         return trials_of(observed, shown, total, codes, params)
 
     @cached_property
@@ -90,11 +90,11 @@ class AnalysisTrials(AnalysisRows):
         rows = np.flatnonzero(counted_rows(self.observations, self.levels.nan))
         return self._like(reordered(taken(self.observations, sampled(rows, SAMPLE, 0))))
 
-    def _members(self, target: object, region: object, of: str, seed: int) -> Codes:
-        """(rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
+    def _members(self, target: object, region: object, of: str, seed: int, shown: Indices) -> Codes:
+        """(shown rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
         meant = self.meant(target, region, as_options("region", "auto", "auto", 0, seed, force=True, of=of))
         wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
-        return self._codes(wanted, base)
+        return self._codes(wanted, base, shown)
 
 
 def _check_whole(name: str, value: object, *, needed: bool) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pedanova.errors import Arg, QueryError
 
@@ -57,9 +59,18 @@ def one_thread() -> Iterator[None]:
     """Linear algebra on one thread: small matrices gain nothing from a second, and wait for it long on
     a busy machine. The last digits then do not hang on the number of cores either."""
     try:
-        from threadpoolctl import threadpool_limits
+        controller = _controller("scipy.linalg" in sys.modules)
     except ImportError:
         yield
         return
-    with threadpool_limits(1):
+    with controller.limit(limits=1):
         yield
+
+
+@lru_cache(maxsize=2)
+def _controller(scipy: bool) -> Any:  # noqa: ARG001
+    """Whoever knows the libraries of linear algebra that are loaded; SciPy brings one of its own. To find them takes
+    a millisecond, and a question that follows the mouse has few."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -52,11 +52,31 @@ def tally_columns(
 def kept_codes(
     observations: Observations, levels: Levels, *, threads: int = 1, survey: Survey | None = None
 ) -> NDArray[Any]:
-    """(rows,) The level of each row; ``levels.count`` for rows that do not count. `survey` is of the rows ranked."""
-    codes = level_codes(observations.ranked, levels, threads=threads, survey=survey)
-    if observations.keep is not None:
-        codes[~observations.keep] = levels.count
+    """(rows,) The level of each row; ``levels.count`` for rows that do not count. `survey` is of the kept rows."""
+    keep = observations.keep
+    if keep is None:
+        return level_codes(observations.ranked, levels, threads=threads, survey=survey)
+    if survey is None:
+        return level_codes(observations.ranked, levels, threads=threads, keep=keep)
+    some = level_codes(kept_values(observations, threads=threads), levels, threads=threads, survey=survey)
+    codes = np.full(len(keep), levels.count, dtype=some.dtype)
+    pieces = portions(len(keep), threads=threads)
+    ends = np.cumsum([0, *(np.count_nonzero(keep[rows]) for rows in pieces)])
+
+    def put(piece: int) -> None:
+        codes[pieces[piece]][keep[pieces[piece]]] = some[ends[piece] : ends[piece + 1]]
+
+    spread(put, range(len(pieces)), threads=threads)
     return codes
+
+
+def kept_values(observations: Observations, *, threads: int = 1) -> NDArray[Any]:
+    """(kept rows,) What levels are cut from."""
+    ranked, keep = observations.ranked, observations.keep
+    if keep is None:
+        return ranked
+    kept = spread(lambda rows: ranked[rows][keep[rows]], portions(len(keep), threads=threads), threads=threads)
+    return kept[0] if len(kept) == 1 else np.concatenate(kept)
 
 
 def sum_moments(
@@ -92,12 +112,18 @@ def count_codes(
 
 
 def level_codes(
-    objective: NDArray[Any], levels: Levels, *, threads: int = 1, survey: Survey | None = None
+    objective: NDArray[Any],
+    levels: Levels,
+    *,
+    threads: int = 1,
+    survey: Survey | None = None,
+    keep: NDArray[np.bool_] | None = None,
 ) -> NDArray[Any]:
-    """(rows,) uint8 or uint16: the level of each row; dropped rows get ``levels.count``."""
+    """(rows,) uint8 or uint16: the level of each row; rows that are dropped or not kept get ``levels.count``."""
     dtype = np.uint8 if levels.count < 255 else np.uint16
     if not (kernel.available() and kernel.is_usable(objective)):
-        return judge.assign_levels(objective, levels).astype(dtype)
+        assigned = judge.assign_levels(objective, levels).astype(dtype)
+        return assigned if keep is None else np.where(keep, assigned, dtype(levels.count))
     codes = np.empty(len(objective), dtype=dtype)
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries = levels.boundaries
@@ -111,6 +137,8 @@ def level_codes(
             kernel.assign_by_slots(part, levels.sign, slots, survey.window, boundaries, nan_level, out)
         else:
             kernel.assign_levels(part, levels.sign, boundaries, nan_level, out)
+        if keep is not None:
+            np.copyto(out, dtype(levels.count), where=~keep[rows])
 
     spread(assign, portions(len(objective), threads=threads) if len(objective) else [], threads=threads)
     return codes

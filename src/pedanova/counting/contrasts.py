@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.counting.arrays import count_codes, kept_codes
-from pedanova.counting.few_rows import counted_rows
+from pedanova.counting.arrays import count_codes, kept_codes, level_codes
+from pedanova.counting.few_rows import FewRows, counted_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.nesting import Range
 from pedanova.counting.tally import Tally
@@ -22,7 +22,7 @@ from pedanova.data.regions import Direction, Region, as_region, sign_of
 from pedanova.data.rowsets import RowSet, cut_at
 from pedanova.errors import QueryError
 from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import children_of
+from pedanova.space.parameters import Space, children_of
 
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
 Codes: TypeAlias = NDArray[np.uint8]  # (rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere
@@ -111,12 +111,35 @@ def from_codes(observed: Observations, codes: Codes, *, threads: int) -> list[Co
     ]
 
 
-def codes_of_levels(observed: Observations, levels: Levels, target: Range, region: Range, *, threads: int) -> Codes:
-    """Which rows lie in two ranges of levels, the target inside the region."""
+def from_few(space: Space, few: FewRows, codes: Codes) -> list[Contrast]:
+    """The same of few rows whose cells are known; `codes` are of all rows of the table."""
+    of_few, children = codes[few.rows], children_of(space)
+    inside, region = of_few == 0, of_few < 2
+    found = []
+    for name, parameter in space.items():
+        grid, cells = grid_of(parameter), few.cells[name]
+        target, base = (np.bincount(cells[some], minlength=grid.width) for some in (inside, region))
+        found.append(Contrast(name, grid, target, base, name in children))
+    return found
+
+
+def codes_of_levels(
+    observed: Observations,
+    levels: Levels,
+    target: Range,
+    region: Range,
+    *,
+    threads: int,
+    rows: NDArray[np.int64] | None = None,
+) -> Codes:
+    """Which rows lie in two ranges of levels, the target inside the region; of some `rows` that count, or of all."""
     parts = np.full(levels.count + 1, 2, dtype=np.uint8)  # the last are rows that do not count
     parts[slice(*region)] = 1
     parts[slice(*target)] = 0
-    codes: Codes = parts[kept_codes(observed, levels, threads=threads)]
+    of_levels = (
+        kept_codes(observed, levels, threads=threads) if rows is None else level_codes(observed.ranked[rows], levels)
+    )
+    codes: Codes = parts[of_levels]
     return codes
 
 

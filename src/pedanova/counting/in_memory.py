@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import Survey, survey_rows
-from pedanova.counting.arrays import count_codes, kept_codes
+from pedanova.counting.arrays import count_codes, kept_codes, kept_values
 from pedanova.counting.countable import Recount, recut
 from pedanova.counting.counts import Counts
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows
@@ -30,7 +30,9 @@ class InMemory:
     observed: Observations
     nan: NanPolicy
     threads: int = 1
-    _survey: Survey | None = None  # one look at the objective serves for thresholds and for levels
+    _survey: Survey | None = (
+        None  # one look at the objective of the rows that are kept serves for thresholds and for levels
+    )
 
     @property
     def objective(self) -> str:
@@ -53,11 +55,10 @@ class InMemory:
         return self.observed.ranked.dtype == np.float32
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
-        observed, sign = self.observed, sign_of(self.direction)
-        if observed.keep is None:
-            self._survey = survey_rows(observed.ranked, sign, threads=self.threads)
+        kept = self._kept()
+        self._survey = survey_rows(kept, sign_of(self.direction), threads=self.threads)
         cut = cut_levels(
-            self._kept(),
+            kept,
             direction=self.direction,
             nan=self.nan,
             quantiles=quantiles,
@@ -91,5 +92,4 @@ class InMemory:
         return describe_outside(self.observed.table[name], self.observed.columns[name], parameter)
 
     def _kept(self) -> NDArray[Any]:
-        ranked = self.observed.ranked
-        return ranked if self.observed.keep is None else ranked[self.observed.keep]
+        return kept_values(self.observed, threads=self.threads)

@@ -2,7 +2,8 @@
 
 The text is parsed, never run: comparisons, ``in``, ``and``, ``or``, ``not`` and parentheses over
 columns and plain values. Names that are no Python names stand in backticks. A comparison with a
-missing value is false; ``x is None`` asks for missing ones.
+missing value is false; ``x is None`` asks for missing ones. ``lasso(log(lr), momentum, [(1e-4, 0.5), …])``
+holds inside a closed line, whose edges are straight on the scales that are written there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask
+from pedanova.data.lasso import lasso
 from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import QueryError, unknown_name
 from pedanova.space.values import as_real, shown
@@ -61,7 +64,9 @@ def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
         tree, names = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found = (names.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    spoken = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called)
+    found = (names.get(node.id, node.id) for node in spoken)
     return [name for name in dict.fromkeys(found) if name in table]
 
 
@@ -103,6 +108,26 @@ class Reader:
                 return self.comparison(node)
             case ast.Name():
                 return self.boolean(self.column(node))
+            case ast.Call(func=ast.Name(id="lasso"), args=[x, y, corners], keywords=[]):
+                return self.inside(x, y, corners)
+            case _:
+                raise self.refusal(node)
+
+    def inside(self, x: ast.expr, y: ast.expr, corners: ast.expr) -> Mask:
+        """``lasso(log(lr), momentum, [(1e-4, 0.5), …])``: the text alone says where edges are straight."""
+        if not isinstance(corners, ast.List | ast.Tuple):
+            raise self.refusal(corners)
+        (across, log_x), (up, log_y) = self.axis(x), self.axis(y)
+        line = lasso(across.name, up.name, [self.value(corner) for corner in corners.elts])
+        return replace(line, log=(log_x, log_y)).rows(across, up)
+
+    def axis(self, node: ast.expr) -> tuple[Column, bool]:
+        """A column, and whether it lies on a log scale."""
+        match node:
+            case ast.Call(func=ast.Name(id="log"), args=[ast.Name() as name], keywords=[]):
+                return self.column(name), True
+            case ast.Name():
+                return self.column(node), False
             case _:
                 raise self.refusal(node)
 

@@ -155,5 +155,6 @@ def test_memory_stays_flat_for_an_hour(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     rows = LOOKS - LOOKS // 3
+    print(f"{held[1] - held[0]:,} bytes more after {rows:,} looks, each with a row; {held[0]:,} before")  # with -s
     assert held[1] - held[0] < EACH * rows, f"{held[1] - held[0]:,} bytes more after {rows:,} looks"
     assert watcher.session.analysis.rows == 300 + LOOKS

@@ -20,6 +20,7 @@ from pedanova.report.page.lines import condition_of, lines_of
 from pedanova.report.page.question import Question
 
 NUMBERS = ("ratio", "share", "low", "high", "p_value", "p_adjusted", "divergence", "n_target", "n_region")
+PLAIN = ("lr", "learning rate", "class", "error")  # columns of numbers
 HARD = {"class": "a keyword", "learning rate": "spaces", "it's": "a quote", 'say "x"': "quotes", "α/β": "other letters"}
 
 
@@ -163,17 +164,25 @@ def test_20_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) 
             assert numbers(columns) == shown(found), found["lines"]["shell"]
 
 
-def test_a_lasso_has_a_line_of_python_and_none_of_shell(a: pa.Analysis) -> None:
-    corners = [[1e-4, -0.8], [1e-2, -0.7], [3e-3, 0.9]]
-    asked = Question.parse(
-        {"lasso": [{"x": "lr", "y": "learning rate", "points": corners}], "selection": {"class": {"range": [2, None]}}},
-        a.space,
+def test_a_lasso_has_its_lines_too(tmp_path: Path, a: pa.Analysis, data: dict[str, Any]) -> None:
+    """One parameter on a log scale, a name with a space, two lassos and a box: Python, shell and condition agree."""
+    place = tmp_path / "trials.csv"
+    np.savetxt(
+        place, np.column_stack([data[name] for name in PLAIN]), delimiter=",", header=",".join(PLAIN), comments=""
     )
-    found = answer(a, asked, draws=0)
-    assert (found["lines"]["shell"], found["lines"]["condition"]) == (None, None)
-    by_python = eval(found["lines"]["python"], {"a": a, "pa": pa})
-    assert by_python.rows[0].n_region == found["rows"]["region"]
-    assert found["rows"]["selected"] < a.rows
+    a = pa.analyze(place, "error", direction="minimize")
+    lassos = [
+        {"x": "lr", "y": "learning rate", "points": [[1e-4, -0.8], [1e-2, -0.7], [3e-3, 0.9]]},
+        {"x": "class", "y": "lr", "points": [[1.5, 1e-5], [8.5, 1e-4], [7, 0.1], [1, 0.1]]},
+    ]
+    asked = Question.parse({"lasso": lassos, "selection": {"class": {"range": [2, None]}}}, a.space)
+    source = f"{shlex.quote(str(place))} --objective error --direction minimize"
+    found = answer(a, asked, source=source, draws=0)
+    assert "lasso(log(lr), `learning rate`, [(" in found["lines"]["condition"]
+    assert 0 < found["rows"]["selected"] < a.within(*asked.rows()[:2]).rows < a.rows
+    check(a, asked, found)
+    columns = in_shell(found["lines"]["shell"])["importance"]
+    assert numbers({name: [row[name] for row in columns] for name in ("parameter", *NUMBERS)}) == shown(found)
 
 
 def test_options_stand_in_the_lines(a: pa.Analysis) -> None:

@@ -23,6 +23,8 @@ SORT_BELOW = 1 << 16  # fewer rows are sorted at once
 SAMPLE = 1 << 13  # rows that tell where the others lie
 GOLDEN = (5**0.5 - 1) / 2  # its multiples fill a circle evenly
 TAIL = 16  # of the sample on either side: their slots may be wide
+LONGEST_TAIL = 7  # times as long, in powers of two, where that makes slots
+MUCH_NEARER = 6  # powers of two as narrow
 SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
 LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
 MINUS_ZERO = (1 << 63) - 1  # its own key, which no number has: it is counted as 0
@@ -90,11 +92,26 @@ def window_around(sample: NDArray[np.float64]) -> Window:
     keys = np.sort(_key_of(sample[~np.isnan(sample)]))
     if not len(keys):
         return LEADING_BITS
-    tail = min(TAIL, (len(keys) - 1) // 2)
-    low, high = int(keys[tail]), int(keys[-1 - tail])
+    low, high = _ends_of(keys)
     first = max(0, low - max(1, (high - low) // SLOTS))
     first -= first == MINUS_ZERO
     return first, max(0, (high - first).bit_length() - SLOTS.bit_length()), SLOTS
+
+
+def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
+    """The keys between which slots are laid. Where a few percent of the rows lie far off the others, as failures that
+    count as 0 or as infinite do, they are left to the outermost slots: else all the others would share a handful."""
+    most = (len(keys) - 1) // 2
+    first = min(TAIL, most)
+    low, high = int(keys[first]), int(keys[-1 - first])
+    for tail in (min(TAIL << step, most) for step in range(1, LONGEST_TAIL)):
+        nearer = int(keys[-1 - tail])
+        if (high - low).bit_length() - (nearer - low).bit_length() >= MUCH_NEARER:
+            high = nearer
+        farther = int(keys[tail])
+        if (high - low).bit_length() - (high - farther).bit_length() >= MUCH_NEARER:
+            low = farther
+    return low, high
 
 
 def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
@@ -126,7 +143,7 @@ def _by_survey(
     def again(odd: NDArray[np.int64]) -> NDArray[np.float64]:
         return _by_radix(objective, sign, odd, threads=threads)
 
-    return pick_ranks(survey.counts, wanted, gather, again, most=max(SORT_BELOW, len(objective) // 64))
+    return pick_ranks(survey.counts, wanted, gather, again, most=max(SORT_BELOW, len(objective) // 32))
 
 
 def pick_ranks(
@@ -155,7 +172,9 @@ def pick_ranks(
     values: NDArray[np.float64] = ended[under, 0]
     simple = small[under]
     values[simple] = np.sort(rest)[(before[under] + inside)[simple]]
-    odd = ended[under, 0] < ended[under, 1]
+    last = ~simple & (inside == sizes[under] - 1)
+    values[last] = ended[under, 1][last]
+    odd = (ended[under, 0] < ended[under, 1]) & (inside > 0) & ~last
     if odd.any():
         values[odd] = again(wanted[odd])
     return values

@@ -99,12 +99,17 @@ def ranked(
 
 def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:
     """Parameters by name, those that vary first; categories by the mean rank of their rows."""
-    varying = sorted(name for name in space if np.any(cells[name] != cells[name][:1]))
+    varying = varying_names(space, cells)
     fixed = sorted(name for name in space if name not in set(varying))
     names = (*varying, *fixed)
     grids = tuple(grid_of(space[name]) for name in names)
     orders = tuple(order_of(grid, cells[name], ranks) for name, grid in zip(names, grids, strict=True))
     return Arrangement(space, names, len(varying), orders, grids)
+
+
+def varying_names(space: Space, cells: Mapping[str, Cells]) -> tuple[str, ...]:
+    """Parameters with more than one cell, by name."""
+    return tuple(sorted(name for name in space if np.any(cells[name] != cells[name][:1])))
 
 
 def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:

@@ -70,13 +70,15 @@ class Drawn:
 
         A folded cell counts as kept where most of its prior is.
         """
-        inside = np.ones(len(self), dtype=bool)
+        inside, at = np.ones(len(self), dtype=bool), {name: i for i, name in enumerate(self.space)}
         for name, cells in kept.items():
+            if cells.all():
+                continue
             grid, fold = grid_of(self.space[name]), self.fine(name)
-            weight = np.r_[grid.prior, 1.0, 0.0]  # of the points, none lies outside the space
+            weight = np.concatenate([grid.prior, [1.0, 0.0]])  # of the points, none lies outside the space
             both = np.bincount(fold.table, weights=weight, minlength=fold.cells)
             held = np.bincount(fold.table, weights=weight * cells, minlength=fold.cells)
-            inside &= (2.0 * held > both)[self.points[list(self.space).index(name)]]
+            inside &= (2.0 * held > both).take(self.points[at[name]])
         return inside
 
     def narrowed(self, box: Mask, rungs: Rungs) -> Drawn:
@@ -96,7 +98,7 @@ class Drawn:
             return np.bincount(flat.ravel(), minlength=shelf.cells)[None, :]
         counts = np.empty((self.draws, shelf.cells), dtype=np.int64)
         for draw, order in enumerate(self.order):
-            counts[draw] = np.bincount(flat[order[first:last]].ravel(), minlength=shelf.cells)
+            counts[draw] = np.bincount(flat.take(order[first:last], axis=0).ravel(), minlength=shelf.cells)
         return counts
 
     def flat(self, shelf: Shelf) -> Cells:
@@ -117,9 +119,8 @@ class Drawn:
         if not self._alone:
             shelf = self.shelf()
             flat = self.flat(shelf).ravel()
-            places = np.zeros(len(self), dtype=np.int64)
-            for order in self.order:
-                places[order] += np.arange(len(self))
+            steps = np.tile(np.arange(float(len(self))), self.draws)  # whole numbers: their sums are exact
+            places = np.bincount(self.order.ravel(), weights=steps, minlength=len(self))
             mean = places / self.draws - (len(self) - 1) / 2.0
             held = np.bincount(flat, minlength=shelf.cells)
             sums = np.bincount(flat, weights=np.repeat(mean, len(shelf.folds)), minlength=shelf.cells)

@@ -17,7 +17,7 @@ from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.measures.chance.examiner import Examiner
 from pedanova.measures.chance.kinship import Gate, Kinship, Twins, kinship_of
-from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows
+from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows, varying_names
 from pedanova.measures.surrogate.configurations import configurations_of
 from pedanova.measures.surrogate.evidence import Settings
 from pedanova.measures.surrogate.hull import hull_of
@@ -66,7 +66,7 @@ class Knowledge:
 
     @cached_property
     def rungs(self) -> Rungs:
-        return rungs_of(self.rows.signed)
+        return rungs_of(self.few.signed)  # in whatever order
 
     @cached_property
     def kinship(self) -> Kinship:
@@ -121,7 +121,7 @@ class Knowledge:
         box = lesson.drawn.box(kept)
         if box.sum() < LEAST_BOX:
             return replace(lesson, drawn=None, objection=NO_BOX)
-        varying = self.rows.arrangement.names[: self.rows.arrangement.varying]
+        varying = varying_names(self.space, self.few.cells)
         return replace(lesson, drawn=replace(lesson.drawn.narrowed(box, self.rungs), varying=varying))
 
     def spans_of(self, target: Mask, region: Mask) -> tuple[Span, Span] | None:

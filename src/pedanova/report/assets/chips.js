@@ -87,7 +87,7 @@ pedanova.chips = (function () {
     if (live && parts.length === 2) return pedanova.state.ask({ [which]: { part: [parts[0], parts[1]] } });
     const known = pedanova.objective.parts(which);
     const near = live ? part : known.reduce((best, one) => (Math.abs(Math.log(one / part)) < Math.abs(Math.log(best / part)) ? one : best));
-    return pedanova.objective.change(which, near, false);
+    return pedanova.objective.change(which, [0, near], false);
   }
 
   const rangeWords = ([low, high]) => (low === null ? `≤ ${short(high)}` : high === null ? `≥ ${short(low)}` : low === high ? `= ${short(low)}` : `${short(low)} – ${short(high)}`);

@@ -4,6 +4,7 @@ pedanova.code = (function () {
   const { make, byId, button } = pedanova;
   let shown = false;
 
+  const UNSAID = "This selection is too long for a line of shell, or a name in it has a backtick: use the line of Python.";
   const NAMES = { python: "Python", shell: "Shell", condition: "Selected" };
 
   function mount() {}
@@ -14,6 +15,7 @@ pedanova.code = (function () {
     if (!shown) return;
     const rows = Object.entries(NAMES).filter(([key]) => lines[key]).map(([key, title]) =>
       make("div", "code-line", make("span", "code-name", title), make("code", "", lines[key]), button("Copy", `Copy the line of ${title}`, () => copy(lines[key], title))));
+    if (lines.python && !lines.shell) rows.push(make("p", "note", UNSAID));
     place.replaceChildren(...(rows.length ? rows : [make("p", "note", "There is no line for this question.")]));
   }
 

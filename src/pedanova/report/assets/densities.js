@@ -102,9 +102,12 @@ pedanova.densities = (function () {
     const part = pedanova.brushOf(state.question, parameter.name), hidden = state.hidden.includes(parameter.name);
     set(card.element, { class: ["density", noise ? "noise" : "", state.chosen === parameter.name ? "chosen" : "", few ? "few" : "", part && !hidden ? "selected" : ""].filter(Boolean).join(" ") });
     say(card.share, row ? (row.varied === false ? "never varied" : `${noise ? "~ " : ""}${percent(row.share)}`) : "");
-    const baseline = state.question.baseline, look = JSON.stringify([density, ghost && ghost.target, baseline, few, width]);
-    if (card.look !== look) card.body.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, few, top: TOP, bottom: BOTTOM }));
-    card.look = look;
+    const baseline = state.question.baseline, seen = [density, ghost && ghost.target, baseline, few, width];
+    if (!card.seen || seen.some((one, i) => one !== card.seen[i])) { // the very same answer need not be read again
+      const look = JSON.stringify(seen);
+      if (card.look !== look) card.body.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, few, top: TOP, bottom: BOTTOM }));
+      [card.look, card.seen] = [look, seen];
+    }
     card.scale = scale;
     card.density = density;
     card.baseline = baseline;

@@ -46,13 +46,17 @@ pedanova.objective = (function () {
     return make([spread.low, spread.high], range);
   }
 
-  /* The outer end of a band of rows as a part of all. */
-  function partOf(band) {
-    if (band.part) return band.part[1];
-    if (!spread) return 1;
-    const end = band.value[pedanova.facts.objective.direction === "minimize" ? 1 : 0];
-    return end === null ? 1 : spread.part(end);
+  const isDown = () => pedanova.facts.objective.direction === "minimize";
+
+  /* Where a band of rows begins and ends, as parts of all: behind the best [0] up to [1]. */
+  function endsOf(band) {
+    if (band.part) return band.part;
+    if (!spread) return [0, 1];
+    const [inner, outer] = isDown() ? band.value : [...band.value].reverse();
+    return [inner === null ? 0 : spread.part(inner), outer === null ? 1 : spread.part(outer)];
   }
+
+  const partOf = (band) => endsOf(band)[1];
 
   function xOf(part, scale) {
     if (!spread) return scale.x(Math.max(scale.low, part));
@@ -78,27 +82,40 @@ pedanova.objective = (function () {
     if (!width) return;
     const scale = scaleOf(objective);
     set(root, { width, viewBox: `0 0 ${width} ${HEIGHT}` });
-    const ends = { target: xOf(partOf(state.question.target), scale), region: xOf(partOf(state.question.region), scale) };
+    const ends = Object.fromEntries(["target", "region"].map((which) => [which, endsOf(state.question[which]).map((part) => xOf(part, scale))]));
     if (!handles.target) build();
     const look = JSON.stringify([width, ends]);
     if (look !== drawn || spread !== drawnOf) paint(scale, ends, objective);
     [drawn, drawnOf] = [look, spread];
-    for (const which of ["region", "target"]) place(which, ends[which], state.question[which], answer);
+    for (const which of ["region", "target"]) handles[which].forEach((handle, side) => handle && place(which, side, ends[which][side], state.question[which], answer));
   }
 
+  /* Outer edges lie on top; inner ones stand side by side, where nothing is cut off the best rows, and lean outwards. */
   function build() {
     root.append(draw("g", { class: "ground", "aria-hidden": "true" }));
-    for (const which of ["region", "target"]) {
-      const word = draw("text", { class: "edge-word", y: 10 });
-      word.textContent = which;
-      const handle = draw("g", { class: `edge-of ${which}`, role: "slider", tabindex: 0, "data-edge": which, "aria-label": `Edge of the ${which}` },
-        draw("rect", { class: "edge-catch", x: -12, y: 0, width: 24, height: HEIGHT }),
-        draw("line", { y1: TOP - 2, y2: BOTTOM + 2 }), draw("circle", { r: 5, cy: BOTTOM - 2 }), word);
-      handle.addEventListener("pointerdown", (event) => press(event, which));
-      handle.addEventListener("keydown", (event) => keys(event, which));
+    handles = { target: [null, null], region: [null, null] };
+    for (const side of pedanova.source.isLive() ? [0, 1] : [1]) for (const which of ["region", "target"]) {
+      const handle = side ? outer(which) : inner(which);
+      handle.addEventListener("pointerdown", (event) => press(event, which, side));
+      handle.addEventListener("keydown", (event) => keys(event, which, side));
       root.append(handle);
-      handles[which] = handle;
+      handles[which][side] = handle;
     }
+  }
+
+  function outer(which) {
+    const word = draw("text", { class: "edge-word", y: 10 });
+    word.textContent = which;
+    return draw("g", { class: `edge-of ${which}`, role: "slider", tabindex: 0, "data-edge": which, "aria-label": `Edge of the ${which}` },
+      draw("rect", { class: "edge-catch", x: -12, y: 0, width: 24, height: HEIGHT }),
+      draw("line", { y1: TOP - 2, y2: BOTTOM + 2 }), draw("circle", { r: 5, cy: BOTTOM - 2 }), word);
+  }
+
+  function inner(which) {
+    const top = which === "target" ? 0 : HEIGHT / 2, middle = which === "target" ? TOP + 6 : BOTTOM - 2;
+    return draw("g", { class: `edge-of inner ${which}`, role: "slider", tabindex: 0, "data-inner": which, "aria-label": `Inner edge of the ${which}` },
+      draw("rect", { class: "edge-catch", x: isDown() || !spread ? -12 : -6, y: top, width: 18, height: HEIGHT / 2 }),
+      draw("line", { y1: TOP - 2, y2: BOTTOM + 2 }), draw("circle", { r: 4, cy: middle }));
   }
 
   /* The distribution, filled where the target and the region lie. */
@@ -106,16 +123,13 @@ pedanova.objective = (function () {
     const ground = root.querySelector(".ground");
     const parts = [];
     const down = objective.direction === "minimize" || !spread;
-    const from = down ? scale.start : scale.stop;
     if (spread) {
-      const outline = curve(scale, objective);
-      for (const which of ["all", "region", "target"]) {
-        const end = which === "all" ? (down ? scale.stop : scale.start) : ends[which];
-        parts.push(draw("path", { class: `mass ${which}`, d: clipped(outline, from, end) }));
-      }
+      const outline = curve(scale, objective), all = down ? [scale.start, scale.stop] : [scale.stop, scale.start];
+      for (const which of ["all", "region", "target"]) parts.push(draw("path", { class: `mass ${which}`, d: clipped(outline, ...(which === "all" ? all : ends[which])) }));
     } else {
       for (const which of ["region", "target"]) {
-        parts.push(draw("rect", { class: `mass ${which}`, x: from, y: BOTTOM - 8, width: Math.max(0, ends[which] - from), height: 8 }));
+        const [from, to] = ends[which];
+        parts.push(draw("rect", { class: `mass ${which}`, x: from, y: BOTTOM - 8, width: Math.max(0, to - from), height: 8 }));
       }
     }
     parts.push(draw("line", { class: "axis", x1: scale.start, x2: scale.stop, y1: BOTTOM, y2: BOTTOM }));
@@ -146,14 +160,14 @@ pedanova.objective = (function () {
     return `M${Math.max(inside[0][0], low).toFixed(1)} ${BOTTOM}${steps.join("")}L${Math.min(inside[inside.length - 1][1], high).toFixed(1)} ${BOTTOM}Z`;
   }
 
-  function place(which, x, band, answer) {
-    const handle = handles[which], part = partOf(band);
-    set(handle, { transform: `translate(${x.toFixed(1)} 0)`, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Number((100 * part).toPrecision(3)), "aria-valuetext": wordsOf(which, band, answer) });
-    const word = handle.querySelector("text");
-    const crowded = Math.abs(Number(handles.target.dataset.x || 0) - Number(handles.region.dataset.x || 0)) < 60;
+  function place(which, side, x, band, answer) {
+    const handle = handles[which][side], ends = endsOf(band), words = wordsOf(which, band, answer);
+    set(handle, { transform: `translate(${x.toFixed(1)} 0)`, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Number((100 * ends[side]).toPrecision(3)), "aria-valuetext": words });
     handle.dataset.x = x;
-    set(word, { "text-anchor": x > width - 60 ? "end" : x < 60 ? "start" : "middle", visibility: which === "region" && crowded ? "hidden" : "visible" });
-    pedanova.tip(handle, `${which}: ${wordsOf(which, band, answer)}\ndrag, or use the arrow keys`);
+    pedanova.tip(handle, `${which}: ${words}\n${side || ends[0] ? "drag, or use the arrow keys" : "drag to leave out the best"}`);
+    if (!side) { handle.classList.toggle("on", ends[0] > 0); return; }
+    const crowded = Math.abs(Number(handles.target[1].dataset.x || 0) - Number(handles.region[1].dataset.x || 0)) < 60;
+    set(handle.querySelector("text"), { "text-anchor": x > width - 60 ? "end" : x < 60 ? "start" : "middle", visibility: which === "region" && crowded ? "hidden" : "visible" });
   }
 
   /* A band in words: "best 10 %, error ≤ 0.031, 100 rows". */
@@ -175,17 +189,17 @@ pedanova.objective = (function () {
   }
 
   let drag = null;
-  function press(event, which) {
+  function press(event, which, side) {
     if (event.button !== 0) return;
     event.preventDefault();
-    const handle = handles[which];
+    const handle = handles[which][side];
     handle.setPointerCapture(event.pointerId);
     handle.focus({ preventScroll: true });
-    drag = { which, moved: false };
+    drag = { moved: false };
     const pull = (move) => {
       const box = root.getBoundingClientRect();
       drag.moved = true;
-      change(which, nearest(which, (move.clientX - box.left) * (width / box.width)), true);
+      pulled(which, side, (move.clientX - box.left) * (width / box.width));
     };
     const end = () => {
       handle.removeEventListener("pointermove", pull);
@@ -199,6 +213,19 @@ pedanova.objective = (function () {
     handle.addEventListener("pointercancel", end);
   }
 
+  /* An edge goes where it is pulled; a band of values stays one. */
+  function pulled(which, side, x) {
+    const band = pedanova.state.get().question[which], ends = [...endsOf(band)];
+    ends[side] = side ? Math.max(nearest(which, x), ends[0] ? ends[0] + least() : 0) : Math.min(started(x), inmost(which));
+    const at = (side === 1) === isDown() ? 1 : 0, value = band.value && spread ? [...band.value] : null;
+    if (value) value[at] = ends[side] === side ? null : Number(scaleOf(pedanova.facts.objective).value(x).toPrecision(3));
+    const fits = value && ends[0] < ends[1] && (value[0] === null || value[1] === null || value[0] <= value[1]);
+    change(which, ends, true, fits ? { value } : { part: ends });
+  }
+
+  /* How far an inner edge goes: the target keeps some rows, also when the region's edge pushes its own. */
+  const inmost = (which) => Math.max(0, Math.min(partOf(pedanova.state.get().question.target), partOf(pedanova.state.get().question[which])) - least());
+
   /* The part nearest to a place: one of the file's steps, or any while somebody answers. */
   function nearest(which, x) {
     const scale = scaleOf(pedanova.facts.objective);
@@ -206,8 +233,15 @@ pedanova.objective = (function () {
       return parts(which).reduce((best, part) => (Math.abs(xOf(part, scale) - x) < Math.abs(xOf(best, scale) - x) ? part : best));
     }
     if (Math.abs(x - xOf(1, scale)) < 6) return 1;
-    const free = spread ? spread.part(scale.value(x)) : scale.value(x);
-    return Math.max(least(), Number(free.toPrecision(2)));
+    return Math.max(least(), free(scale, x));
+  }
+
+  const free = (scale, x) => Number((spread ? spread.part(scale.value(x)) : scale.value(x)).toPrecision(2));
+
+  /* The part that is left out at the best end. */
+  function started(x) {
+    const scale = scaleOf(pedanova.facts.objective);
+    return Math.abs(x - xOf(0, scale)) < 6 ? 0 : free(scale, x);
   }
 
   const least = () => Math.min(0.5, Math.max(0.0001, Math.ceil((5 / pedanova.facts.rows) * 1e4) / 1e4));
@@ -217,28 +251,31 @@ pedanova.objective = (function () {
     return which === "target" ? known.slice(0, -1) : known.slice(1);
   }
 
-  /* The region stays wider than the target: the one that moves pushes the other. */
-  function change(which, part, live) {
-    const { question } = pedanova.state.get();
-    const other = which === "target" ? "region" : "target";
-    const patch = { [which]: { part: [0, part] } };
-    const there = partOf(question[other]);
+  /* The target stays inside the region: the one that moves pushes the other. */
+  function change(which, ends, live, band = { part: ends }) {
+    const { question } = pedanova.state.get(), other = which === "target" ? "region" : "target";
     const known = pedanova.source.isLive() ? NICE : pedanova.facts.rungs.map((rung) => rung.part);
-    if (which === "target" && part >= there) patch.region = { part: [0, known.find((one) => one > part) || 1] };
-    if (which === "region" && part <= there) patch.target = { part: [0, [...known].reverse().find((one) => one < part) || known[0]] };
-    pedanova.state.ask(patch, { live });
+    const [from, to] = ends, there = endsOf(question[other]), next = [...there];
+    next[0] = which === "target" ? Math.min(there[0], from) : Math.max(there[0], from);
+    if (which === "target" && to >= there[1]) next[1] = known.find((one) => one > to) || 1;
+    if (which === "region" && to <= there[1]) next[1] = [...known].reverse().find((one) => one < to) || known[0];
+    if (next[0] >= next[1]) next[0] = from;
+    const pushed = next[0] !== there[0] || next[1] !== there[1];
+    pedanova.state.ask({ [which]: band, ...(pushed ? { [other]: { part: next } } : {}) }, { live });
   }
 
-  function keys(event, which) {
+  function keys(event, which, side) {
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 3, PageDown: -3 }[event.key];
     if (!by && event.key !== "Home" && event.key !== "End") return;
     event.preventDefault();
-    const known = parts(which), now = partOf(pedanova.state.get().question[which]);
-    const wider = pedanova.facts.objective.direction === "minimize" || !spread ? by : -by; // → goes right on the strip
+    const ends = endsOf(pedanova.state.get().question[which]).map((part) => Number(part.toPrecision(3))), now = ends[side];
+    const known = side ? parts(which).filter((part) => part > ends[0]) : [0, ...NICE.filter((part) => part <= inmost(which))];
+    const wider = isDown() || !spread ? by : -by; // → goes right on the strip
     const at = known.findIndex((part) => part >= now - 1e-12);
     const here = at < 0 ? known.length - 1 : at;
     const next = event.key === "Home" ? 0 : event.key === "End" ? known.length - 1 : here + wider;
-    change(which, known[Math.min(known.length - 1, Math.max(0, next))], false);
+    ends[side] = known[Math.min(known.length - 1, Math.max(0, next))];
+    change(which, ends, false);
   }
 
   return { mount, show, wordsOf, partOf, change, parts };

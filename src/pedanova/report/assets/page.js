@@ -7,6 +7,7 @@ pedanova.page = (function () {
   let ghost = null, ghostOf = ""; // what the densities are held against: A, or before the brush; and its question
   let busy = false, waiting = false; // one question at a time while dragging: the newest of those that waited is next
   let turn = 0; // how often something came to rest
+  const REST = 30; // milliseconds for which a mouse that is held stands still before densities are asked for
   const SLICE = 12; // milliseconds of drawing, after which whoever moves the mouse has a turn
 
   const known = (names) => names.map((name) => pedanova[name]).filter(Boolean);
@@ -89,6 +90,8 @@ pedanova.page = (function () {
     else pedanova.state.undo();
   }
 
+  const pause = (time) => new Promise((next) => setTimeout(next, time));
+
   /* While something moves: bars without intervals, one question at a time, the newest next; densities where it waits. */
   async function follow() {
     show();
@@ -100,6 +103,8 @@ pedanova.page = (function () {
       do {
         waiting = false;
         if (!(await bars()) || mine !== turn) return;
+        if (!waiting) await pause(REST); // densities that nobody looks at would stand in the way of the next bars
+        if (mine !== turn) return;
         if (!waiting) await spread();
       } while (waiting && mine === turn);
     } finally {

@@ -87,7 +87,7 @@ pedanova.plot = (function () {
     const { labels, step } = scale, room = Math.floor(step / LETTER) - (large ? 0 : 1);
     const widest = Math.max(...labels.map((label) => label.length));
     const numbers = labels.every((label) => /^[-\d.,e+×]+$/.test(label));
-    const each = widest <= room || (!numbers && room >= 4) ? 1 : Math.ceil((widest + 1) / Math.max(1, step / LETTER));
+    const each = widest <= room || (!numbers && room >= 4) ? 1 : Math.ceil(((widest + 1) * LETTER) / step);
     const cut = (label) => (each > 1 || label.length <= Math.max(room, 2) ? label : `${label.slice(0, room - 1)}…`);
     return labels.map((label, i) => ({ x: scale.middle(i), text: cut(label), i })).filter(({ i }) => i % each === 0);
   }

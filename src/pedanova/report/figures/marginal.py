@@ -6,7 +6,8 @@ import numpy as np
 
 from pedanova.measures.bins import bins_of
 from pedanova.measures.effects import Marginal
-from pedanova.report.figures.draw import Axes, Reals, colours_of
+from pedanova.measures.marginal_bins import binned_marginal
+from pedanova.report.figures.draw import Axes, colours_of
 from pedanova.report.figures.spread import draw_marginal
 
 
@@ -18,12 +19,7 @@ def draw_marginal_band(marginal: Marginal, mean: float, ax: Axes | None = None, 
     if bins.kind != "bars":
         ax.fill_between(marginal.cells, marginal.low, marginal.high, color=colour, alpha=0.25, linewidth=0)
         return ax
-
-    def gathered(values: Reals) -> Reals:
-        rows = bins.gather(marginal.counts)
-        return np.where(rows >= 1, bins.gather(marginal.counts * np.nan_to_num(values)) / np.maximum(rows, 1), np.nan)
-
-    middle, low, high = (gathered(values) for values in (marginal.mean, marginal.low, marginal.high))
-    reach = np.abs(np.stack([middle - low, high - middle]))
-    ax.errorbar(range(len(bins)), middle, yerr=reach, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
+    found = binned_marginal(marginal, bins)
+    reach = np.abs(np.stack([found.mean - found.low, found.high - found.mean]))
+    ax.errorbar(range(len(bins)), found.mean, yerr=reach, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
     return ax

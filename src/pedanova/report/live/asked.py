@@ -123,6 +123,7 @@ PARTS: dict[str, dict[str, Check]] = {
     "pairs": {"names": names},
     "plane": {"first": a_name, "second": a_name},
     "targets": {"parts": parts},
+    "marginal": {},
     "space": {},
     "objectives": {},
     "along": {},

@@ -35,6 +35,7 @@ LARGEST = 1 << 18  # bytes of a question
 DEEPEST = 12  # brackets within brackets
 BACKLOG = 1024
 PATIENCE = 0.8  # seconds until an end is an end
+TURN = 0.001  # seconds for which one thread may hold up the others: a question that comes in waits for no count
 
 
 class TooLargeError(QueryError):
@@ -217,6 +218,7 @@ def explore(
         warn = f"no browser could be opened; open {explorer.url} yourself"
         print(warn, file=sys.stderr)
     if wait:
+        sys.setswitchinterval(TURN)  # this process does nothing else
         print(explorer.url)
         with suppress(KeyboardInterrupt):
             explorer.wait()

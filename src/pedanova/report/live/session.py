@@ -23,6 +23,7 @@ from pedanova.report.page.embedded import check_options, payload_of
 from pedanova.report.page.facts import page_facts
 from pedanova.report.page.groups import side_by_side
 from pedanova.report.page.html import draw_page
+from pedanova.report.page.marginals import marginals
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
 from pedanova.report.page.shapes import draw_like
@@ -199,6 +200,7 @@ ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "pairs": answers.pairs,
     "plane": answers.plane,
     "targets": answers.targets,
+    "marginal": marginals,
     "space": answers.smaller_space,
     "objectives": objectives,
     "along": along_budget,

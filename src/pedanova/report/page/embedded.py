@@ -23,6 +23,7 @@ from pedanova.report.page.along import along_budget
 from pedanova.report.page.binned import binned_rows, check_rows
 from pedanova.report.page.facts import facts_of
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
+from pedanova.report.page.marginals import marginals
 from pedanova.report.page.numbers import rounded
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Picks, Question, Span, labels_by_text, parse_part
@@ -68,12 +69,23 @@ def payload_of(
         given.append(entry("space", own[0], answers.smaller_space(a, own[0], **plain)))
     if a.levels.several:
         given.append(entry("objectives", own[0], objectives(a, own[0], **plain)))
+    else:
+        given += means_of(a, steps, own)
     given += followed(a, own[0], budget, plain)
     notes = gathered([*a.notes, *steps.notes])
     shapes = bins_for(a)
     facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
     told = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
-    return {"facts": facts | {"binned": binned_rows(a, shapes, rows), "budget": told}, "answers": given}
+    means = any(one["part"] == "marginal" for one in given)
+    more = {"binned": binned_rows(a, shapes, rows), "budget": told, "means": means}
+    return {"facts": facts | more, "answers": given}
+
+
+def means_of(a: Shows, steps: Ladder, own: Sequence[Question]) -> list[dict[str, Any]]:
+    """The mean objective along the parameters, in the region of every step; of many parameters in the first alone."""
+    regions = [as_region(rung.part, "region") for rung in steps.rungs[1:]] if len(a.space) <= ALL_PAIRED else []
+    asked = distinct([own[0], *(replace(own[0], region=one, selection={}, lasso=()) for one in regions)])
+    return [entry("marginal", one, found) for one in asked if (found := marginals(a, one))["refused"] is None]
 
 
 def followed(

@@ -73,14 +73,34 @@ def part_ends(rows: Region) -> tuple[float, float]:
 
 def condition_of(question: Question) -> str | None:
     """The selected rows as `within` and ``--within`` take them; empty for all, None where it cannot be written."""
+<<<<<<< HEAD
     if question.study is not None or question.lasso or any(ALWAYS in name for name in question.selection):
+=======
+    named = [*question.selection, *(name for one in question.lasso for name in (one.x, one.y))]
+    if any(ALWAYS in name for name in named):
+>>>>>>> explore
         return None
-    text = " and ".join(comparison(name, part) for name, part in question.selection.items())
+    parts = [comparison(name, part) for name, part in question.selection.items()]
+    text = " and ".join([*parts, *(lasso_in_words(one) for one in question.lasso)])
     return text if len(text) <= LONGEST else None
 
 
+def lasso_in_words(one: Lasso) -> str:
+    """With the scales that its edges are straight on: a condition knows no space."""
+    logs = one.log or (False, False)
+    axes = [
+        f"log({column_in_words(name)})" if log else column_in_words(name)
+        for name, log in zip((one.x, one.y), logs, strict=True)
+    ]
+    return f"lasso({', '.join(axes)}, {list(one.points)!r})"
+
+
+def column_in_words(name: str) -> str:
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"{ALWAYS}{name}{ALWAYS}"
+
+
 def comparison(name: str, part: Span | Picks) -> str:
-    column = name if name.isidentifier() and not keyword.iskeyword(name) else f"{ALWAYS}{name}{ALWAYS}"
+    column = column_in_words(name)
     if isinstance(part, Picks):
         labels = part.bounds()
         return f"{column} == {labels[0]!r}" if len(labels) == 1 else f"{column} in {labels!r}"

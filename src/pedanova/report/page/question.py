@@ -184,7 +184,7 @@ def parse_lasso(value: Any, space: Space) -> Lasso:
             raise QueryError(f"lasso: {unknown_name(name, tuple(space))}")
         if labels_by_text(space[name]):
             raise QueryError(f"lasso: {name} has names for values; select them one by one")
-    return lasso(value["x"], value["y"], value["points"])
+    return lasso(value["x"], value["y"], value["points"]).on(space)
 
 
 def lasso_to_json(one: Lasso) -> dict[str, Any]:
