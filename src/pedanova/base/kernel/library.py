@@ -342,7 +342,7 @@ def gather_slots(
 ) -> int:
     """Collect the values of slots marked -1, widen ``ends[i]`` by those marked i; returns how many.
 
-    Slots marked -2 are passed over. `codes` gets the number of marked slots before each row's own, 255 if that is marked.
+    Slots marked -2 are passed over. `codes` gets the number of marked slots before each row's own, 255 if it is marked.
     """
     where = (*column_of(objective), sign, len(objective))
     marks = (address(wanted), len(wanted), address(ends))
@@ -371,7 +371,7 @@ def settle_codes(
     boundaries: NDArray[np.float64],
     codes: NDArray[np.uint8],
 ) -> None:
-    """Make levels of the `codes` that `gather_slots` wrote, in their place; `level_of` (256,) knows the first `used`."""
+    """Make levels of the `codes` of `gather_slots`, in their place; `level_of` (256,) knows the first `used`."""
     where = (*column_of(objective), sign, len(objective), address(level_of), used)
     call("settle_codes", *where, address(boundaries), len(boundaries), address(codes))
 

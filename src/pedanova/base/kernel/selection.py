@@ -35,7 +35,7 @@ Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rough:
-    """Where each row lies among the slots that were looked into for wanted ranks: all but its level, if it is in one."""
+    """Where each row lies among the slots that were looked into for wanted ranks."""
 
     codes: NDArray[np.uint8]  # (rows,) such slots before the row's own; `OPEN` if its own is one
     looked_into: NDArray[np.int64]  # slots, ascending
