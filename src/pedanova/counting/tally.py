@@ -77,7 +77,8 @@ class Tally:
         levels, width = self.counts.shape
         reached = np.zeros((levels + 1, width), dtype=np.int64)
         if levels > width:
-            return np.cumsum(self.counts, axis=0, out=reached[1:]).base
+            np.cumsum(self.counts, axis=0, out=reached[1:])
+            return reached
         for level in range(levels):  # whole lines at a time: several times as fast as a cumulative sum down the columns
             np.add(reached[level], self.counts[level], out=reached[level + 1])
         return reached
