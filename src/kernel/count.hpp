@@ -15,7 +15,6 @@
 #include "cells.hpp"
 #include "column.hpp"
 #include "loops.hpp"
-#include "room.hpp"
 
 namespace pedanova {
 
@@ -117,7 +116,7 @@ void count_in_buckets(const Feature* features, const std::vector<Fill<std::uint1
                       const Rows& rows) {
     const std::int64_t full = std::min(full_rows, waiting_rows / (rows.levels + 1));
     const std::int64_t capacity = full + stretch_rows + odd_rows;
-    const Room<Record> room = room_for<Record>(static_cast<std::size_t>(capacity * (rows.levels + 1) + rows_ahead));
+    const std::unique_ptr<Record[]> room(new Record[capacity * (rows.levels + 1) + rows_ahead]);
     const std::unique_ptr<Stretch> stretch(new Stretch());
     std::vector<Record*> ends(rows.levels + 1);
     for (std::int64_t level = 0; level <= rows.levels; ++level) ends[level] = &room[level * capacity];

@@ -83,18 +83,20 @@ inline void settle_codes(const Column& objective, double sign, std::int64_t rows
     bool same = true;
     for (std::int64_t code = 0; code < used; ++code) same = same && level_of[code] == code;
     const auto settle = [&](std::int64_t row) {
-        const std::uint8_t code = codes[row];
-        codes[row] = level_of[code];
-        if (code != UINT8_MAX) return;
         const double value = value_at(objective, sign, row);
         codes[row] = static_cast<std::uint8_t>(std::upper_bound(boundaries, boundaries + count, value) - boundaries);
     };
+    FarRows far(objective, settle);
     for (std::int64_t first = 0; first < rows; first += stride) {
         std::uint64_t eight = ~std::uint64_t{0};
         if (first + stride <= rows) std::memcpy(&eight, codes + first, sizeof eight);
         if (same && (((eight & 127 * ones) + ones) & eight & 128 * ones) == 0) continue;  // none of them is 255
-        for (std::int64_t row = first; row < std::min(first + stride, rows); ++row) settle(row);
+        for (std::int64_t row = first; row < std::min(first + stride, rows); ++row) {
+            if (codes[row] == UINT8_MAX) far(row);
+            else codes[row] = level_of[codes[row]];
+        }
     }
+    far.finish();
 }
 
 }  // namespace pedanova

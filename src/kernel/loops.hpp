@@ -34,4 +34,12 @@ inline void expect_to_write(const void* where) {
 #endif
 }
 
+inline void expect_to_read(const void* where) {
+#if defined(__GNUC__)
+    __builtin_prefetch(where);
+#else
+    (void)where;
+#endif
+}
+
 }  // namespace pedanova

@@ -158,6 +158,32 @@ inline double value_at(const Column& objective, double sign, std::int64_t row) {
     return sign * value + 0.0;
 }
 
+// Rows that are far apart in memory, to be used in their order: each is sent for when it is found, and used when it has
+// had time to arrive.
+template <class Use>
+class FarRows {
+  public:
+    FarRows(const Column& column, const Use& use) : column_(column), use_(use) {}
+
+    void operator()(std::int64_t row) {
+        expect_to_read(column_.data + row * column_.stride);
+        rows_[count_++] = row;
+        if (count_ == most) finish();
+    }
+
+    void finish() {
+        for (int i = 0; i < count_; ++i) use_(rows_[i]);
+        count_ = 0;
+    }
+
+  private:
+    static constexpr int most = 32;
+    const Column& column_;
+    const Use& use_;
+    std::int64_t rows_[most];
+    int count_ = 0;
+};
+
 // The codes of eight rows in one go, one byte each; returns whether one of them is 255.
 inline bool look_up_eight(const std::uint8_t* table, const std::uint16_t* slots, std::uint8_t* codes) {
     std::uint64_t together = 0;
@@ -171,7 +197,7 @@ inline bool look_up_eight(const std::uint8_t* table, const std::uint16_t* slots,
 // row order. Such rows are few: eight are passed over at a time.
 template <class Use>
 void for_marked(const std::uint16_t* slots, std::int64_t rows, const std::uint8_t* code_of, std::uint8_t* codes,
-                const Use& use) {
+                Use& use) {
     constexpr std::int64_t stride = 8;
     std::uint8_t unused[stride];
     std::int64_t i = 0;
@@ -204,7 +230,7 @@ inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objec
         code_of[slot] = wanted[slot] == -2 ? passed : UINT8_MAX;
         if (wanted[slot] != -2 && codes != nullptr) ++passed;
     }
-    for_marked(slots, rows, code_of.data(), codes, [&](std::int64_t row) {
+    const auto use = [&](std::int64_t row) {
         const std::int32_t wish = wanted[slots[row]];
         const double value = value_at(objective, sign, row);
         if (wish == -1) {
@@ -214,7 +240,10 @@ inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objec
             ends[wish].low = std::min(ends[wish].low, value);
             ends[wish].high = std::max(ends[wish].high, value);
         }
-    });
+    };
+    FarRows far(objective, use);
+    for_marked(slots, rows, code_of.data(), codes, far);
+    far.finish();
     return found;
 }
 
