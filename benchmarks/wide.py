@@ -63,13 +63,12 @@ def in_memory(rows: int, columns: int) -> None:
 
 
 def from_parquet(rows: int, columns: int) -> None:
-    import pyarrow
-    from pyarrow import parquet
+    from pyarrow import Table, parquet
 
     with tempfile.TemporaryDirectory() as folder:
         for number in range(max(1, rows // FILE_ROWS)):
             data, objective = make(min(rows, FILE_ROWS), columns, number, "f4")
-            table = pyarrow.table({**data, "y": objective})
+            table = Table.from_pydict({**data, "y": objective})
             parquet.write_table(
                 table, Path(folder) / f"part-{number}.parquet", use_dictionary=False, compression="none"
             )
