@@ -5,6 +5,15 @@
 
 #include <cstdint>  // tells __GLIBC__, without which the loader cannot choose
 
+// `PEDANOVA_BODY` is what several such functions have in common: it becomes part of each, for each processor.
+#if defined(__GNUC__)
+#define PEDANOVA_BODY inline __attribute__((always_inline))
+#define PEDANOVA_APART __attribute__((noinline))
+#else
+#define PEDANOVA_BODY inline
+#define PEDANOVA_APART
+#endif
+
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
 #define PEDANOVA_LOOP __attribute__((noinline, target_clones("avx512f", "avx2", "default"))) static
@@ -20,6 +29,14 @@ namespace pedanova {
 inline void expect_to_write(const void* where) {
 #if defined(__GNUC__)
     __builtin_prefetch(where, 1);
+#else
+    (void)where;
+#endif
+}
+
+inline void expect_to_read(const void* where) {
+#if defined(__GNUC__)
+    __builtin_prefetch(where);
 #else
     (void)where;
 #endif
