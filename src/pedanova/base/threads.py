@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 from numbers import Integral
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pedanova.errors import Arg, QueryError
 
@@ -56,10 +57,20 @@ def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
 def one_thread() -> Iterator[None]:
     """Linear algebra on one thread: small matrices gain nothing from a second, and wait for it long on
     a busy machine. The last digits then do not hang on the number of cores either."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
+    libraries = _linear_algebra()
+    if libraries is None:
         yield
         return
-    with threadpool_limits(1):
+    with libraries.limit(limits=1):
         yield
+
+
+@cache
+def _linear_algebra() -> Any:
+    """The libraries whose threads can be counted, looked for once: NumPy has loaded its own by then. None without
+    threadpoolctl."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()

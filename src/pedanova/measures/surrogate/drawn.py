@@ -36,6 +36,7 @@ class Drawn:
     varying: tuple[str, ...]  # parameters that the model knows; of others it tells nothing
     uneven: bool  # the sampler was adaptive: quantiles of the rows are none of the space
     _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by size of the shelf
+    _whole: dict[int, Counts] = field(default_factory=dict, repr=False)  # (1, cells) all points, likewise
     _alone: dict[str, Reals] = field(default_factory=dict, repr=False)
 
     @property
@@ -85,7 +86,7 @@ class Drawn:
         kept = every.take(np.flatnonzero(box.take(every)))  # each draw has each point once: as many stay of all
         order = numbers.take(kept).reshape(self.draws, -1)
         points = tuple(column[box] for column in self.points)
-        return replace(self, points=points, order=order, rungs=rungs, _flat={}, _alone={})
+        return replace(self, points=points, order=order, rungs=rungs, _flat={}, _whole={}, _alone={})
 
     # --- counting ----------------------------------------------------------------------------------
 
@@ -93,7 +94,9 @@ class Drawn:
         """(draws, cells) Points of a span of rungs by cell; (1, cells) where it is all points, in every draw."""
         flat, (first, last) = self.flat(shelf), self.ends(span)
         if (first, last) == (0, len(self)):
-            return np.bincount(flat.ravel(), minlength=shelf.cells)[None, :]
+            if shelf.cells not in self._whole:
+                self._whole[shelf.cells] = np.bincount(flat.ravel(), minlength=shelf.cells)[None, :]
+            return self._whole[shelf.cells]
         counts = np.empty((self.draws, shelf.cells), dtype=np.int64)
         for draw, order in enumerate(self.order):
             counts[draw] = np.bincount(flat[order[first:last]].ravel(), minlength=shelf.cells)
@@ -117,9 +120,8 @@ class Drawn:
         if not self._alone:
             shelf = self.shelf()
             flat = self.flat(shelf).ravel()
-            places = np.zeros(len(self), dtype=np.int64)
-            for order in self.order:
-                places[order] += np.arange(len(self))
+            steps = np.tile(np.arange(len(self), dtype=np.float64), self.draws)
+            places = np.bincount(self.order.ravel(), weights=steps, minlength=len(self))  # sums of whole numbers: exact
             mean = places / self.draws - (len(self) - 1) / 2.0
             held = np.bincount(flat, minlength=shelf.cells)
             sums = np.bincount(flat, weights=np.repeat(mean, len(shelf.folds)), minlength=shelf.cells)

@@ -278,12 +278,18 @@ def ordered(
 
 
 def rising(values: Singles) -> NDArray[np.int64]:
-    """(draws, points) The places of the values, lowest first; value and place are sorted as one whole number."""
-    bits = values.view(np.int32).astype(np.int64)
-    keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits) << 16  # in the order of the numbers
-    keys += np.arange(values.shape[1])
-    keys.sort(axis=1)
-    return keys & 0xFFFF
+    """(draws, points) The places of the values, lowest first, equal ones as they stand.
+
+    By the lower half of the bits and then by the upper one: NumPy sorts 16 bits by counting them.
+    """
+    bits = values.view(np.int32)
+    keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # in the order of the numbers
+    lower, upper = (keys & 0xFFFF).astype(np.uint16), ((keys >> 16) + 0x8000).astype(np.uint16)
+    order = np.empty(values.shape, dtype=np.int64)
+    for draw, (low, high) in enumerate(zip(lower, upper, strict=True)):
+        first = np.argsort(low, kind="stable")
+        order[draw] = first[np.argsort(high[first], kind="stable")]
+    return order
 
 
 def rows_within(material: Material, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
