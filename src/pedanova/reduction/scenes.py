@@ -84,14 +84,14 @@ class ModelScene(RowScene):
     estimator = "surrogate"
 
     @classmethod
-    def by(cls, search: Search, drawn: Drawn, target: Region) -> Self:
+    def by(cls, search: Search, drawn: Drawn, target: Region, influence: Mapping[str, float] | None = None) -> Self:
         first, last = drawn.ends(drawn.rungs.span(target, search.observed.direction))
         best = math.ceil((last - first) / FINEST) if first == 0 else last - first
         cells = {name: drawn.cells(name) for name in drawn.space}
         axes, places = laid_out(search.observed, cells)
         mass = chances(drawn, first, first + best, OPINIONS)
         plain = chances(drawn, first, last, 1)[:, 0]
-        return cls(search, Cloud(axes, places, mass, wider=plain), plain, influences(drawn, search.influence()))
+        return cls(search, Cloud(axes, places, mass, wider=plain), plain, influence or {})
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
         target = self.search.target
@@ -155,7 +155,10 @@ def scene_of(search: Search, importances: Importances) -> Scene:
         return RowScene.of(search, rows)
     if not search.is_even(rows):
         return TrialScene.by(search, rows, search.target)
-    return ModelScene.by(search, search.drawn(), search.target) if by_model else RowScene.of(search, rows)
+    if not by_model:
+        return RowScene.of(search, rows)
+    drawn = search.drawn()
+    return ModelScene.by(search, drawn, search.target, influences(drawn, search.influence()))
 
 
 def groups_for(rows: int) -> int:

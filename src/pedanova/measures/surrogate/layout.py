@@ -57,7 +57,7 @@ def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
     grids = arrangement.grids[: arrangement.varying]
     undecided, owners = [], []
     for j, grid in enumerate(grids):
-        several = len(np.unique(regimes_of(grid, places[:, j]))) > 1
+        several = bool(np.ptp(regimes_of(grid, places[:, j])) > 0)
         undecided.append(several and not is_decided(arrangement.space, arrangement.names[j]))
         columns = features_of(grid, places[:1, j], undecided=undecided[-1])[0]
         owners += [j] * sum(column.shape[1] for column in columns)
