@@ -19,7 +19,16 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.share import Reals
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.shares import can_tell, drawn_shares
-from pedanova.reduction.adaptive import LEAST_OF_WHOLE, SLICES, WHOLE, CellsByName, cloud_of, leading, trimmed
+from pedanova.reduction.adaptive import (
+    LEAST_OF_WHOLE,
+    SLICES,
+    WHOLE,
+    CellsByName,
+    cloud_of,
+    deciders_of,
+    leading,
+    trimmed,
+)
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.reduction.search import Rows, Search, best_part
 from pedanova.space.grid import grid_of
@@ -56,7 +65,8 @@ class RowScene:
         axes, places = laid_out(observed, cells, groups_for(int(reached.sum())))
         mass = wanted[:, None] * (rng.random((len(some), OPINIONS)) < 0.5)
         total = np.maximum(mass.sum(axis=0), 1e-300)
-        cloud = Cloud(axes, places, mass / total, unit=1.0 / max(1.0, wanted.sum()))
+        unit, parents = 1.0 / max(1.0, wanted.sum()), deciders_of(observed.space)
+        cloud = Cloud(axes, places, mass / total, unit=unit, parents=parents)
         return cls(search, cloud, reached[some] / max(1, int(reached[some].sum())))
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
@@ -91,7 +101,8 @@ class ModelScene(RowScene):
         axes, places = laid_out(search.observed, cells)
         mass = chances(drawn, first, first + best, OPINIONS)
         plain = chances(drawn, first, last, 1)[:, 0]
-        return cls(search, Cloud(axes, places, mass, wider=plain), plain, influence or {})
+        cloud = Cloud(axes, places, mass, wider=plain, parents=deciders_of(search.observed.space))
+        return cls(search, cloud, plain, influence or {})
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
         target = self.search.target
