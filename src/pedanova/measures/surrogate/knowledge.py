@@ -165,6 +165,8 @@ class Knowledge:
 
     @cached_property
     def adaptive(self) -> bool:
+        if self.around is None and self._lessons:
+            return next(iter(self._lessons.values())).sampler.adaptive
         return sampler_of(configurations_of(self.rows), self.kinship).adaptive
 
     def _between(self, span: Span) -> Mask:

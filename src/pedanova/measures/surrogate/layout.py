@@ -46,9 +46,10 @@ class FeatureLayout:
     def embed(self, places: Places) -> Embedding:
         near, waves = [], []
         for j, (grid, undecided) in enumerate(zip(self.grids, self.undecided, strict=True)):
-            close, loud = features_of(grid, places[:, j], undecided=undecided)
-            near += close
-            waves += loud
+            # What a cell looks like is found once, and looked up for every row.
+            close, loud = features_of(grid, np.arange(grid.width, dtype=np.uint16), undecided=undecided)
+            near += [column[places[:, j]] for column in close]
+            waves += [column[places[:, j]] for column in loud]
         return Embedding(np.concatenate(near, axis=1), np.concatenate(waves, axis=1))
 
 
