@@ -87,6 +87,7 @@ class Cloud:
     whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
     wider: Reals | None = None  # (points,) the same for a wider target, which must not be dense where a cut is
     parents: frozenset[str] = frozenset()  # parameters that decide whether others have a value
+    _active: dict[str, float] = field(default_factory=dict, repr=False)
 
     @property
     def pooled(self) -> Reals:
@@ -109,6 +110,12 @@ class Cloud:
     def uniform(self) -> Mapping[str, Groups]:
         """Groups of points that lie evenly in the space, as far as it is known."""
         return self.places if self.anywhere is None else self.anywhere
+
+    def activity(self, name: str) -> float:
+        """The part of the space where a parameter has a value."""
+        if name not in self._active:
+            self._active[name] = float(np.mean(self.uniform[name] >= 0))
+        return self._active[name]
 
     def density(self, name: str, slices: Groups | None = None) -> Reals:
         """(groups, opinions) Of the target; or of wider slices that the groups lie in."""
@@ -149,17 +156,14 @@ class Box:
 
         Children come behind their parents, and are active as often as what is left of these allows.
         """
-        points = {name: cloud.uniform[name] for name in self.left}
-        active = {name: float(np.mean(groups >= 0)) for name, groups in points.items()}
-        volume = 1.0
-        held = np.ones(len(next(iter(points.values()), ())), dtype=bool)
-        for name in sorted(self.left, key=lambda name: -active[name]):
-            groups, axis = self.left[name], cloud.axes[name]
-            there = float(np.mean(points[name][held] >= 0)) if held.any() else active[name]
-            part = float(axis.prior[list(groups)].sum() / axis.prior.sum())
-            volume *= 1.0 - there + there * part
+        held, volume = None, 1.0
+        for name in sorted(self.left, key=lambda name: -cloud.activity(name)):
+            groups, axis, points = self.left[name], cloud.axes[name], cloud.uniform[name]
+            active = cloud.activity(name) if held is None or not held.any() else float(np.mean(points[held] >= 0))
+            volume *= 1.0 - active + active * float(axis.prior[list(groups)].sum() / axis.prior.sum())
             if name in cloud.parents:
-                held &= (points[name] < 0) | np.isin(points[name], groups)
+                inside = (points < 0) | np.isin(points, groups)
+                held = inside if held is None else held & inside
         return volume
 
 

@@ -69,7 +69,7 @@ class Factor:
         return found
 
     @cached_property
-    def _diagonal(self) -> tuple[list[slice], list[Reals]]:
+    def _diagonal(self) -> tuple[list[slice], list[NDArray[np.floating]]]:
         """Blocks on the diagonal, and their inverses."""
         rows = len(self.lower)
         blocks = [slice(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
