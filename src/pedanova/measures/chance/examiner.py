@@ -61,7 +61,8 @@ class Examiner:
         ground = self._ground(held, blocks=blocks)
         member = membership_of(ground.ranks, target[held], certain=certain)
         names = self.kinship.names
-        wanted = [j for j, name in enumerate(names) if only is None or name in set(only)]
+        some = None if only is None else frozenset(only)
+        wanted = [j for j, name in enumerate(names) if some is None or name in some]
         deals = ground.dealt(max(SIDE, math.isqrt(A_PARAMETER * len(names)) + 1), seed)
         views: dict[int, Unexplained] = {}  # by what others tell: mostly the same
         found = {}
