@@ -263,7 +263,7 @@ DESIGNS: dict[str, Design] = {
     "gate with 3 children": gate(3),
     "gate with 5 children": gate(5),
     "nested gates": nested,
-    "safe, never best": safe_kind,
+    "safe but never best": safe_kind,
     "idle gate": idle_gate,
     "copy": pairs(1.0),
     "correlation 0.9": pairs(0.9),

@@ -202,7 +202,9 @@ def few_with_a_value(active: int) -> tuple[Cloud, dict[str, Any]]:
     axis = axis_of("lr", grid_of(SPACE["lr"]), SLICES)
     places = np.where(np.arange(10) < active, 50, -1)
     mass = np.full(10, 0.1)
-    cloud = Cloud({"lr": axis}, {"lr": places}, mass[:, None], unit=0.1, active={"lr": 1.0}, whole=mass)
+    cloud = Cloud(
+        {"lr": axis}, {"lr": places}, mass[:, None], unit=0.1, anywhere={"lr": np.arange(axis.groups)}, whole=mass
+    )
     return cloud, {"lr": np.arange(SLICES)}
 
 

@@ -95,9 +95,15 @@ def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> l
 def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
     """The interval is made to hold the share: few draws, or a few rows, may miss it."""
     low, high = min(sureness.low, max(0.0, row.share)), max(sureness.high, row.share, 0.0)
-    p_value, surely = sureness.p_value, bool(adjusted <= LEVEL)
-    sure = replace(row, low=low, high=high, p_value=p_value, p_adjusted=float(adjusted), significant=surely)
-    return replace(sure, deviation=sureness.deviation)
+    return replace(
+        row,
+        low=low,
+        high=high,
+        p_value=sureness.p_value,
+        p_adjusted=float(adjusted),
+        significant=bool(adjusted <= LEVEL),
+        deviation=sureness.deviation,
+    )
 
 
 def permutation(

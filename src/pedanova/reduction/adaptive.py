@@ -22,7 +22,7 @@ from pedanova.measures.share import Reals
 from pedanova.measures.surrogate.points import uniform_points
 from pedanova.reduction.boxes import Axis, Box, Cloud, Groups, choose, way_down
 from pedanova.space.grid import Cells
-from pedanova.space.parameters import Space
+from pedanova.space.parameters import Space, parents_of
 
 Rows: TypeAlias = NDArray[np.int64]
 BEST, LEAST = 4, 10  # of the target's configurations the best quarter decides, at least ten
@@ -76,12 +76,18 @@ def cloud_of(
 ) -> Cloud:
     """The rows that decide, held against the space."""
     places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
-    anywhere = space_points(observed.space, cells)
-    active = {name: float(np.mean(axis.place(anywhere[name]) >= 0)) for name, axis in axes.items()}
+    points = space_points(observed.space, cells)
+    anywhere = {name: axis.place(points[name]) for name, axis in axes.items()}
     halves = (rng.random((len(deciding), OPINIONS)) < 0.5).astype(np.float64)
     mass = halves / np.maximum(halves.sum(axis=0), 1e-300)
     whole: Reals = np.full(len(deciding), 1.0 / len(deciding))
-    return Cloud(axes, places, mass, unit=1.0 / len(deciding), active=active, whole=whole)
+    parents = deciders_of(observed.space)
+    return Cloud(axes, places, mass, unit=1.0 / len(deciding), anywhere=anywhere, whole=whole, parents=parents)
+
+
+def deciders_of(space: Space) -> frozenset[str]:
+    """Parameters that others need to have a value."""
+    return frozenset(parent for parameter in space.values() for parent in parents_of(parameter))
 
 
 def space_points(space: Space, cells: CellsByName) -> CellsByName:

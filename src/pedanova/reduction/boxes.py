@@ -83,9 +83,11 @@ class Cloud:
     places: Mapping[str, Groups]  # (points,) by parameter
     mass: Reals  # (points, opinions) each opinion adds to one
     unit: float = 0.0  # what one more row would add: a slice seen empty is not known to be empty
-    active: Mapping[str, float] | None = None  # parts of the space where each has a value; None: by the points
+    anywhere: Mapping[str, Groups] | None = None  # groups of uniform points of the space; None: the points are such
     whole: Reals | None = None  # (points,) what all say together; None for the mean of the opinions
     wider: Reals | None = None  # (points,) the same for a wider target, which must not be dense where a cut is
+    parents: frozenset[str] = frozenset()  # parameters that decide whether others have a value
+    _active: dict[str, float] = field(default_factory=dict, repr=False)
 
     @property
     def pooled(self) -> Reals:
@@ -95,7 +97,7 @@ class Cloud:
     @property
     def by_space(self) -> bool:
         """Whether the space itself is what slices are held against."""
-        return self.active is not None
+        return self.anywhere is not None
 
     def base(self, name: str, places: Groups) -> Reals:
         """(groups,) What the target is held against: points that have a value, or the space."""
@@ -104,9 +106,16 @@ class Cloud:
             return axis.prior
         return np.bincount(places[places >= 0], minlength=axis.groups).astype(np.float64)
 
+    @property
+    def uniform(self) -> Mapping[str, Groups]:
+        """Groups of points that lie evenly in the space, as far as it is known."""
+        return self.places if self.anywhere is None else self.anywhere
+
     def activity(self, name: str) -> float:
         """The part of the space where a parameter has a value."""
-        return float(np.mean(self.places[name] >= 0)) if self.active is None else self.active[name]
+        if name not in self._active:
+            self._active[name] = float(np.mean(self.uniform[name] >= 0))
+        return self._active[name]
 
     def density(self, name: str, slices: Groups | None = None) -> Reals:
         """(groups, opinions) Of the target; or of wider slices that the groups lie in."""
@@ -143,13 +152,19 @@ class Box:
         return inside
 
     def volume(self, cloud: Cloud) -> float:
-        """Part of the space inside; a parameter that is not always active counts where it is."""
-        parts = []
-        for name, groups in self.left.items():
-            active = cloud.activity(name)
-            part = float(cloud.axes[name].prior[list(groups)].sum() / cloud.axes[name].prior.sum())
-            parts.append(1.0 - active + active * part)
-        return float(np.prod(parts))
+        """Part of the space inside; a parameter that is not always active counts where it is.
+
+        Children come behind their parents, and are active as often as what is left of these allows.
+        """
+        held, volume = None, 1.0
+        for name in sorted(self.left, key=lambda name: -cloud.activity(name)):
+            groups, axis, points = self.left[name], cloud.axes[name], cloud.uniform[name]
+            active = cloud.activity(name) if held is None or not held.any() else float(np.mean(points[held] >= 0))
+            volume *= 1.0 - active + active * float(axis.prior[list(groups)].sum() / axis.prior.sum())
+            if name in cloud.parents:
+                inside = (points < 0) | np.isin(points, groups)
+                held = inside if held is None else held & inside
+        return volume
 
 
 def way_down(cloud: Cloud, names: Collection[str]) -> list[Box]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -23,10 +24,9 @@ from pedanova.measures.asks import Asks
 from pedanova.measures.densities import Densities, densities_of
 from pedanova.measures.importance import NEVER
 from pedanova.measures.parzen import paper_densities
-from pedanova.reduction.adaptive import configurations
 from pedanova.reduction.boxes import Axis, axis_of
 from pedanova.reduction.domains import constant, is_constant, middle, shrunk
-from pedanova.reduction.evidence import proportion_of
+from pedanova.reduction.evidence import Holds, judged
 from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
 from pedanova.reduction.search import Rows, Search, best_part
 from pedanova.reduction.verdicts import consistent, small, unchanged
@@ -143,23 +143,20 @@ class PaperRule:
 
     def evidence(self, folds: int) -> Evidence:
         """The rows in so many folds, each judged by bounds that the others choose."""
-        rows = np.flatnonzero(self.search.counted)
-        alike = configurations(self.search.cells(), rows)
-        fold_of = np.random.default_rng([self.search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
-        held, volumes = np.zeros(len(rows), dtype=bool), []
-        for fold in range(folds):
-            box = self.box(self.among(rows[fold_of != fold]))
-            here = fold_of == fold
-            held[here] = self.inside(box, rows[here])
-            volumes.append(self.volume(box))
         reached, whole = self.search.reached(), self.box(self.search.query.contrasts)
-        kept = proportion_of(held, reached[rows])
+        rows, size = np.flatnonzero(self.search.counted), self.volume(whole)
+
+        def box_of(some: Rows) -> Holds:
+            return partial(self.inside, self.box(self.among(some)))
+
+        judgement = judged(self.search, partial(self.inside, whole), box_of, folds)
+        kept = judgement.kept_of(reached[rows])
         return Evidence(
             kept=kept,
-            best=proportion_of(held, best_part(self.search.observed, reached)[rows]),
-            inside=proportion_of(self.inside(whole, rows), reached[rows]).part,
-            volume=self.volume(whole),
-            enrichment=kept.part / float(np.mean(volumes)) if self.search.is_even(rows) else None,
+            best=judgement.kept_of(best_part(self.search.observed, reached)[rows]),
+            inside=judgement.inside_of(reached[rows]),
+            volume=size,
+            enrichment=kept.part / size if self.search.is_even(rows) else None,
             rows=len(rows),
             estimator=self.estimator,
         )

@@ -6,7 +6,7 @@ globally and locally are fixed. docs/reduction.md has the rules and what was mea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,12 +15,14 @@ from pedanova.base.threads import one_thread
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
+from pedanova.measures.importance import Importances
 from pedanova.reduction.evidence import evidence_of
 from pedanova.reduction.paper_rule import paper_space
 from pedanova.reduction.result import ReducedSpace
 from pedanova.reduction.scenes import scene_of
 from pedanova.reduction.search import Search, beyond_noise
 from pedanova.reduction.verdicts import Judge, consistent, unchanged
+from pedanova.space.parameters import Categorical, Space
 
 LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
 ADAPTIVE = (
@@ -52,7 +54,7 @@ def reduce_space(
         scene = scene_of(search, importances)
         p_values = [1.0 if row.p_value is None else row.p_value for row in importances.rows]
         apart = beyond_noise([row.name for row in importances.rows], p_values, space)
-        surely = [name for name in apart if name in scene.cloud.axes]
+        surely = [name for name in sure_enough(apart, importances, space) if name in scene.cloud.axes]
         box = scene.bounds(surely, kept)
         evidence = evidence_of(search, scene, box, kept, surely, parts) if box.left and parts else None
         judge = Judge(space, scene, box, importances, local, frozenset(surely), widen=widen)
@@ -63,6 +65,15 @@ def reduce_space(
     remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []
     aim = words[0] if scene.even else f"{words[0]} of your trials"
     return ReducedSpace(verdicts, evidence, aim, kept, tuple(remarks))
+
+
+def sure_enough(names: Sequence[str], importances: Importances, space: Space) -> list[str]:
+    """Those whose values may be cut by what decides: no category that the table marks as maybe noise.
+
+    A range loses the poorest of its ends, and has others beside them; of a category a whole kind of things goes.
+    """
+    doubtful = {row.name for row in importances.rows if row.significant is False}
+    return [name for name in names if name not in doubtful or not isinstance(space[name], Categorical)]
 
 
 def check_rule(rule: object, estimator: str) -> bool:

@@ -93,15 +93,15 @@ class Proportion:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the reduction is worth, judged by rows that did not choose the bounds.
+    """What the reduction is worth. All of it speaks of the very bounds that are printed.
 
     Attributes
     ----------
     kept, best
-        The part of the target's rows that lie inside, and of its best fifth; each row is judged
-        by bounds found without it.
+        The part of such rows as the target's, and as its best fifth, that would lie inside if they had no
+        part in choosing the bounds: what lies inside, less what folds lose on rows held back.
     inside
-        The part of the target's rows that lie inside the very bounds that are printed.
+        The part of the target's rows that lie inside.
     volume
         The part of the space that is left, on each parameter's own scale; parameters that were
         fixed do not count.
@@ -208,9 +208,8 @@ class ReducedSpace(NamedTable[Verdict]):
             )
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         return (
-            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside these bounds; "
-            f"boxes of this size that rows held back had no part in hold {e.kept} of them, and {e.best} of their best "
-            "fifth."
+            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside these bounds. "
+            f"Of such rows that had no part in choosing them {e.kept} would, and {e.best} of their best fifth."
         )
 
     def look(self) -> HtmlTable:

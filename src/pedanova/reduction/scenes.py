@@ -19,7 +19,16 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.share import Reals
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.shares import can_tell, drawn_shares
-from pedanova.reduction.adaptive import LEAST_OF_WHOLE, SLICES, WHOLE, CellsByName, cloud_of, leading, trimmed
+from pedanova.reduction.adaptive import (
+    LEAST_OF_WHOLE,
+    SLICES,
+    WHOLE,
+    CellsByName,
+    cloud_of,
+    deciders_of,
+    leading,
+    trimmed,
+)
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.reduction.search import Rows, Search, best_part
 from pedanova.space.grid import grid_of
@@ -56,7 +65,8 @@ class RowScene:
         axes, places = laid_out(observed, cells, groups_for(int(reached.sum())))
         mass = wanted[:, None] * (rng.random((len(some), OPINIONS)) < 0.5)
         total = np.maximum(mass.sum(axis=0), 1e-300)
-        cloud = Cloud(axes, places, mass / total, unit=1.0 / max(1.0, wanted.sum()))
+        unit, parents = 1.0 / max(1.0, wanted.sum()), deciders_of(observed.space)
+        cloud = Cloud(axes, places, mass / total, unit=unit, parents=parents)
         return cls(search, cloud, reached[some] / max(1, int(reached[some].sum())))
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
@@ -84,14 +94,15 @@ class ModelScene(RowScene):
     estimator = "surrogate"
 
     @classmethod
-    def by(cls, search: Search, drawn: Drawn, target: Region) -> Self:
+    def by(cls, search: Search, drawn: Drawn, target: Region, influence: Mapping[str, float] | None = None) -> Self:
         first, last = drawn.ends(drawn.rungs.span(target, search.observed.direction))
         best = math.ceil((last - first) / FINEST) if first == 0 else last - first
         cells = {name: drawn.cells(name) for name in drawn.space}
         axes, places = laid_out(search.observed, cells)
         mass = chances(drawn, first, first + best, OPINIONS)
         plain = chances(drawn, first, last, 1)[:, 0]
-        return cls(search, Cloud(axes, places, mass, wider=plain), plain, influences(drawn, search.influence()))
+        cloud = Cloud(axes, places, mass, wider=plain, parents=deciders_of(search.observed.space))
+        return cls(search, cloud, plain, influence or {})
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
         target = self.search.target
@@ -155,7 +166,10 @@ def scene_of(search: Search, importances: Importances) -> Scene:
         return RowScene.of(search, rows)
     if not search.is_even(rows):
         return TrialScene.by(search, rows, search.target)
-    return ModelScene.by(search, search.drawn(), search.target) if by_model else RowScene.of(search, rows)
+    if not by_model:
+        return RowScene.of(search, rows)
+    drawn = search.drawn()
+    return ModelScene.by(search, drawn, search.target, influences(drawn, search.influence()))
 
 
 def groups_for(rows: int) -> int:

@@ -74,8 +74,9 @@ class Judge:
         held = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
         if after == parameter:
             return unchanged(name, "keep", "what could be cut off is less than one of its values", parameter)
-        what = "this value" if is_constant(after) else f"{percent(part)} of its range"
-        reason = f"{what} holds {percent(held)} of the best of the target; {self.scene.elsewhere(name, groups)}"
+        several = "these values hold" if isinstance(parameter, Categorical) else f"{percent(part)} of its range holds"
+        what = "this value holds" if is_constant(after) else several
+        reason = f"{what} {percent(held)} of the best of the target; {self.scene.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
 
     def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pedanova.measures.chance.permuting import CLEAR, Deals, block_means
+from pedanova.measures.chance.permuting import CLEAR, UNLIKELY, Deals, block_means, part_of_least
 
 
 def columns_of(rows: int) -> np.ndarray:
@@ -23,11 +23,11 @@ def test_many_rows_are_dealt_as_the_limit_says(blocked: bool) -> None:
         columns = columns - block_means(columns, blocks)
     way = np.array([0.05, 0.0, -0.02])
     deals = Deals(rows, 3, 45, blocks, 0)
-    dealt = deals.statistics(scores, columns, way, 45)
-    limit = deals.in_the_limit(scores, columns, way, 0)
-    assert dealt.shape == limit.shape == (45 * 45, 2)  # with the way, and without
+    dealt = deals.statistics(scores, columns, way, parameter=0)
+    limit = deals.in_the_limit(scores, columns, way, parameter=0)
+    assert dealt.shape == limit.shape == (2, 45 * 45)  # with the way, and without
     for part in (0.5, 0.9, 0.99):
-        assert np.quantile(dealt, part, axis=0) == pytest.approx(np.quantile(limit, part, axis=0), rel=0.15)
+        assert np.quantile(dealt, part, axis=1) == pytest.approx(np.quantile(limit, part, axis=1), rel=0.15)
 
 
 def test_blocks_keep_their_rows() -> None:
@@ -46,7 +46,7 @@ def test_a_first_look_ends_early_only_where_chance_is_plain() -> None:
     for strength in (0.0, 0.0, 0.0, 0.0, 3.0, 40.0):
         scores = strength * columns[:, 0] + rng.normal(size=rows)
         seen = ((scores @ columns) ** 2).sum()
-        every = (1 + np.sum(deals.statistics(scores, columns, zero, 45) >= seen)) / (1 + 45**2)
+        every = (1 + np.sum(deals.statistics(scores, columns, zero, parameter=0) >= seen)) / (1 + 45**2)
         found = deals.p_value(scores, columns, zero, parameter=0, inside=20)
         ended = found != pytest.approx(every, abs=1e-9)
         early += ended
@@ -81,3 +81,29 @@ def test_the_smaller_of_two_p_values_is_judged_as_such() -> None:
     way = np.array([0.3, -0.2, 0.1])
     found = [deals.p_value(rng.normal(size=rows), columns, way, parameter=0, inside=6) for _ in range(400)]
     assert np.mean(np.array(found) <= 0.05) <= 0.08
+
+
+def test_what_is_kept_for_the_next_target_changes_nothing() -> None:
+    columns, way = columns_of(150), np.array([0.1, 0.0, -0.1])
+    rng = np.random.default_rng(7)
+    scores = [rng.normal(size=150) for _ in range(3)]
+    keeping, forgetting = Deals(150, 3, 20, None, 0), Deals(150, 3, 20, None, 0, room=0)
+    for inside in (15, 120):
+        found = [
+            [deals.p_value(one, columns, way, parameter=0, inside=inside) for one in scores]
+            for deals in (keeping, forgetting)
+        ]
+        assert found[0] == found[1]
+    assert keeping.room < forgetting.room + (1 << 24)
+    assert forgetting.room == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_p_value_of_the_smaller_p_value_is_what_its_name_says(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = rng.integers(0, 12, (2, 60)).astype(float)  # with ties
+    seen = rng.integers(6, 14, 2).astype(float)
+    every = np.concatenate([seen[:, None], found], axis=1)
+    parts = (every[:, None, :] >= every[:, :, None]).mean(axis=2)
+    least = np.minimum(parts[0], UNLIKELY * parts[1])
+    assert part_of_least(found, seen) == np.mean(least <= least[0])

@@ -61,7 +61,8 @@ class Examiner:
         ground = self._ground(held, blocks=blocks)
         member = membership_of(ground.ranks, target[held], certain=certain)
         names = self.kinship.names
-        wanted = [j for j, name in enumerate(names) if only is None or name in set(only)]
+        some = None if only is None else frozenset(only)
+        wanted = [j for j, name in enumerate(names) if some is None or name in some]
         deals = ground.dealt(max(SIDE, math.isqrt(A_PARAMETER * len(names)) + 1), seed)
         views: dict[int, Unexplained] = {}  # by what others tell: mostly the same
         found = {}
@@ -92,7 +93,7 @@ class Unexplained:
 
     rest: Reals  # (rows,) less what others tell
     gap: Reals | None  # (quiet rows,) what others tell less the normal scores; None where no order points the way
-    quiet: Mask  # (rows,) behind the target
+    quiet: slice  # rows behind the target
 
     @classmethod
     def of(cls, member: Membership, ground: Ground, told: Told | None) -> Unexplained:
@@ -102,8 +103,10 @@ class Unexplained:
             chance = chance - chance.mean()
             slope = float(np.clip(rest @ chance / max(float(chance @ chance), 1e-300), 0.0, 1.5))
             rest, gap = rest - slope * chance, told.mean - ground.normal
-        quiet = member.score - member.score.min() < QUIET
-        if not member.prefix or quiet.sum() <= FEWEST_QUIET:
+        quiet = slice(
+            int(np.argmax(member.score - member.score.min() < QUIET)), None
+        )  # best first: none behind is loud
+        if not member.prefix or len(rest[quiet]) <= FEWEST_QUIET:
             return cls(rest, None, quiet)
         gap, own = gap[quiet] - gap[quiet].mean(), rest[quiet] - rest[quiet].mean()
         if own @ own > 1e-9 * (rest @ rest):  # made to know nothing of the scores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, TypeAlias
 
@@ -17,9 +18,14 @@ REACH = 8.5  # deviations: beyond them nothing is left in double precision
 def normal_quantile(parts: NDArray[Any]) -> Reals:
     """Where each part (above 0, below 1) of a standard normal law ends; equal parts are computed once."""
     distinct, places = np.unique(parts, return_inverse=True)
-    ends = np.array([LAW.inv_cdf(float(part)) for part in distinct])
-    found: Reals = ends[places].reshape(np.shape(parts))
+    found: Reals = ends_of(tuple(distinct.tolist()))[places].reshape(np.shape(parts))
     return found
+
+
+@lru_cache(maxsize=16)
+def ends_of(parts: tuple[float, ...]) -> Reals:
+    """Kept for some sets of parts: those of ranks without ties hang on the number of rows alone."""
+    return np.array([LAW.inv_cdf(part) for part in parts])
 
 
 def normal_below(values: NDArray[Any]) -> Reals:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Reals: TypeAlias = NDArray[np.float64]
+Singles: TypeAlias = NDArray[np.float32]
 Indices: TypeAlias = NDArray[np.int64]
 MANY = 100  # target rows from which on sums of permuted scores are taken for normal
 SOME = 16  # SOME² deals are a first look:
 CLEAR = 0.1  # where so many of them are as high, more would tell nothing
-UNLIKELY = 2.0  # a way that points against what the target shows
+UNLIKELY = 2  # times the p-value without the way: a way that points against what the target shows is seldom
 SAME = 1e-5  # relative: a permuted statistic so near counts as equal
+MOST_KEPT = 1 << 24  # bytes of what the next target needs as well
 
 
 @dataclass(eq=False)
@@ -32,7 +35,8 @@ class Deals:
     side: int  # side² random deals
     neighbours: Indices | None  # (rows,) blocks among whose rows alone scores are dealt
     seed: int
-    _roots: dict[int, Reals] = field(default_factory=dict)  # of the covariance, by parameter
+    room: int = MOST_KEPT  # bytes that may still be kept
+    _kept: dict[tuple[int, int], NDArray[Any]] = field(default_factory=dict)  # by parameter and side
 
     @cached_property
     def orders(self) -> tuple[Indices, Indices]:
@@ -43,9 +47,9 @@ class Deals:
 
     @cached_property
     def normals(self) -> Reals:
-        """(side², columns)"""
+        """(columns, side²)"""
         rng = np.random.default_rng([self.seed, 0x9E5])
-        return np.ascontiguousarray(rng.standard_normal((self.columns, self.side**2)).T)
+        return rng.standard_normal((self.columns, self.side**2))
 
     def p_value(self, scores: Reals, marks: Reals, way: Reals, *, parameter: int, inside: int) -> float:
         """How often dealt scores reach the statistic of the scores as they are, Σ (scores · marks + way)².
@@ -53,58 +57,82 @@ class Deals:
         Asked with the way and without, and the smaller of both judged by what dealt scores make of it: among the rows
         behind the target the order may be the opposite one. A kind of model that is never the best may be the safest.
         """
-        seen = squares(scores @ marks, way) * (1.0 - SAME)
+        seen = squares((scores @ marks)[:, None], way)[:, 0] * (1.0 - SAME)
         if inside >= MANY:
-            return part_of_least(self.in_the_limit(scores, marks, way, parameter), seen)
-        first = self.statistics(scores, marks, way, min(SOME, self.side))
-        if (np.count_nonzero(first >= seen, axis=0) >= CLEAR * len(first)).all():
+            return part_of_least(self.in_the_limit(scores, marks, way, parameter=parameter), seen)
+        first = self.statistics(scores, marks, way, parameter=parameter, side=min(SOME, self.side))
+        if (np.count_nonzero(first >= seen[:, None], axis=1) >= CLEAR * first.shape[1]).all():
             return part_of_least(first, seen)
-        return part_of_least(self.statistics(scores, marks, way, self.side), seen)
+        return part_of_least(self.statistics(scores, marks, way, parameter=parameter), seen)
 
-    def statistics(self, scores: Reals, marks: Reals, way: Reals, side: int) -> Reals:
-        """(side², 1 or 2) Σ (scores · marks + way)², the scores dealt at random; without the way, too."""
-        first, second = (orders[:side] for orders in self.orders)
-        dealt = np.take(scores.astype(np.float32), first)
-        moved = np.take(np.ascontiguousarray(marks.T, dtype=np.float32), second, axis=1)
-        products = (dealt @ moved.reshape(-1, self.rows).T).reshape(side, marks.shape[1], side)
+    def statistics(self, scores: Reals, marks: Reals, way: Reals, *, parameter: int, side: int | None = None) -> Reals:
+        """(1 or 2, side²) Σ (scores · marks + way)², the scores dealt at random; without the way, too."""
+        side = self.side if side is None else side
+        dealt = np.take(scores.astype(np.float32), self.orders[0][:side])
+        products = (dealt @ self._turned(marks, parameter, side).T).reshape(side, marks.shape[1], side)
         plain = np.einsum("ijk,ijk->ik", products, products).ravel().astype(np.float64)
         if not way.any():
-            return np.asarray(plain[:, None])
+            return np.asarray(plain[None, :])
         along = np.einsum("ijk,j->ik", products, way.astype(np.float32)).ravel()
-        found: Reals = np.stack([plain + 2.0 * along + way @ way, plain], axis=1)
+        found: Reals = np.stack([plain + 2.0 * along + way @ way, plain])
         return found
 
-    def in_the_limit(self, scores: Reals, marks: Reals, way: Reals, parameter: int) -> Reals:
+    def in_the_limit(self, scores: Reals, marks: Reals, way: Reals, *, parameter: int) -> Reals:
         """Normal products with the covariance of permuted ones."""
+        columns = self.normals[: marks.shape[1]]
         if self.neighbours is not None:
-            root = _root(marks * _deviations(scores, self.neighbours)[:, None])
-        else:
-            if parameter not in self._roots:
-                self._roots[parameter] = _root(marks)
-            root = self._roots[parameter] * float(scores.std(ddof=1))
-        return squares(self.normals[:, : marks.shape[1]] @ root.T, way)
+            return squares(_root(marks * _deviations(scores, self.neighbours)[:, None]) @ columns, way)
+        products = self._keep(parameter, 0, lambda: _root(marks) @ columns)
+        return squares(products * float(scores.std(ddof=1)), way)
+
+    def _turned(self, marks: Reals, parameter: int, side: int) -> Singles:
+        """(columns · side, rows) A parameter's columns in the second orders."""
+
+        def turn() -> Singles:
+            single = np.ascontiguousarray(marks.T, dtype=np.float32)
+            return np.take(single, self.orders[1][:side], axis=1).reshape(-1, self.rows)
+
+        return self._keep(parameter, side, turn)
+
+    def _keep(self, parameter: int, side: int, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """What is the same for every target, made once as long as there is room."""
+        key = parameter, side
+        if key in self._kept:
+            return self._kept[key]
+        made = make()
+        if made.nbytes <= self.room:
+            self.room -= made.nbytes
+            self._kept[key] = made
+        return made
 
 
 def squares(products: Reals, way: Reals) -> Reals:
-    """(…, 1 or 2) Σ (products + way)², and without the way where there is one."""
-    plain: Reals = (products**2).sum(axis=-1, keepdims=True)
+    """(1 or 2, deals) Σ (products + way)² over the columns, which come first; without the way, too, if there is one."""
+    plain: Reals = np.einsum("ij,ij->j", products, products)
     if not way.any():
-        return plain
-    return np.concatenate([((products + way) ** 2).sum(axis=-1, keepdims=True), plain], axis=-1)
+        return plain[None, :]
+    moved = products + way[:, None]
+    along: Reals = np.einsum("ij,ij->j", moved, moved)
+    return np.stack([along, plain])
 
 
 def part_of_least(found: Reals, seen: Reals) -> float:
     """The p-value of the smaller p-value, that without the way taken twice: it is seldom needed."""
-    every = np.concatenate([seen[None, :], found])
-    if every.shape[1] == 1:
-        return int(np.count_nonzero(every >= seen)) / len(every)
-    parts = np.minimum(parts_above(every[:, 0]), UNLIKELY * parts_above(every[:, 1]))
-    return int(np.count_nonzero(parts <= parts[0])) / len(every)
+    every: Reals = np.concatenate([seen[:, None], found], axis=1)
+    above = np.count_nonzero(every >= seen[:, None], axis=1)
+    if len(every) == 1:
+        return int(above[0]) / int(every.shape[1])
+    least = min(int(above[0]), UNLIKELY * int(above[1]))
+    rare = reached_by(every[0], least) | reached_by(every[1], least // UNLIKELY)
+    return int(np.count_nonzero(rare)) / int(every.shape[1])
 
 
-def parts_above(values: Reals) -> Reals:
-    """(values,) For each the part of all that are as large."""
-    found: Reals = (len(values) - np.searchsorted(np.sort(values), values, side="left")) / len(values)
+def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
+    """(values,) Those that at most so many of all reach, themselves included."""
+    if most >= len(values):
+        return np.ones(len(values), dtype=bool)
+    place = len(values) - 1 - most
+    found: NDArray[np.bool_] = values > np.partition(values, place)[place]
     return found
 
 

@@ -14,20 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.counting.contrasts import Contrast
 from pedanova.measures.importance import Importance
-from pedanova.measures.surrogate.fold import fold_of
-from pedanova.space.grid import Grid
+from pedanova.measures.surrogate.counted import CountedShare
 
 Reals: TypeAlias = NDArray[np.float64]
-HELD = 100  # cells of a range in which counts are held against a model
 MOSTLY_ALONE = 0.6  # of the order of the points, told by parameters alone: less, and most is what they do together
 IDLE_ALONE = 0.05  # and so little is nothing
 NORMAL = 1.96
@@ -54,13 +50,13 @@ def leeways_of(alone: Reals) -> list[Leeway]:
     return [IDLE if part < IDLE_ALONE else TOGETHER for part in alone]
 
 
-def in_accord(shares: Reals, counted: Sequence[Importance], leeways: Sequence[Leeway]) -> Reals:
+def in_accord(shares: Reals, counted: Sequence[CountedShare | Importance], leeways: Sequence[Leeway]) -> Reals:
     """(parameters,) The model's shares moved towards the counted ones."""
     moved = [_moved(float(share), row, how) for share, row, how in zip(shares, counted, leeways, strict=True)]
     return np.array(moved, dtype=np.float64)
 
 
-def _moved(share: float, row: Importance, leeway: Leeway) -> float:
+def _moved(share: float, row: CountedShare | Importance, leeway: Leeway) -> float:
     if not row.varied:
         return share
     flat, slope = variance_of(row)
@@ -72,7 +68,7 @@ def _moved(share: float, row: Importance, leeway: Leeway) -> float:
 
 
 def widened(
-    interval: tuple[Reals, Reals], counted: Sequence[Importance], leeways: Sequence[Leeway]
+    interval: tuple[Reals, Reals], counted: Sequence[CountedShare | Importance], leeways: Sequence[Leeway]
 ) -> tuple[Reals, Reals]:
     """The model's bounds, and where it is trusted less those of the counts too: whichever lie further out."""
     low, high = (ends.copy() for ends in interval)
@@ -83,7 +79,7 @@ def widened(
     return low, high
 
 
-def variance_of(row: Importance) -> tuple[float, float]:
+def variance_of(row: CountedShare | Importance) -> tuple[float, float]:
     """The variance of a counted share: at no effect, and how it grows with the share.
 
     n · share is nearly a non-central chi-square, whose variance is 2·df + 4·n·share.
@@ -104,38 +100,3 @@ def _reached(share: float, flat: float, slope: float, deviations: float) -> floa
     bend = deviations**2 * slope / 2.0
     off = math.sqrt(max(deviations**2 * (flat + slope * share) + bend**2, 0.0))
     return share + bend + math.copysign(off, deviations)
-
-
-def coarsened(contrast: Contrast) -> Contrast:
-    """The same rows by at most a hundred cells a range: to hold a model against, that is fine enough."""
-    grid = contrast.grid
-    if grid.cells <= HELD:
-        return contrast
-    fold, coarse = fold_of(grid, HELD), coarse_grid(grid)
-    counts = [
-        np.r_[np.bincount(fold.table[: grid.cells], weights=c[: grid.cells], minlength=coarse.cells), c[grid.cells :]]
-        for c in (contrast.target, contrast.region)
-    ]
-    target, region = (np.rint(one).astype(np.int64) for one in counts)
-    return replace(contrast, grid=coarse, target=target, region=region)
-
-
-@lru_cache(maxsize=2048)
-def coarse_grid(grid: Grid) -> Grid:
-    """What a measure needs of the cells put together; no value can be placed on it."""
-    fold = fold_of(grid, HELD)
-    cells = fold.cells - 1
-    prior: Reals = np.bincount(fold.table[: grid.cells], weights=grid.prior, minlength=cells).astype(np.float64)
-    return Grid(
-        parameter=grid.parameter,
-        cells=cells,
-        prior=prior,
-        blocks=fold.blocks[:-1],
-        even=grid.even,
-        labels=None,
-        edges=None,
-        inner=None,
-        accept_low=None,
-        accept_high=None,
-        cell_of=None,
-    )

@@ -23,6 +23,7 @@ Reals: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int64]  # (draws, cells of all parameters)
 Order: TypeAlias = NDArray[np.uint16]  # (draws, points)
+MOST_KEPT = 1 << 23  # bytes of counts that the next question may begin with
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +37,7 @@ class Drawn:
     varying: tuple[str, ...]  # parameters that the model knows; of others it tells nothing
     uneven: bool  # the sampler was adaptive: quantiles of the rows are none of the space
     _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by size of the shelf
+    _counted: dict[int, dict[int, Counts]] = field(default_factory=dict, repr=False)  # likewise, by how many points
     _alone: dict[str, Reals] = field(default_factory=dict, repr=False)
 
     @property
@@ -87,15 +89,37 @@ class Drawn:
         kept = every.take(np.flatnonzero(box.take(every)))  # each draw has each point once: as many stay of all
         order = numbers.take(kept).reshape(self.draws, -1)
         points = tuple(column[box] for column in self.points)
-        return replace(self, points=points, order=order, rungs=rungs, _flat={}, _alone={})
+        return replace(self, points=points, order=order, rungs=rungs, _flat={}, _counted={}, _alone={})
 
     # --- counting ----------------------------------------------------------------------------------
 
     def count(self, span: Span, shelf: Shelf) -> Counts:
         """(draws, cells) Points of a span of rungs by cell; (1, cells) where it is all points, in every draw."""
-        flat, (first, last) = self.flat(shelf), self.ends(span)
-        if (first, last) == (0, len(self)):
-            return np.bincount(flat.ravel(), minlength=shelf.cells)[None, :]
+        first, last = self.ends(span)
+        if first == 0:
+            return self._best(last, shelf)
+        known = self._counted.get(shelf.cells, {})
+        if last - first <= sum(min(abs(end - one) for one in (0, len(self), *known)) for end in (first, last)):
+            return self._between(first, last, shelf)
+        return self._best(last, shelf) - self._best(first, shelf)
+
+    def _best(self, end: int, shelf: Shelf) -> Counts:
+        """(draws, cells) The best so many points of every draw, counted on from the nearest that are known."""
+        known = self._counted.setdefault(shelf.cells, {})
+        if not known:
+            known[len(self)] = np.bincount(self.flat(shelf).ravel(), minlength=shelf.cells)[None, :]
+        if end in known:
+            return known[end]
+        near = min((0, *known), key=lambda other: abs(other - end))
+        more = self._between(min(near, end), max(near, end), shelf)
+        found = more if near == 0 else known[near] + more if near < end else known[near] - more
+        if len(known) * found.nbytes <= MOST_KEPT:
+            known[end] = found
+        return found
+
+    def _between(self, first: int, last: int, shelf: Shelf) -> Counts:
+        """(draws, cells) Points between two places of the order."""
+        flat = self.flat(shelf)
         counts = np.empty((self.draws, shelf.cells), dtype=np.int64)
         for draw, order in enumerate(self.order):
             counts[draw] = np.bincount(flat.take(order[first:last], axis=0).ravel(), minlength=shelf.cells)

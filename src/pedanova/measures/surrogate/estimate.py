@@ -19,7 +19,8 @@ from pedanova.measures.importance import Baseline, Importance, as_whole, measure
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.accord import coarsened, in_accord, leeways_of, widened
+from pedanova.measures.surrogate.accord import in_accord, leeways_of, widened
+from pedanova.measures.surrogate.counted import counted_shares
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.knowledge import Known, Mask, PValues
 from pedanova.measures.surrogate.learner import Lesson
@@ -288,8 +289,7 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     share = told.share(uneven=asked.drawn.uneven)[order]
     low, high = (ends[order] for ends in told.interval(uneven=asked.drawn.uneven))
     if not asked.drawn.uneven and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
-        coarse = [coarsened(contrast) for contrast in query.contrasts]
-        counted = [measure(contrast, baseline=options.baseline, smoothing="auto") for contrast in coarse]
+        counted = counted_shares(query.contrasts, baseline=options.baseline)
         leeways = leeways_of(asked.drawn.alone()[order])
         share = in_accord(share, counted, leeways)
         low, high = widened((low, high), counted, leeways)

@@ -6,8 +6,8 @@ handful of matrix products, nearly as quick as LAPACK's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ STEADY = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # of the mean variance, adde
 SMALL = 48  # rows up to which a triangle is inverted as a full matrix
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Factor:
     """L of a covariance L·Lᵀ."""
 
@@ -33,10 +33,12 @@ class Factor:
     @classmethod
     def steadied(cls, covariance: NDArray[np.floating]) -> Factor:
         """The same, with more on the diagonal as long as rounding makes the matrix look other than positive."""
-        whole = covariance.astype(np.float64)
+        whole = covariance.astype(np.float64, copy=False)
         own = np.diagonal(whole).copy()
         for more in STEADY:
-            whole[np.diag_indices(len(whole))] = own + more * float(own.mean())
+            if more:
+                whole = whole.copy()
+                whole[np.diag_indices(len(whole))] = own + more * float(own.mean())
             try:
                 return cls.of(whole)
             except np.linalg.LinAlgError:
@@ -51,8 +53,7 @@ class Factor:
     def solve(self, right: Reals) -> Reals:
         """Covariance⁻¹ · right, for columns of right sides."""
         solved: Reals = right.astype(np.float64)
-        blocks = list(self._blocks())
-        inverses = [np.linalg.inv(self.lower[rows, rows]) for rows in blocks]
+        blocks, inverses = self._diagonal
         for rows, inverse in zip(blocks, inverses, strict=True):
             before = slice(0, rows.start)
             solved[rows] = inverse @ (solved[rows] - self.lower[rows, before] @ solved[before])
@@ -67,9 +68,12 @@ class Factor:
         found: NDArray[np.floating] = half.T @ half
         return found
 
-    def _blocks(self) -> Iterator[slice]:
+    @cached_property
+    def _diagonal(self) -> tuple[list[slice], list[NDArray[np.floating]]]:
+        """Blocks on the diagonal, and their inverses."""
         rows = len(self.lower)
-        return (slice(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK))
+        blocks = [slice(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
+        return blocks, [np.linalg.inv(self.lower[block, block]) for block in blocks]
 
 
 def inverted(lower: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -19,7 +19,6 @@ from pedanova.measures.chance.examiner import Examiner
 from pedanova.measures.chance.kinship import Gate, Kinship, Twins, kinship_of
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows, varying_names
 from pedanova.measures.surrogate.configurations import configurations_of
-from pedanova.measures.surrogate.evidence import Settings
 from pedanova.measures.surrogate.hull import hull_of
 from pedanova.measures.surrogate.learner import Lesson, learn
 from pedanova.measures.surrogate.rungs import Rungs, Span, rungs_of
@@ -56,7 +55,7 @@ class Knowledge:
     space: Space
     few: FewRows
     around: Knowledge | None = None  # of more rows, of which these are some
-    near: Settings | None = None  # settings of a model of more rows
+    near: Lesson | None = None  # of more rows, which had the same sampler
     _lessons: dict[int, Lesson] = field(default_factory=dict)
     _asked: dict[Asked, PValues] = field(default_factory=dict)
 
@@ -98,7 +97,9 @@ class Knowledge:
     def part(self, some: Mask, *, seed: int) -> Knowledge:
         """Of some of the rows alone: a quicker model, whose settings are sought where those of all rows lie."""
         lesson = self.lesson(seed)
-        part = Knowledge(self.space, self.few.take(some), near=None if lesson is None else lesson.settings)
+        part = Knowledge(
+            self.space, self.few.take(some), near=None if lesson is None or lesson.drawn is None else lesson
+        )
         own, every = part.rows.arrangement, self.rows.arrangement
         if own.names[: own.varying] == every.names[: every.varying]:
             part.kinship = self.kinship  # found on all rows: that is no less true of some of them
@@ -164,6 +165,8 @@ class Knowledge:
 
     @cached_property
     def adaptive(self) -> bool:
+        if self.around is None and self._lessons:
+            return next(iter(self._lessons.values())).sampler.adaptive
         return sampler_of(configurations_of(self.rows), self.kinship).adaptive
 
     def _between(self, span: Span) -> Mask:

@@ -46,9 +46,10 @@ class FeatureLayout:
     def embed(self, places: Places) -> Embedding:
         near, waves = [], []
         for j, (grid, undecided) in enumerate(zip(self.grids, self.undecided, strict=True)):
-            close, loud = features_of(grid, places[:, j], undecided=undecided)
-            near += close
-            waves += loud
+            # What a cell looks like is found once, and looked up for every row.
+            close, loud = features_of(grid, np.arange(grid.width, dtype=np.uint16), undecided=undecided)
+            near += [column[places[:, j]] for column in close]
+            waves += [column[places[:, j]] for column in loud]
         return Embedding(np.concatenate(near, axis=1), np.concatenate(waves, axis=1))
 
 
@@ -57,7 +58,7 @@ def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
     grids = arrangement.grids[: arrangement.varying]
     undecided, owners = [], []
     for j, grid in enumerate(grids):
-        several = len(np.unique(regimes_of(grid, places[:, j]))) > 1
+        several = bool(np.ptp(regimes_of(grid, places[:, j])) > 0)
         undecided.append(several and not is_decided(arrangement.space, arrangement.names[j]))
         columns = features_of(grid, places[:1, j], undecided=undecided[-1])[0]
         owners += [j] * sum(column.shape[1] for column in columns)

@@ -123,15 +123,16 @@ class Material:
         return settings.weights[self.layout.owners]
 
 
-def learn(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, near: Settings | None = None) -> Lesson:
+def learn(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, near: Lesson | None = None) -> Lesson:
     """What the rows teach; the same for any order of rows and columns.
 
-    With settings `near` which theirs lie, as those of some more rows, they are not judged again, and less is spent.
+    Some rows more may have taught a lesson: then they have the same sampler and settings `near` to its own, are not
+    judged again, and less is spent.
     """
     effort = FULL if near is None else QUICK
     with one_thread():
         learned = configurations_of(rows)
-        sampler = sampler_of(learned, kinship_of(rows) if kinship is None else kinship)
+        sampler = sampler_of(learned, kinship or kinship_of(rows)) if near is None else near.sampler
         none = Lesson(Skill(0.0, len(learned)), sampler, len(learned), None)
         if learned.arrangement.varying == 0 or learned.levels.max() == 0:
             return replace(none, objection="nothing varies that a model could learn from")
@@ -141,8 +142,9 @@ def learn(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, ne
         layout = layout_of(learned.arrangement, learned.places)
         material = Material(learned, layout, layout.embed(learned.places), layout.embed(places), effort)
         chosen = spread_rows(material, FIT_ROWS, np.ones(len(layout.owners)))
-        if near is not None and len(near.weights) == learned.arrangement.varying:
-            skill, settings = Skill(1.0, len(chosen)), near
+        known = None if near is None else near.settings
+        if known is not None and len(known.weights) == learned.arrangement.varying:
+            skill, settings = Skill(1.0, len(chosen)), known
         else:
             skill, settings = judged(material, chosen)
         if not skill.trusted:
@@ -278,12 +280,18 @@ def ordered(
 
 
 def rising(values: Singles) -> NDArray[np.int64]:
-    """(draws, points) The places of the values, lowest first; value and place are sorted as one whole number."""
-    bits = values.view(np.int32).astype(np.int64)
-    keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits) << 16  # in the order of the numbers
-    keys += np.arange(values.shape[1])
-    keys.sort(axis=1)
-    return keys & 0xFFFF
+    """(draws, points) The places of the values, lowest first, equal ones as they stand.
+
+    By the lower half of the bits and then by the upper one: NumPy sorts 16 bits by counting them.
+    """
+    bits = values.view(np.int32)
+    keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # in the order of the numbers
+    lower, upper = (keys & 0xFFFF).astype(np.uint16), ((keys >> 16) + 0x8000).astype(np.uint16)
+    order = np.empty(values.shape, dtype=np.int64)
+    for draw, (low, high) in enumerate(zip(lower, upper, strict=True)):
+        first = np.argsort(low, kind="stable")
+        order[draw] = first[np.argsort(high[first], kind="stable")]
+    return order
 
 
 def rows_within(material: Material, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:

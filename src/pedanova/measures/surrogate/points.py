@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     parents = {parent for parameter in arrangement.space.values() for parent in parents_of(parameter)}
     for name in parents_first(arrangement.space):
         j = index[name]
-        even = even_column(j, count, np.random.default_rng([seed, 0xD07, j]))
+        even = even_column(j, count, seed)
         grid, parameter = arrangement.grids[j], arrangement.space[name]
         regimes = decided_regimes(parameter, grid, labels, count)
         if regimes is None:
@@ -41,12 +42,14 @@ def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINT
     return places
 
 
-def even_column(j: int, count: int, rng: np.random.Generator) -> Reals:
+@lru_cache(maxsize=128)
+def even_column(j: int, count: int, seed: int) -> Reals:
     """One point in each of so many even parts of 0 to 1, every two columns even on their plane too.
 
     An orthogonal array, its symbols in random order (Tang's designs). A lattice would be as even, but ties three
     parameters together by small whole numbers: what two of them do together would then be seen in the third.
     """
+    rng = np.random.default_rng([seed, 0xD07, j])
     side = math.isqrt(count)
     if j > side or side * side != count:  # more columns than the array has: even by itself alone
         places = rng.permutation(count)
@@ -57,6 +60,7 @@ def even_column(j: int, count: int, rng: np.random.Generator) -> Reals:
         # The points of a symbol share its part in random order.
         places = (parts + rng.permuted(np.tile(np.arange(side), (side, 1)), axis=1))[symbols, within]
     even: Reals = (places + rng.random(count)) / count
+    even.flags.writeable = False
     return even
 
 
