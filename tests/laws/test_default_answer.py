@@ -90,6 +90,39 @@ def test_a_frame_a_file_and_its_parts(told: list[dict[str, Any]], tmp_path: Path
     assert answers(pa.analyze(str(tmp_path / "part-*.parquet"), "loss", stream=True)) == told
 
 
+WHERE = {
+    "idle < 0.7": lambda t: t["idle"] < 0.7,
+    "kind != 'rms'": lambda t: t["kind"] != "rms",
+    "units > 20 or idle > 0.5": lambda t: (t["units"] > 20) | (t["idle"] > 0.5),
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_a_filter_is_the_table_that_it_leaves(where: str, tmp_path: Path) -> None:
+    """Filtered before, by a condition, by a mask, in parts, and from a file with and without rows."""
+    table, place, path = study(rows=240), tmp_path / "trials.parquet", tmp_path / "some.pedanova"
+    chosen = WHERE[where](table)
+    pl.DataFrame(table, nan_to_null=True).write_parquet(place)
+    told = answers(pa.analyze({name: column[chosen] for name, column in table.items()}, "loss"), QUESTIONS[:1])
+    one = pa.analyze(table, "loss", where=where)
+    assert one.importance().estimator == "surrogate"
+    for other in (one, pa.analyze(table, "loss", where=chosen), pa.analyze(place, "loss", where=where, stream=True)):
+        assert answers(other, QUESTIONS[:1]) == told
+    for rows in (False, True):
+        one.save(path, rows=rows)
+        assert answers(pa.load(path), QUESTIONS[:1]) == told
+
+
+def test_rows_picked_by_their_objective_are_counted(tmp_path: Path) -> None:
+    """They stand for no space, and a file remembers that."""
+    a, path = pa.analyze(study(), "loss", where=0.6), tmp_path / "some.pedanova"
+    told = answers(a)
+    assert a.importance().estimator == "counts"
+    for rows in (False, True):
+        a.save(path, rows=rows)
+        assert answers(pa.load(path)) == told
+
+
 def test_save_and_load(a: pa.Analysis, told: list[dict[str, Any]], tmp_path: Path) -> None:
     for rows in (False, True):
         a.save(tmp_path / "a.pedanova", rows=rows)

@@ -333,7 +333,8 @@ class Analysis(AnalysisStudies):
         attachments = {}
         if rows or model:
             observed = self._observed() if rows else None
-            attachments = attachments_of(observed, self.known, self.levels.direction, self._attached)
+            told = self._is_alone(), self.levels.direction, self._attached
+            attachments = attachments_of(observed, self.known, *told)
         write_tallies(path, Stored(*kept, moments=self._moments_to_keep(), attachments=attachments))
 
     def report(

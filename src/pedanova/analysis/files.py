@@ -11,6 +11,7 @@ from pedanova.data.kept_rows import rows_from, rows_kept
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, PedanovaError
+from pedanova.measures.surrogate.estimate import ALONE
 from pedanova.measures.surrogate.kept import kept_from, kept_of
 from pedanova.measures.surrogate.knowledge import Knowledge, Known
 from pedanova.space.parameters import Space
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def attachments_of(
-    observed: Observations | None, known: Known | None, direction: Direction, before: Attachment | None
+    observed: Observations | None, known: Known | None, alone: bool, direction: Direction, before: Attachment | None
 ) -> dict[str, Attachment]:
     """The rows, if they are to be kept; else what they tell, or what an earlier file told of them."""
     if observed is not None:
         return {"rows": rows_kept(observed)}
     if isinstance(known, Knowledge):
-        return {"known": kept_of(known, direction)}
+        return {"known": kept_of(known, direction, objection=ALONE if alone else "")}
     return {} if before is None else {"known": before}
 
 

@@ -65,6 +65,6 @@ class AnalysisGlances(AnalysisTrials):
             levels=self.levels,
             count=int(mask.sum()),
             known=known,
-            objection="" if known is not None else ALONE,
+            objection="" if known is not None and not known.cut_off else ALONE,
             inner=True,
         )

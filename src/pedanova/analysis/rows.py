@@ -260,13 +260,19 @@ class AnalysisRows:
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
 
+    def _is_alone(self) -> bool:
+        """Whether these rows were picked out of others that tell nothing of them."""
+        known = self.known
+        if not isinstance(known, Knowledge):
+            return restricted(self.observations)
+        return known.cut_off or (restricted(self.observations) and known.around is None)
+
     def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query:
         """A question with all that can answer it."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             return self.within(base).asked(contrasts, wanted, 1.0)
         known = self.known
-        alone = restricted(self.observations) and not (isinstance(known, Knowledge) and known.around is not None)
         query = Query(
             contrasts=contrasts,
             target=None,
@@ -274,7 +280,7 @@ class AnalysisRows:
             levels=self.levels,
             count=self.rows,
             known=known,
-            objection=ALONE if alone else "",
+            objection=ALONE if self._is_alone() else "",
             inner=restricted(self.observations),
         )
         if isinstance(wanted, Region) and isinstance(base, Region):

@@ -34,6 +34,7 @@ class FewRows:
     signed: Reals  # (rows,) the objective, lower is better; what is no number is the worst
     rows: Indices  # (rows,) which row of the table each one is
     trials: Reals | None  # (rows,) number of the trial, where a column has one
+    picked: frozenset[str] = frozenset()  # columns of a condition that left other rows out beforehand
 
     @property
     def order(self) -> Reals | None:
@@ -54,6 +55,7 @@ class FewRows:
             signed=self.signed[some],
             rows=self.rows[some],
             trials=None if self.trials is None else self.trials[some],
+            picked=self.picked,
         )
 
 
@@ -69,7 +71,7 @@ def few_rows(observed: Observations, rows: Indices) -> FewRows:
     cells = {name: cells_of(observed.columns[name], grid)[rows] for name, grid in grids.items()}
     exact = {name: bits for name in cells if (bits := exact_bits(observed, name, rows)) is not None}
     trials = None if observed.trials is None else observed.trials[rows].astype(np.float64)
-    return FewRows(cells, exact, lower_is_better(observed, rows), rows, trials)
+    return FewRows(cells, exact, lower_is_better(observed, rows), rows, trials, observed.picked)
 
 
 def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
@@ -93,7 +95,8 @@ def lower_is_better(observed: Observations, rows: Indices) -> Reals:
 
 def strung_rows(parts: Iterable[FewRows]) -> FewRows:
     """Rows of several parts, one after the other."""
-    found = [part for part in parts if len(part)] or list(parts)
+    parts = list(parts)
+    found = [part for part in parts if len(part)] or parts
     first = found[0]
     known = all(part.trials is not None for part in found)
     return FewRows(
@@ -106,4 +109,5 @@ def strung_rows(parts: Iterable[FewRows]) -> FewRows:
         signed=np.concatenate([part.signed for part in found]),
         rows=np.arange(sum(map(len, found))),
         trials=np.concatenate([part.trials for part in found if part.trials is not None]) if known else None,
+        picked=frozenset().union(*(part.picked for part in parts)),
     )

@@ -45,6 +45,7 @@ def rows_kept(observed: Observations) -> Attachment:
         if array is not None:
             arrays[name] = array
     about = {"rows": len(observed), "columns": columns, "goals": goals, "restricted": observed.restricted}
+    about["picked"] = sorted(observed.picked)
     return Attachment(about, arrays)
 
 
@@ -73,6 +74,7 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
         raise FormatError("has rows without an objective")
     placed, notes, idle = place_columns(space, {name: table[name] for name in space}, table)
     more: dict[str, Any] = {name: arrays[name] for name in ("order", "keep", "trials") if name in arrays}
+    more["picked"] = frozenset(map(str, about.get("picked", ())))
     return Observations(
         placed, goals, space, table, tuple(notes), idle=idle, restricted=bool(about["restricted"]), **more
     )

@@ -35,7 +35,8 @@ class Observations:
     order: NDArray[Any] | None = None  # what the rows are ordered by, if not the one objective; NaN = worst
     keep: Mask | None = None  # rows that count; None = all
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in no row
-    restricted: bool = False  # rows were chosen by their place, so they do not stand for the whole space
+    restricted: bool = False  # rows were picked out of these, so they do not stand for the whole space
+    picked: frozenset[str] = frozenset()  # columns of a condition that left rows out beforehand
     trials: NDArray[Any] | None = None  # (rows,) number of the trial, where it is known
     origin: Origin | None = None  # the table before rows were set aside; None where some were picked since
 

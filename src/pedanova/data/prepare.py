@@ -46,7 +46,7 @@ class ChosenRows:
     fates: Fates | None  # None: all count, and levels know what to do with NaN
     notes: tuple[Note, ...]
     where: Region | RowSet | None = None
-    restricted: bool = False  # by their place: some that would count do not
+    picked: frozenset[str] = frozenset()  # columns of a condition that left rows out
 
     @property
     def keep(self) -> Mask | None:
@@ -60,13 +60,13 @@ def choose_rows(columns: Columns, rows: int, request: Request) -> ChosenRows:
         return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.policies, threads=request.threads)))
     fates = decide_fates(goals, columns, request.policies, state=request.state, feasible=request.feasible)
     where = None if request.where is None else as_rows(request.where, "where", columns, rows)
-    restricted = False
+    picked: frozenset[str] = frozenset()
     if isinstance(where, RowSet):
         left = fates.keep & where.mask
-        restricted = not np.array_equal(left, fates.keep)
+        picked = picked if np.array_equal(left, fates.keep) else where.about
         note = Note("rows", f"only {where.words} count: ", Count(left.sum()), " of ", Count(len(left)))
         fates = replace(fates, keep=left, notes=(*fates.notes, note))
-    return ChosenRows(goals, fates, (*fates.notes, *_infinite_notes(goals, fates.undecided)), where, restricted)
+    return ChosenRows(goals, fates, (*fates.notes, *_infinite_notes(goals, fates.undecided)), where, picked)
 
 
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:
@@ -93,7 +93,7 @@ def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
     elif fates.worst.any():
         order = fates.ordered(rows.goals[0].values)
     keep = None if fates.keep.all() else fates.keep
-    return replace(observed, order=order, keep=keep, restricted=rows.restricted)
+    return replace(observed, order=order, keep=keep, picked=rows.picked)
 
 
 def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Note, ...]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.cells import equals_any
 from pedanova.data.column import Column, Mask, as_column, count_nan, shorten
-from pedanova.data.expressions import rows_where
+from pedanova.data.expressions import columns_in, rows_where
 from pedanova.data.lasso import Lasso
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of, sign_of
 from pedanova.data.text_numbers import as_numbers
@@ -28,6 +28,7 @@ class RowSet:
 
     mask: Mask
     words: str
+    about: frozenset[str] = frozenset()  # columns that it speaks of
 
     def __str__(self) -> str:
         return self.words
@@ -45,9 +46,10 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     if isinstance(value, str):
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
-        return RowSet(rows_in_box(value, table, rows), rows_in_words(value))
+        return RowSet(rows_in_box(value, table, rows), rows_in_words(value), frozenset(value))
     if isinstance(value, Lasso):
-        return RowSet(value.rows(*(named(one, table, "lasso") for one in (value.x, value.y))), str(value))
+        axes = value.x, value.y
+        return RowSet(value.rows(*(named(one, table, "lasso") for one in axes)), str(value), frozenset(axes))
     if not needs_rows(value):
         return as_region(value, name)
     mask = as_mask(value, name, rows)
@@ -75,14 +77,14 @@ def needs_rows(value: object) -> bool:
 def _from_text(text: str, name: str, table: Mapping[str, Column]) -> RowSet:
     if text not in table:
         try:
-            return RowSet(rows_where(text, table), rows_in_words(text))
+            return RowSet(rows_where(text, table), rows_in_words(text), frozenset(columns_in(text, table)))
         except QueryError as error:
             first, *rest = error.words
             raise QueryError(Arg(name, shown=str(first)), *rest) from None
     column = table[text]
     if column.values.dtype.kind != "b":
         raise QueryError(Arg(name, text), f' is no boolean column; compare it, as in "{text} == …"')
-    return RowSet(column.values & ~column.absent(), f"rows marked {text}")
+    return RowSet(column.values & ~column.absent(), f"rows marked {text}", frozenset([text]))
 
 
 def as_mask(value: Any, name: str, rows: int) -> Mask:

@@ -126,6 +126,10 @@ class TestChoice:
         assert a.importance(draws=0).estimator == "counts"
         refuse(QueryError, "a mask, a box or a condition", of=lambda: a.importance(estimator="surrogate"))
 
+    def test_they_are_not_where_the_space_is_that_of_the_rows_left(self) -> None:
+        for given in ({"where": "x < 0.7"}, {"where": "x < 2", "space": SPACE}):
+            assert pa.analyze(uniform(120), "loss", **given).importance(draws=0).estimator == "surrogate"
+
     @pytest.mark.parametrize("smoothing", ["none", 3.0])
     def test_smoothing_of_ones_own_is_a_matter_of_counts(self, smooth: pa.Analysis, smoothing: object) -> None:
         assert smooth.importance(smoothing=smoothing, draws=0).estimator == "counts"

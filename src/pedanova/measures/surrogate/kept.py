@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -30,9 +31,11 @@ MOST_POINTS = 1 << 16
 MOST_DRAWS = 1 << 10
 
 
-def kept_of(known: Knowledge, direction: Direction) -> Attachment:
-    """All that a file keeps; what is usual to ask is asked now."""
+def kept_of(known: Knowledge, direction: Direction, *, objection: str = "") -> Attachment:
+    """All that a file keeps; what is usual to ask is asked now. No model, where there is an objection to it."""
     lesson = known.lesson(0) if len(known.rows) >= FEWEST_ROWS else None
+    if objection and lesson is not None:
+        lesson = replace(lesson, drawn=None, objection=objection)
     for target, region in usual_spans(known, lesson, direction):
         known.p_values(target, region, seed=0)
     about: dict[str, Any] = {

@@ -23,7 +23,8 @@ from pedanova.measures.surrogate.hull import hull_of
 from pedanova.measures.surrogate.learner import Lesson, learn
 from pedanova.measures.surrogate.rungs import Rungs, Span, rungs_of
 from pedanova.measures.surrogate.sampler import sampler_of
-from pedanova.space.parameters import Space, children_of
+from pedanova.space.grid import Cells, grid_of
+from pedanova.space.parameters import Categorical, Parameter, Space, children_of
 
 Mask: TypeAlias = NDArray[np.bool_]
 PValues: TypeAlias = Mapping[str, float]
@@ -74,6 +75,15 @@ class Knowledge:
     @cached_property
     def examiner(self) -> Examiner:
         return Examiner(self.rows, self.kinship)
+
+    @cached_property
+    def cut_off(self) -> bool:
+        """Whether a condition emptied an end of a range, or a category: what lies there no row here tells."""
+        if self.around is not None:
+            return self.around.cut_off
+        return any(
+            not _is_filled(self.space[name], self.few.cells[name]) for name in self.few.picked if name in self.space
+        )
 
     @property
     def gates(self) -> Sequence[Gate]:
@@ -221,3 +231,10 @@ class KeptKnowledge:
 
     def p_values_of(self, target: Mask, region: Mask, *, seed: int) -> PValues | None:  # noqa: ARG002
         return None
+
+
+def _is_filled(parameter: Parameter, cells: Cells) -> bool:
+    """Whether rows reach both ends of a range, or have every category."""
+    grid = grid_of(parameter)
+    found = np.bincount(cells[cells < grid.cells], minlength=grid.cells) > 0
+    return bool(found.all() if isinstance(parameter, Categorical) else found[0] and found[-1])

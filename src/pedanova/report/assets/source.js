@@ -19,12 +19,8 @@ pedanova.source = (function () {
     const whose = study ? [{ study }] : [];
     const plain = chosen.length || lasso.length ? [chosen, lasso, good] : [];
     const more = Object.keys(extra).sort().map((name) => [name, extra[name]]);
-<<<<<<< HEAD
-    return JSON.stringify([part, target, region, baseline, of, ...whose, ...plain, ...more]);
-=======
     const bands = part === "marginal" ? [null, region, null] : [target, region, baseline]; // means have no target
-    return JSON.stringify([part, ...bands, of, ...plain, ...more]);
->>>>>>> explore
+    return JSON.stringify([part, ...bands, of, ...whose, ...plain, ...more]);
   }
 
   /* Answers in the file. `answers` is a list of {part, question, extra, answer}. */

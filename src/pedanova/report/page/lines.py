@@ -73,12 +73,8 @@ def part_ends(rows: Region) -> tuple[float, float]:
 
 def condition_of(question: Question) -> str | None:
     """The selected rows as `within` and ``--within`` take them; empty for all, None where it cannot be written."""
-<<<<<<< HEAD
-    if question.study is not None or question.lasso or any(ALWAYS in name for name in question.selection):
-=======
     named = [*question.selection, *(name for one in question.lasso for name in (one.x, one.y))]
-    if any(ALWAYS in name for name in named):
->>>>>>> explore
+    if question.study is not None or any(ALWAYS in name for name in named):
         return None
     parts = [comparison(name, part) for name, part in question.selection.items()]
     text = " and ".join([*parts, *(lasso_in_words(one) for one in question.lasso)])
