@@ -52,7 +52,7 @@ struct Record {
 
 using BlockCells = std::uint32_t[most_features][block_rows];
 
-PEDANOVA_LOOP void pack_cells(const BlockCells& cells, std::int64_t rows, std::uint64_t* out) {
+PEDANOVA_LOOP(void, pack_cells, (const BlockCells& cells, std::int64_t rows, std::uint64_t* out), (cells, rows, out)) {
     static_assert(most_features == 4, "four cells of 16 bits in 64");
     for (std::int64_t i = 0; i < rows; ++i) {
         const std::uint32_t first = cells[0][i] | cells[1][i] << 16, second = cells[2][i] | cells[3][i] << 16;

@@ -65,7 +65,8 @@ struct PlainGrid {
 };
 
 // Returns whether it is such a block; what it wrote counts for nothing if not.
-PEDANOVA_LOOP bool place_plain(PlainGrid grid, const double* values, std::int64_t rows, std::uint32_t* out) {
+PEDANOVA_LOOP(bool, place_plain, (PlainGrid grid, const double* values, std::int64_t rows, std::uint32_t* out),
+              (grid, values, rows, out)) {
     const std::uint32_t upper = static_cast<std::uint32_t>(bits_of(whole_shift) >> 32);
     std::uint32_t nearest = ~0u, largest = 0, strange = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -85,7 +86,8 @@ struct Found {
     bool refused;   // a value is NaN or outside; both are written as outside
 };
 
-PEDANOVA_LOOP Found guess_even(EvenGrid grid, const double* values, std::int64_t rows, std::uint32_t* out) {
+PEDANOVA_LOOP(Found, guess_even, (EvenGrid grid, const double* values, std::int64_t rows, std::uint32_t* out),
+              (grid, values, rows, out)) {
     constexpr std::int32_t half = 1 << (EvenGrid::unit_bits - 1);
     const std::int32_t highest =
         grid.cells * 2 * half - half;  // the middles of the outermost cells: no boundary is near

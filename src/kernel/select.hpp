@@ -92,7 +92,9 @@ struct Window {
 
 // Values below the window are drawn to its beginning first, so that no difference of keys can wrap around. Returns
 // whether there is a NaN; its slot is left to the caller.
-PEDANOVA_LOOP bool fill_window(Window window, double low, const double* values, std::int64_t rows, std::uint16_t* out) {
+PEDANOVA_LOOP(bool, fill_window,
+              (Window window, double low, const double* values, std::int64_t rows, std::uint16_t* out),
+              (window, low, values, rows, out)) {
     const std::uint64_t last = static_cast<std::uint64_t>(window.slots - 1);
     std::uint64_t odd = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
