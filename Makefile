@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# uv installs in seconds what takes pip minutes; of the package itself it must not keep an older build.
+UV := $(BIN)/uv
+INSTALL := $(UV) pip install --quiet --reinstall-package pedanova
 
 # What the installed package is made of: when one of these changes, it is installed anew.
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
@@ -25,14 +27,14 @@ demo: $(VENV)/.demo  ## analyse the bundled random search; ends with a table and
 
 test: $(VENV)/.test  ## lint, types and every test
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.test  ## lint, types and the quick tests of every room: the loop while working
 	$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n auto -m "not slow and not heavy" -q
 
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
-	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy
+	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder
 
 oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
 	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
@@ -85,42 +87,41 @@ clean:  ## remove environments and builds
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(BIN)/python $(SOURCES)
-	$(PIP) install '.[all]'
+$(VENV)/.demo: $(VENV)/.uv $(SOURCES)
+	$(INSTALL) --python $(BIN)/python '.[all]'
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python $(SOURCES)
-	$(PIP) install '.[lint]'
+$(VENV)/.test: $(VENV)/.uv $(SOURCES)
+	$(INSTALL) --python $(BIN)/python '.[lint]'
 	@touch $@
 
-.venv-tools/.done: $(SOURCES)
-	test -x .venv-tools/bin/python || $(PYTHON) -m venv .venv-tools
-	.venv-tools/bin/python -m pip --disable-pip-version-check --quiet install \
-	    --config-settings=build-dir=build/tools '.[tools]'
+.venv-tools/.done: $(VENV)/.uv $(SOURCES)
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-tools
+	$(INSTALL) --python .venv-tools/bin/python -C build-dir=build/tools '.[tools]'
 	@touch $@
 
 # uv alone can resolve to the lowest versions; what is not named here is as new as they let it be.
 .venv-oldest/.done .venv-newest/.done: $(SOURCES) $(VENV)/.uv
-	$(BIN)/uv venv --quiet --allow-existing --python $(PYTHON) $(@D)
-	$(BIN)/uv pip compile --quiet --python $(@D)/bin/python --extra all --extra optuna --extra oldest pyproject.toml \
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(@D)
+	$(UV) pip compile --quiet --python $(@D)/bin/python --extra all --extra optuna --extra oldest pyproject.toml \
 	    --upgrade -o $(@D)/chosen.txt $(if $(findstring oldest,$@),--resolution lowest-direct,--prerelease allow)
-	$(BIN)/uv pip install --quiet --python $(@D)/bin/python -r $(@D)/chosen.txt
-	$(BIN)/uv pip install --quiet --python $(@D)/bin/python --no-deps -C build-dir=build/$(@D) .
+	$(UV) pip install --quiet --python $(@D)/bin/python -r $(@D)/chosen.txt
+	$(INSTALL) --python $(@D)/bin/python --no-deps -C build-dir=build/$(@D) .
 	@touch $@
 
 $(VENV)/.uv: $(BIN)/python
-	$(PIP) install 'uv>=0.9'
+	$(BIN)/python -m pip --disable-pip-version-check --quiet install 'uv>=0.9'
 	@touch $@
 
 .venv-release/.done: pyproject.toml $(VENV)/.uv
-	$(BIN)/uv venv --quiet --allow-existing --python $(PYTHON) .venv-release
-	$(BIN)/uv pip install --quiet --python .venv-release/bin/python -r pyproject.toml --extra release
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-release
+	$(UV) pip install --quiet --python .venv-release/bin/python -r pyproject.toml --extra release
 	@touch $@
 
-$(VENV)/.bench: $(BIN)/python $(SOURCES)
-	$(PIP) install '.[bench]'
+$(VENV)/.bench: $(VENV)/.uv $(SOURCES)
+	$(INSTALL) --python $(BIN)/python '.[bench]'
 	@touch $@
 
-$(VENV)/.docs: $(BIN)/python $(SOURCES)
-	$(PIP) install '.[docs]'
+$(VENV)/.docs: $(VENV)/.uv $(SOURCES)
+	$(INSTALL) --python $(BIN)/python '.[docs]'
 	@touch $@

@@ -117,7 +117,7 @@ def test_a_study_with_failed_and_pruned_trials(tmp_path: Path) -> None:
     path = tmp_path / "trials.db"
     study = make(f"sqlite:///{path}", "grows")
     watched = Watched(path)
-    for trials in (20, 30):
+    for trials in (10, 15):
         sight = watched.look()
         same_answer(sight.analysis, pa.analyze(path))
         assert sight.finished == sight.analysis.rows + sight.analysis.dropped

@@ -62,6 +62,10 @@ class Page:
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
+    def later(self, script: str, *arguments: Any) -> Any:
+        """What a script hands to its last argument, a function, when it is done."""
+        return self.driver.execute_async_script(script, *arguments)
+
     def size(self, width: int, height: int = 900) -> None:
         shape = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.command("Emulation.setDeviceMetricsOverride", **shape)

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
 
 import optuna
+import sqlalchemy
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import Trial, TrialState, create_trial
 
+KEPT: list[tempfile.TemporaryDirectory[str]] = []  # until the tests end
+TRIALS = 60  # all that `conditional` does happens within thirteen
 ODD_NAME = 'ann\'s; DROP TABLE "trials" -- ünï 100% ? {study}'
+
+
+@sqlalchemy.event.listens_for(sqlalchemy.Engine, "connect")
+def without_waiting_for_the_disk(connection: object, _: object) -> None:
+    """A trial is a dozen commits, and each would wait."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous=OFF")
 
 
 def conditional(trial: Trial) -> float:
@@ -33,17 +49,34 @@ def conditional(trial: Trial) -> float:
     return loss
 
 
-def fill_conditional(study: optuna.Study, trials: int = 150) -> None:
+def fill_conditional(study: optuna.Study, trials: int = TRIALS) -> None:
     study.optimize(conditional, n_trials=trials, catch=(RuntimeError,))
 
 
 def make(storage: object, name: str, *, constrain: bool = False) -> optuna.Study:
     """A study in a storage, with the same trials in any of them."""
+    fresh = isinstance(storage, str) and storage.startswith("sqlite:///") and Path(storage.removeprefix("sqlite:///"))
+    if fresh and not fresh.exists():
+        shutil.copyfile(template(constrain), fresh)
+        with closing(sqlite3.connect(fresh)) as database, database:
+            database.execute("UPDATE studies SET study_name = ?", (name,))
+        return optuna.load_study(study_name=name, storage=storage)
     study = make_in_memory(name, constrain=constrain)
     if storage is None:
         return study
     optuna.copy_study(from_study_name=name, from_storage=study._storage, to_storage=storage)
     return optuna.load_study(study_name=name, storage=storage)
+
+
+@functools.cache
+def template(constrain: bool) -> Path:
+    """A file with the study that `make` makes: Optuna takes seconds to write it, and it is wanted often."""
+    folder = tempfile.TemporaryDirectory()
+    KEPT.append(folder)
+    path = Path(folder.name) / "template.db"
+    study = make_in_memory("template", constrain=constrain)
+    optuna.copy_study(from_study_name="template", from_storage=study._storage, to_storage=f"sqlite:///{path}")
+    return path
 
 
 def make_in_memory(name: str, *, constrain: bool, seed: int = 0) -> optuna.Study:

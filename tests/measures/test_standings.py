@@ -74,9 +74,9 @@ def test_what_is_remembered_is_bounded() -> None:
 
 @pytest.mark.slow
 def test_parameters_alike_do_not_pass_each_other_forty_looks_long() -> None:
-    """Six parameters of equal weight, in five studies of 400 trials: their order is noise from look to look."""
+    """Six parameters of equal weight, in three studies of 400 trials: their order is noise from look to look."""
     passes = moves = 0
-    for seed in range(5):
+    for seed in range(3):
         random = np.random.default_rng(seed)
         table = {name: random.random(400) for name in "abcdef"}
         a = pa.analyze(table, sum((values - 0.5) ** 2 for values in table.values()))
@@ -87,8 +87,8 @@ def test_parameters_alike_do_not_pass_each_other_forty_looks_long() -> None:
             now = Standings.begin(found, rows) if now is None else now.then(found, rows)
         assert now is not None
         passes += len(now.passes)
-    assert moves > 50, "the raw ranking changes all the time"
-    assert passes <= 3, "85 looks at 15 pairs each"
+    assert moves > 30, "the raw ranking changes all the time"
+    assert passes <= 2, "51 looks at 15 pairs each"
 
 
 @pytest.mark.slow

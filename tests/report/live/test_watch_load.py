@@ -33,8 +33,8 @@ from pedanova.sources.follow.follow import follow
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
 WORKERS = 4
-TRIALS = 2_000 if os.environ.get("PEDANOVA_HEAVY") == "1" else 240
-LOOKS = 1_800 if os.environ.get("PEDANOVA_HEAVY") == "1" else 240  # one every two seconds, for an hour
+TRIALS = 2_000 if os.environ.get("PEDANOVA_HEAVY") == "1" else 120
+LOOKS = 1_800 if os.environ.get("PEDANOVA_HEAVY") == "1" else 90  # one every two seconds, for an hour
 EACH = 2_000  # bytes that a row may need, in all that an analysis derives from it; an analysis has some 500,000
 OPTIONS = {"estimator": "counts", "draws": 40}
 WORKER = """

@@ -112,9 +112,9 @@ def check(a: pa.Analysis, asked: Question, found: dict[str, Any], **options: Any
 
 
 @pytest.mark.slow
-def test_200_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
+def test_80_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
     draw, answered = random.Random(1), 0
-    while answered < 200:
+    while answered < 80:
         asked = question(draw, a)
         found = answer(a, asked, draws=50)
         if found["refused"] is None:

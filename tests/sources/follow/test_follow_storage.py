@@ -13,7 +13,7 @@ from helpers.common import refuse
 from helpers.followed import Tale, ended, same
 from helpers.proxy import proxy_to
 from helpers.servers import mariadb_url, postgresql_url  # noqa: F401
-from helpers.studies import fill_conditional, make, with_changed_range, with_moving_bounds
+from helpers.studies import TRIALS, fill_conditional, make, with_changed_range, with_moving_bounds
 from pedanova.errors import DataError
 from pedanova.sources import read_records
 from pedanova.sources.follow import storage
@@ -69,7 +69,7 @@ def test_a_trial_is_taken_when_it_has_ended(url: str) -> None:
     for trial in (early, late):
         trial.suggest_float("rate", 1e-5, 1.0, log=True)
     look = tale.look()
-    assert (look.finished, look.running) == (150, 2)
+    assert (look.finished, look.running) == (TRIALS, 2)
     same(tale.rows, ended(read_records(url), *ENDED))
     fill_conditional(study, 5)
     study.tell(late, 0.5)
@@ -168,12 +168,12 @@ def test_a_trial_that_a_server_shows_late_is_not_missed(path: Path) -> None:
     """Two sessions draw keys 7 and 8, and that of 8 is finished first: so it is on servers."""
     study = make(f"sqlite:///{path}", "late")
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE trials SET study_id = 99 WHERE trial_id = 140")  # not to be seen yet
+        database.execute("UPDATE trials SET study_id = 99 WHERE trial_id = 50")  # not to be seen yet
     database.close()
     tale = Tale(follow(path))
-    assert tale.look().new == 149
+    assert tale.look().new == TRIALS - 1
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE trials SET study_id = 1 WHERE trial_id = 140")
+        database.execute("UPDATE trials SET study_id = 1 WHERE trial_id = 50")
     database.close()
     assert tale.look().new == 1
     fill_conditional(study, 2)
@@ -261,4 +261,4 @@ def test_reading_changes_nothing_and_locks_nobody(path: Path) -> None:
         writer.commit()
         tale.look()
     writer.close()
-    assert tale.new == 150
+    assert tale.new == TRIALS

@@ -19,7 +19,7 @@ from optuna.storages.journal import JournalFileBackend
 import pedanova as pa
 from helpers.common import refuse
 from helpers.servers import PASSWORD, mariadb_url, postgresql_url  # noqa: F401
-from helpers.studies import ODD_NAME, fill_conditional, make, with_changed_range, with_moving_bounds
+from helpers.studies import ODD_NAME, TRIALS, fill_conditional, make, with_changed_range, with_moving_bounds
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources import read_records
@@ -113,7 +113,7 @@ class TestServers:
             refuse(
                 DataError, "transaction", of=lambda: database.rows("DELETE FROM trial_params WHERE param_id > ?", (0,))
             )
-        assert read_records(fresh).rows == 150
+        assert read_records(fresh).rows == TRIALS
 
     @pytest.mark.slow
     def test_reading_while_another_process_writes(self, fresh: str) -> None:
@@ -327,7 +327,7 @@ class TestDomains:
         study = make(None, "u")
         a = pa.analyze(study, objective="user_attrs_accuracy", direction="maximize")
         assert next(iter(a.importance(estimator="counts", draws=0))) == "rate"
-        assert pa.analyze(study, objective="duration").rows > 100
+        assert pa.analyze(study, objective="duration").rows > TRIALS // 2
         assert pa.analyze(study, exclude=["rate"], params=None).space.keys() == a.space.keys() - {"rate"}
         refuse(PedanovaError, "'value'", of=lambda: pa.analyze(study, exclude=["value"]))
         assert pa.analyze(study, where="last_step >= 5 and depth > 3").rows < a.rows
