@@ -14,7 +14,7 @@ from helpers.chromium import Page, axe_script, missing
 from helpers.site_looks import faults, show
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("index.html", "start.html", "how-sure.html", "reference/api/rows.html")
+PAGES = ("index.html", "search.html", "gallery/trade-off.html", "how-sure.html", "reference/api/rows.html")
 pytestmark = pytest.mark.slow
 
 
