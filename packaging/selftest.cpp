@@ -100,7 +100,7 @@ int main(int count, char** arguments) {
     const auto version = reinterpret_cast<const char* (*)()>(dlsym(library, "pedanova_version"));
     const auto processor = reinterpret_cast<const char* (*)()>(dlsym(library, "pedanova_processor"));
     std::printf("kernel of pedanova %s, for %s\n", version(), processor());
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__clang__)  // Zig has no __cpu_model
     __builtin_cpu_init();
     const char* best = __builtin_cpu_supports("avx512f") ? "AVX-512" : __builtin_cpu_supports("avx2") ? "AVX2" : "base";
     expect(std::strcmp(processor(), best) == 0, "the best loops that this processor can run");
