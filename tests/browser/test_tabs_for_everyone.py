@@ -11,6 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page, axe_script
+from helpers.groups import studies_of
 from helpers.reports import browser
 from helpers.tabs import mixed, saved, served, settled, tab, two_goals
 
@@ -82,6 +83,18 @@ def test_axe_finds_nothing_serious_among_objectives(browser: Page, pytestconfig:
     axe = axe_script(Path(pytestconfig.cache.mkdir("axe")))
     with served(browser, two_goals(200)) as page:
         tab(page, "objectives")
+        page.run(axe)
+        assert serious(page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious_among_studies(browser: Page, pytestconfig: pytest.Config, dark: bool) -> None:
+    axe = axe_script(Path(pytestconfig.cache.mkdir("axe")))
+    browser.dark(on=dark)
+    with served(browser, studies_of(rows=200), group="dataset") as page:
+        page.click(".groups-table tbody tr:nth-child(2) th button")
+        settled(page)
         page.run(axe)
         assert serious(page) == []
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from base64 import b64decode
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pedanova as pa
@@ -94,3 +97,36 @@ def test_seeds_without_repeats(run, tmp_path: Path) -> None:
     assert status == 2
     assert "no configuration is repeated in 50 rows" in err
     assert "--exclude" in err
+
+
+@pytest.mark.slow
+def test_a_report_has_the_budgets_that_are_named(run, place: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    status, _, err = run("report", place, "--objective", "loss", "--budget", "epochs", "-o", page, *FAST)
+    assert (status, err) == (0, "")
+    text = page.read_text().partition("id='data'>")[2].partition("</script>")[0]
+    data = json.loads(gzip.decompress(b64decode(text)))
+    assert data["facts"]["budget"] == "epochs"
+    along = next(one["answer"] for one in data["answers"] if one["part"] == "along")
+    found = pa.analyze(place, "loss").along("epochs", estimator="counts", draws=200)
+    assert [step["budget"] for step in along["steps"]] == [step.budget for step in found.steps]
+    assert along["since"] == found.since
+    status, _, err = run("report", place, "--objective", "loss", "--budget", "epoch", "-o", page, *FAST)
+    assert status == 2
+    assert "did you mean 'epochs'" in err
+
+
+def test_a_table_in_parts_is_followed_along_its_budgets(run, place: Path, tmp_path: Path) -> None:
+    table = tmp_path / "trials.parquet"
+    pd.read_csv(place).to_parquet(table)
+    asked = ("along", table, "--objective", "loss", "--budget", "epochs", "--format", "csv", *FAST)
+    assert run(*asked, "--stream")[:2] == run(*asked, "--no-stream")[:2]
+
+
+def test_seeds_need_all_rows_at_once(run, place: Path, tmp_path: Path) -> None:
+    table = tmp_path / "trials.parquet"
+    pd.read_csv(place).to_parquet(table)
+    status, _, err = run("seeds", table, "--objective", "loss", "--stream")
+    assert status == 2
+    assert "--no-stream" in err
+    assert run("seeds", table, "--objective", "loss", "--no-stream")[0] == 0

@@ -47,6 +47,7 @@ def test_the_question_on_the_page_is_not_part_of_the_source() -> None:
     [
         (["--target", "epochs > 10"], "--target epochs > 10 is no part of the rows"),
         (["--region", "flag"], "--region flag is no part of the rows"),
+        (["--group", "solvr"], "no column is called 'solvr'"),
         (["--port", "70000"], "port 70000 cannot be had"),
         (["--target", "0"], "--target 0.0 must be a quantile"),
     ],
@@ -69,6 +70,17 @@ def test_rows_can_be_chosen_by_a_condition(capsys: pytest.CaptureFixture[str]) -
     assert main([*shared, "--within", "10 <= epochs <= 20", "--target", "0.2"]) == 0
     assert capsys.readouterr().out == both
     assert main([*shared, "--within", "nothing > 1"]) == 2
+
+
+def test_studies_are_named_by_a_column_that_is_no_parameter() -> None:
+    with served(DEMO, "--objective", "error", "--group", "solver", "--estimator", "counts") as explorer:
+        facts = httpx.get(f"{explorer.origin}/facts", headers=explorer.headers).json()
+        assert facts["group"] == "solver"
+        assert "solver" not in [one["name"] for one in facts["parameters"]]
+        asked = {"part": "groups", "question": {}}
+        found = httpx.post(f"{explorer.origin}/ask", headers=explorer.headers, json=asked, timeout=120).json()
+        assert found["column"] == "solver"
+        assert len(found["studies"]) == found["total"] > 1
 
 
 def test_values_can_be_a_band(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze, delimiter_for, request_of
+from pedanova.analysis.groups import DRAWS, GroupAnalyses, grouped, pooled_studies
 from pedanova.analysis.load import load
-from pedanova.analysis.many_groups import ready_answers
 from pedanova.analysis.options import QUESTION, TABLE, check_choices
-from pedanova.base.notes import Count, Note, in_order
-from pedanova.base.recent import Recent
-from pedanova.counting.countable import assembled, levels_for
-from pedanova.counting.grouped import GroupedRows, group_rows
-from pedanova.counting.in_memory import InMemory
-from pedanova.counting.levels import LADDER, SHORT_LADDER
+from pedanova.base.notes import Note, in_order
 from pedanova.data.outcomes import NanPolicy
 from pedanova.data.prepare import prepare
 from pedanova.data.records import Records
 from pedanova.data.regions import Region
 from pedanova.data.request import Request
-from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, listed, unknown_name
-from pedanova.measures.importance import Importances, rank
-from pedanova.measures.studies.across import Pooling, pool_studies
+from pedanova.errors import Arg, DataError, QueryError, unknown_name
+from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.defaults import Defaults, defaults_of
 from pedanova.measures.studies.prior import SearchPrior, prior_of
-from pedanova.measures.studies.told import Facts
-from pedanova.measures.surrogate.answer import answered
-from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options, check_enough
-from pedanova.space.grid import grid_of
 
 if TYPE_CHECKING:
     from pedanova.report.figures.across import AcrossPlots
 
-Ready: TypeAlias = Callable[[], tuple[dict[str, Importances], Facts]]
-DRAWS = 500  # behind the interval of one study: only their mean is used
-KEPT_COUNTS = 1 << 23  # counts of studies that are kept: 128 MB with their sums; others are counted again when asked
 TABLE_OPTIONS = {option.name: option.default for option in TABLE}
 QUESTION_OPTIONS = {option.name for option in QUESTION} - {"target", "region"}
 NEED_ONE_TABLE = ("stream", "executor", "checkpoint", "pushdown", "engine")
@@ -178,48 +165,6 @@ class Across(Pooling):
         write_page(check_place(path), draw_studies(self, title))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupAnalyses(Mapping[str, Analysis]):
-    """An analysis of every group of a table, counted when first asked for; the last ones are kept."""
-
-    groups: GroupedRows
-    levels: object
-    nan: NanPolicy
-    inside: bool  # no row may lie outside the space
-    _kept: Recent[Analysis] = field(repr=False)
-
-    def __getitem__(self, name: str) -> Analysis:
-        if name not in self.groups:
-            raise QueryError(unknown_name(name, tuple(self.groups), what="study"))
-        return self._kept.get(name, lambda: self._counted(name))
-
-    def _counted(self, name: str) -> Analysis:
-        held = InMemory(self.groups[name], self.nan, 1)
-        levels = levels_for(held, self.levels)
-        try:
-            counted = assembled(held, levels, held.count(levels), notes=(), inside=self.inside, part=True)
-        except OutsideSpaceError as error:
-            raise error.behind(f"study {name}: ") from None
-        return Analysis.of(counted, 1)
-
-    def ready(self, target: object, region: object, options: Mapping[str, Any]) -> Ready | None:
-        """How to have many answers at once, counted together; None where rows without an objective are the worst."""
-        if self.nan != "drop":
-            return None
-        observed = self.groups.observed
-        about = Facts(f"{observed.direction} {observed.name}", observed.space)
-        return lambda: (ready_answers(self.groups, target, region, options), about)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.groups
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.groups)
-
-    def __len__(self) -> int:
-        return len(self.groups)
-
-
 def across(
     data: object,
     objective: object = None,
@@ -227,6 +172,8 @@ def across(
     group: str | None = None,
     target: object = 0.1,
     region: object = 1.0,
+    within: object = None,
+    parts: str = "selected",
     draws: int = DRAWS,
     **options: Any,
 ) -> Across:
@@ -239,13 +186,17 @@ def across(
     ----------
     data
         Studies by name: analyses, or whatever `analyze` reads, or files that `Analysis.save` wrote; or one table
-        with a column that names the study of each row (`group`).
+        with a column that names the study of each row (`group`); or the analysis of such a table.
     objective
         As in `analyze`, for whatever is no analysis yet.
     group
         The column that names the study of each row. The table is read and sorted once; the space is that of all rows.
     target, region
         As in `importance`: within each study.
+    within
+        Rows of every study to look at alone: a box, a condition, a lasso, or a list of them that must all hold.
+    parts
+        What quantiles are then parts of: the ``"selected"`` rows of each study, or ``"all"`` rows of it.
     draws
         Random draws behind the interval of a study, which weights it; 0: all studies weigh the same.
     options
@@ -278,26 +229,21 @@ def across(
     given = checked(options)
     notes: tuple[Note, ...] = ()
     analyses: Mapping[str, Analysis]
-    if group is not None:
+    if isinstance(data, Analysis) and group is not None:
+        check_no_more(objective, options)
+        analyses = data.groups(group)
+    elif group is not None:
         analyses, notes = grouped_analyses(data, objective, group, given)
     else:
         analyses = named_analyses(data, objective, given)
-    ready = analyses.ready(target, region, asked) if isinstance(analyses, GroupAnalyses) else None
-    found = pool_studies(analyses, target, region, draws=draws, brief=briefly, ready=ready, **asked)
+    found = pooled_studies(analyses, target, region, within=within, parts=parts, draws=draws, **asked)
     return Across(**(found | {"notes": in_order((*found["notes"], *notes))}))
 
 
-def briefly(a: Analysis, target: object, region: object, baseline: str = "region", **how: Any) -> Importances:
-    """The numbers of `importance` without draws, and without the notes, whose checks cost more than the numbers."""
-    usual: dict[str, Any] = {"smoothing": "auto", "estimator": "auto", "seed": 0, "of": "space", "force": False}
-    options = as_options(baseline, draws=0, **(usual | how))
-    contrasts, words, _ = a.ask(target, region)
-    if a.rows > MOST_ROWS and options.estimator in ("auto", "counts"):  # no model is thought of
-        rows = rank(contrasts, baseline=baseline, smoothing=options.smoothing)
-        check_enough(rows[0].n_target, rows[0].n_region, options)
-        return Importances(rows, *words, baseline)  # type: ignore[arg-type]
-    query = a.asked(contrasts, target, region)
-    return answered(query, options, words, (), objective=a.objective, whole=False, brief=True)
+def check_no_more(objective: object, options: Mapping[str, Any]) -> None:
+    """What an analysis has settled already."""
+    for name in (["objective"] if objective is not None else []) + list(options):
+        raise QueryError(Arg(name), " was settled by analyze; leave it out, or give the table itself")
 
 
 def checked(options: dict[str, Any]) -> dict[str, Any]:
@@ -344,13 +290,14 @@ def as_analysis(value: object, objective: object, given: Mapping[str, Any]) -> A
 
 def grouped_analyses(
     data: object, objective: object, group: str, given: dict[str, Any]
-) -> tuple[GroupAnalyses, tuple[Note, ...]]:
+) -> tuple[GroupAnalyses[Analysis], tuple[Note, ...]]:
     """One pass over the table: prepared, and sorted into groups; every group is then counted from its own rows."""
     from pedanova.sources import read_records
 
     for name in NEED_ONE_TABLE:
         if given[name]:
-            raise QueryError(Arg(name), " is for one study; a table of groups is read into memory, leave it out")
+            words = " is for one study, and a table of groups is read into memory; leave it out, or analyze each "
+            raise QueryError(Arg(name), words, f'alone ({group} == "…" as ', Arg("where"), ") and give them by name")
     if given["repeats"] not in (None, "all"):
         words = " would average over studies; analyze each alone and give them by name"
         raise QueryError(Arg("repeats", given["repeats"]), words)
@@ -366,27 +313,15 @@ def grouped_analyses(
 
 def counted_by(
     records: Records, request: Request, group: str, given: dict[str, Any]
-) -> tuple[GroupAnalyses, tuple[Note, ...]]:
+) -> tuple[GroupAnalyses[Analysis], tuple[Note, ...]]:
     observed, notes = prepare(records, request)
     if len(observed) != records.rows:
         raise QueryError(Arg("group"), " needs every row of the source; it uses only some of them; choose with where=")
-    groups = group_rows(observed, records.columns[group])
     nan: NanPolicy = "worst" if request.policies.may_be_worst else "drop"
     inside = given["outside"] == "error" and request.space is not None
-    widths = sum(grid_of(parameter).width for parameter in observed.space.values())
-    # Of very many studies few levels are kept; others are counted when asked for.
-    levels = given["levels"]
-    if levels is None and widths * len(LADDER) * len(groups) > KEPT_COUNTS:
-        levels = SHORT_LADDER
-    many = len(levels) if isinstance(levels, Sequence) else len(LADDER)
-    kept = max(2, KEPT_COUNTS // (widths * many))
-    told = [*notes, *observed.notes]
-    if groups.unnamed:
-        words = Count(groups.unnamed), " of ", Count(len(observed)), f" rows have no value of {group}; in no study"
-        told.append(Note("rows", *words))
-    if len(groups) < 2:
-        raise QueryError(Arg("group", group), f" names {len(groups)} study ({listed(list(groups))}); give two or more")
-    return GroupAnalyses(groups, levels, nan, inside, Recent(kept)), tuple(told)
+    how: dict[str, Any] = {"levels": given["levels"], "nan": nan, "inside": inside, "make": Analysis.of}
+    groups, unnamed = grouped(observed, records.columns[group], **how)
+    return groups, (*notes, *observed.notes, *unnamed)
 
 
 def _names(exclude: Iterable[str] | str | None) -> list[str]:

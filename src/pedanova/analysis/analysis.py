@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 PUBLIC = (  # what completion offers
     "all_densities", "alone", "along", "axis", "by_objective", "compare", "densities", "direction", "dropped",
-    "effects", "explore", "first", "forest", "importance", "interactions", "levels", "marginal", "notes", "objective",
-    "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save", "seeds", "space",
-    "tallies", "trials", "widget", "within",
+    "effects", "explore", "first", "forest", "groups", "importance", "interactions", "levels", "marginal", "notes",
+    "objective", "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save",
+    "seeds", "space", "tallies", "trials", "widget", "within",
 )  # fmt: skip
 
 
@@ -195,6 +195,7 @@ class Analysis(AnalysisStudies):
         title: str = "Hyperparameter importance",
         start: tuple[object, object] = (0.1, 1.0),
         source: str = "",
+        group: str | None = None,
         port: int = 0,
         open: bool = True,  # noqa: A002  (what the option is called everywhere)
         wait: bool = True,
@@ -210,6 +211,8 @@ class Analysis(AnalysisStudies):
             (target, region): what is asked first, as parts or values of the objective.
         source
             What ``pedanova analyze`` would be given to read these rows, for the shell lines on the page.
+        group
+            A column that names the study of each row: their rankings then stand side by side (docs/explore.md).
         port
             Of 127.0.0.1; 0 for a free one.
         open
@@ -221,7 +224,8 @@ class Analysis(AnalysisStudies):
         """
         from pedanova.report.live.server import explore
 
-        return explore(self, title=title, start=start, source=source, port=port, show=open, wait=wait, **options)
+        about: dict[str, Any] = {"title": title, "start": start, "source": source, "group": group}
+        return explore(self, **about, port=port, show=open, wait=wait, **options)
 
     def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
         """The ratios for each of several objectives alone, beside those for all together."""

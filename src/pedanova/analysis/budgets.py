@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,17 @@ Values: TypeAlias = Callable[
 STEP = "step"  # what the budget of values on the way is called
 MOST = 12  # budgets that are asked, where none is named
 AMONG = ("all", "full")
+
+
+class HasBudgets(Protocol):
+    """Budgets, and how many rows lie at each."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def values(self) -> Reals: ...
+    @property
+    def rows(self) -> Mapping[float, int]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,7 +249,7 @@ def check_several(name: str, values: Reals, rows: int) -> None:
         raise QueryError(Arg("budget", name), words)
 
 
-def chosen(budgets: Budgets, at: Sequence[object] | None, least: int) -> tuple[list[float], list[Note]]:
+def chosen(budgets: HasBudgets, at: Sequence[object] | None, least: int) -> tuple[list[float], list[Note]]:
     """The budgets to ask: those named, or all; of very many with enough rows a few, evenly on a log scale."""
     if at is not None:
         return named(budgets, at), []
@@ -254,7 +265,7 @@ def chosen(budgets: Budgets, at: Sequence[object] | None, least: int) -> tuple[l
     return sorted([*kept, *few]), [Note("question", words, Arg("at", shown="[…]"), " names others")]
 
 
-def named(budgets: Budgets, at: Sequence[object]) -> list[float]:
+def named(budgets: HasBudgets, at: Sequence[object]) -> list[float]:
     known = set(budgets.values.tolist())
     wanted = []
     for one in at:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.counting.group_counts import MOST_GROUPS, best_codes, count_groups
 from pedanova.counting.grouped import GroupedRows
@@ -23,16 +25,23 @@ USUAL = {"baseline": "region", "smoothing": "auto"}
 
 
 def ready_answers(
-    groups: GroupedRows, target: object, region: object, options: Mapping[str, Any]
+    groups: GroupedRows,
+    target: object,
+    region: object,
+    options: Mapping[str, Any],
+    chosen: NDArray[np.bool_] | None = None,
+    parts: str = "selected",
 ) -> dict[str, Importances]:
-    """Answers of the groups that are large enough to need no model, without draws; none where that cannot be had.
+    """Answers of the groups that need no model, without draws; none where that cannot be had.
 
-    Other questions, and groups that are odd in some way, are left to be asked one by one.
+    Of `chosen` rows alone, where they are given: the best are a part of those, or of all rows of a group. Other
+    questions, and groups that are odd in some way, are left to be asked one by one.
     """
     part = usual_part(groups, target, region, options)
     if part is None:
         return {}
-    codes = best_codes(groups, part)
+    codes = codes_among(groups, part, chosen, parts)
+    least = 0 if options.get("estimator") == "counts" else MOST_ROWS
     every: list[ManyShares] = []
     large = np.zeros(0, dtype=np.int64)
     for name, parameter in groups.observed.space.items():
@@ -42,7 +51,7 @@ def ready_answers(
             return {}
         if not every:
             inside, rows = targets.sum(axis=1), regions.sum(axis=1)
-            large = np.flatnonzero((rows > MOST_ROWS) & (inside >= LEAST_TARGET) & (inside < rows))
+            large = np.flatnonzero((rows > least) & (inside >= LEAST_TARGET) & (inside < rows))
             if not len(large):
                 return {}
         every.append(shares_of_many(name, grid, targets[large], regions[large]))
@@ -51,6 +60,21 @@ def ready_answers(
         groups.labels[place]: Importances(ranked([one.importance(i) for one in every]), *words, "region")
         for i, place in enumerate(large.tolist())
     }
+
+
+def codes_among(
+    groups: GroupedRows, part: Fraction, chosen: NDArray[np.bool_] | None, parts: str
+) -> NDArray[np.uint16]:
+    """(rows,) As `best_codes`, of chosen rows; others are of no group."""
+    if chosen is None:
+        return best_codes(groups, part)
+    if parts == "all":
+        codes = best_codes(groups, part)
+        codes[~chosen] = 2 * len(groups.labels)
+        return codes
+    keep = groups.observed.keep
+    kept = replace(groups.observed, keep=chosen if keep is None else chosen & keep)
+    return best_codes(replace(groups, observed=kept), part)
 
 
 def usual_part(groups: GroupedRows, target: object, region: object, options: Mapping[str, Any]) -> Fraction | None:

@@ -226,6 +226,9 @@ class AnalysisRows:
         return self.of(counted, self.threads)
 
     def _observed(self) -> Observations:
+        if self.observations is None and self._source is not None:
+            words = "the table was read in parts, and this needs its rows in memory; analyze it with "
+            raise LevelsError(words, Arg("stream", False))
         if self.observations is None:
             raise LevelsError("the rows are no longer at hand (loaded or added); analyze the data again")
         return self.observations

@@ -6,28 +6,33 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.analysis.budgets import AMONG, Budgets, budgets_of, chosen
+from pedanova.analysis.budgets_in_parts import BudgetsInParts, budgets_in_parts
+from pedanova.analysis.groups import GroupAnalyses, grouped, pooled_studies
 from pedanova.analysis.pairs import AnalysisPairs
 from pedanova.analysis.runs import single_runs, without_seeds
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
+from pedanova.base.recent import Recent
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.prepare import settings_of
 from pedanova.data.regions import Region, as_region
 from pedanova.data.repeats import configurations
 from pedanova.data.rowsets import needs_rows
-from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError
+from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, unknown_name
 from pedanova.measures.importance import Importances
 from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along, TooFew, along_of
 from pedanova.measures.studies.seeds import IN_TARGET, Seeds, seeds_of
 from pedanova.measures.surrogate.estimate import as_options
+from pedanova.scale.rescan import Rescan
 
 Told: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, answer
 
@@ -91,7 +96,7 @@ class AnalysisStudies(AnalysisPairs):
         check_options(options)
         if among not in AMONG:
             raise QueryError(Arg("among", among), " must be 'all' or 'full'")
-        budgets = budgets_of(self._observed(), self.space, budget, self.levels.nan)
+        budgets = self._budgets(budget, among)
         least = math.ceil(LEAST_TARGET / part_of(target)) if not options.get("force") else 2
         asked, notes = chosen(budgets, at, least)
         notes = [*budgets.notes, *notes]
@@ -145,6 +150,55 @@ class AnalysisStudies(AnalysisPairs):
         found = self._like(observed).told_by_repeats(target)
         return replace(found, notes=(*found.notes, *notes))
 
+    def groups(self, column: str) -> GroupAnalyses[Self]:
+        """Every study of a table as an analysis of its own, by name; `across` pools what they say.
+
+        Parameters
+        ----------
+        column
+            That names the study of each row; it need not be a parameter.
+
+        Returns
+        -------
+        GroupAnalyses
+            A mapping of analyses, each counted when first asked for: quantiles are parts of its own rows.
+
+        Raises
+        ------
+        DataError
+            The table has no such column.
+        QueryError
+            It names fewer than two studies.
+
+        Examples
+        --------
+        >>> import numpy as np, pedanova as pa
+        >>> lr, dataset = np.random.default_rng(0).random(200), np.repeat(["adult", "car"], 100)
+        >>> a = pa.analyze({"lr": lr, "dataset": dataset, "loss": lr**2}, "loss", exclude=["dataset"])
+        >>> studies = a.groups("dataset")
+        >>> list(studies), studies["car"].rows
+        (['adult', 'car'], 100)
+        """
+        return self._grouped.get(column, lambda: self._sorted_into(column))
+
+    @cached_property
+    def _grouped(self) -> Recent[GroupAnalyses[Self]]:
+        return Recent(2)  # columns
+
+    def _sorted_into(self, column: str) -> GroupAnalyses[Self]:
+        observed = self._observed()
+        if not isinstance(column, str) or column not in observed.table:
+            raise DataError(unknown_name(column, tuple(observed.table), what="column"))
+        if observed.origin is not None and len(observed) != observed.origin.records.rows:
+            words = " needs every row of the source, and some were averaged or taken together; analyze it with "
+            raise QueryError(Arg("group"), words, Arg("repeats", "all"))
+        how: dict[str, Any] = {"levels": self.levels.quantiles, "nan": self.levels.nan, "inside": False}
+        return grouped(observed, observed.table[column], make=self.of, **how)[0]
+
+    def pooled_by(self, column: str, target: object, region: object, **options: Any) -> Pooling:
+        """What `across` says of the studies that a column names; options are those of `pooled_studies`."""
+        return Pooling(**pooled_studies(self.groups(column), target, region, **options))
+
     @cached_property
     def budget(self) -> str | None:
         """What `along` follows where no budget is named; None where the source tells of none."""
@@ -164,19 +218,29 @@ class AnalysisStudies(AnalysisPairs):
         inside = self._codes(wanted, as_region(1.0, "region"))[counted] == 0
         return seeds_of(groups, varying | {IN_TARGET: inside.astype(np.float64)}, str(wanted))
 
+    def _budgets(self, budget: object, among: str) -> Budgets | BudgetsInParts:
+        if self.observations is None and isinstance(self._source, Rescan):
+            return budgets_in_parts(self._source, budget, among, self.levels.quantiles)
+        return budgets_of(self._observed(), self.space, budget, self.levels.nan)
+
+    def _at_budget(self, budgets: Budgets | BudgetsInParts, budget: float, within: Sequence[Any]) -> Self:
+        if isinstance(budgets, BudgetsInParts):
+            return self.of(budgets.counted(budget), self.threads)
+        return self._like(budgets.observed(budget, *within))
+
     def _asked_at(
-        self, budgets: Budgets, question: tuple[object, object], among: str, options: Mapping[str, Any]
+        self, budgets: Budgets | BudgetsInParts, question: tuple[object, object], among: str, options: Mapping[str, Any]
     ) -> Callable[[float], Told]:
         """What answers at one budget; the first that has enough rows is the full one."""
         within: list[NDArray[np.bool_]] = []
 
         def ask(budget: float) -> Told:
             try:
-                observed = budgets.observed(budget, *within)
-                found: Importances = self._like(observed).importance(*question, **options)  # type: ignore[attr-defined]
+                at: Any = self._at_budget(budgets, budget, within)
+                found: Importances = at.importance(*question, **options)
             except (DataError, QueryError) as error:  # these rows are too few, in some way or other
                 return TooFew(budget, budgets.rows[budget], str(error))
-            if among == "full" and not within:
+            if among == "full" and not within and isinstance(budgets, Budgets):
                 within.append(budgets.reached(budget))
             return budget, found.rows[0].n_region, found
 
@@ -219,7 +283,7 @@ def counts_note(name: str, budgets: Sequence[float]) -> Note:
     return Note("answer", f"counts answer at every budget, since a model could do so only at {name} {where}")
 
 
-def unasked(budgets: Budgets, asked: Sequence[float], least: int) -> list[float]:
+def unasked(budgets: Budgets | BudgetsInParts, asked: Sequence[float], least: int) -> list[float]:
     """Budgets with enough rows that were passed over."""
     values = budgets.values.tolist()
     return [one for one in values if one not in asked and budgets.rows[one] >= least]
@@ -243,7 +307,7 @@ def refined(
         others.remove(between[len(between) // 2])
 
 
-def too_few(budgets: Budgets, left_out: Sequence[TooFew]) -> TooFewRowsError:
+def too_few(budgets: Budgets | BudgetsInParts, left_out: Sequence[TooFew]) -> TooFewRowsError:
     most = max(left_out, key=lambda one: one.rows)
     words = f"no budget of {budgets.name} has enough rows: the most, {most.rows:,}, has {most.budget:g} ({most.why})"
     return TooFewRowsError(words)

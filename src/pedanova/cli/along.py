@@ -8,7 +8,7 @@ from typing import Any
 from pedanova.cli.answers import about, answer_form, answer_text, look, notes_of
 from pedanova.cli.load import estimation, questions_of, source_opened
 from pedanova.cli.output import as_rows, heading, paragraphs
-from pedanova.cli.values import as_float, parse_rows, split_names
+from pedanova.cli.values import as_float, parse_budget, parse_rows, split_names
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.studies.along import Along
 from pedanova.report.terminal.along import draw_along, draw_seeds
@@ -54,20 +54,6 @@ def run_seeds(options: argparse.Namespace) -> int:
         answer = about(a) | counts | {"seeds": as_rows(found.to_dict()), "notes": list(found.notes)}
         answer_form(found, answer, found.notes, options)
     return 0
-
-
-def parse_budget(text: str | None) -> str | dict[float, str] | None:
-    """A column, or ``5=loss_5,50=loss_50``."""
-    if text is None or "=" not in text:
-        return text
-    columns: dict[float, str] = {}
-    for part in text.split(","):
-        number, _, name = part.partition("=")
-        value = as_float(number)
-        if value is None or not name.strip():
-            raise QueryError(Arg("budget", text), " must be a column, or the objective's at each: 5=loss_5,50=loss_50")
-        columns[value] = name.strip()
-    return columns
 
 
 def parse_at(given: list[str] | None) -> list[float] | None:

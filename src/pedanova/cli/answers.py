@@ -32,8 +32,10 @@ from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.compare import Measures
 from pedanova.measures.densities import Densities, shown_parts
 from pedanova.measures.importance import Importances
+from pedanova.measures.interactions import Interactions
 from pedanova.report.nesting import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
+from pedanova.report.terminal.sets import draw_sets
 from pedanova.report.terminal.tables import draw_importances, draw_interactions, draw_notes, draw_profile, fill
 
 SHOWN = 3  # densities, where no parameter is named
@@ -72,9 +74,11 @@ def run_interactions(options: argparse.Namespace) -> int:
         cells = options.cells if options.cells == "auto" else as_float(options.cells)
         whole = int(cells) if isinstance(cells, float) and cells.is_integer() else options.cells
         how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
-        found = a.interactions(*questions_of(options), cells=whole, **how)
+        found = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
         if options.format == "text":
-            drawn = draw_interactions(found, most=options.top, alone=options.quiet, **look(options))
+            shown: dict[str, Any] = {"most": options.top, "alone": options.quiet, **look(options)}
+            pairs = isinstance(found, Interactions)
+            drawn = draw_interactions(found, **shown) if pairs else draw_sets(found, **shown)
             answer_text(paragraphs(heading(a, options), drawn, notes_of(found.notes, options)), options)
             return 0
         answer = about(a) | {"target": found.target, "region": found.region, "cells": found.cells}

@@ -28,6 +28,7 @@ INTERACTIONS_EXAMPLES = """examples:
   pedanova interactions trials.csv --objective error
   pedanova interactions trials.csv --objective error --target 0.2 --top 5
   pedanova interactions trials.csv --objective error --params learning_rate,layers
+  pedanova interactions trials.csv --objective error --order 3
 """
 DENSITIES_EXAMPLES = """examples:
   pedanova densities trials.csv --objective error
@@ -44,6 +45,7 @@ EXPLORE_EXAMPLES = """examples:
   pedanova explore optuna.db --study mlp --target 0.05
   pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
   pedanova explore optuna.db --watch
+  pedanova explore trials.csv --objective error --group optimizer
 """
 COMPARE_EXAMPLES = """examples:
   pedanova compare trials.csv --objective error --exclude seed,train_seconds

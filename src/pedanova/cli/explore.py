@@ -26,8 +26,11 @@ STOP = "Ctrl-C ends it. Only this machine can open it, with the token in the add
 def run_explore(options: argparse.Namespace) -> int:
     """The page, until Ctrl-C."""
     check_question(options)
+    if options.group is not None and Path(options.file).suffix.lower() != ".pedanova":
+        options.exclude = [*(options.exclude or []), options.group]  # it names studies, and is no parameter of theirs
     title = options.title or Path(shown_place(options.file)).name
     about = {"title": title, "start": questions_of(options), "source": source_of(options), **estimation(options)}
+    about["group"] = options.group
     if options.watch:
         watched = watch_file(options)
         first = watched.begin(complain).analysis

@@ -14,6 +14,7 @@ from pedanova.cli.demo import demo_trials
 from pedanova.cli.explore import serve
 from pedanova.cli.load import estimation, opened, questions_of
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
+from pedanova.cli.values import parse_budget
 from pedanova.report.sentences import contrast, summarize
 from pedanova.report.terminal.tables import draw_questions, fill
 
@@ -50,7 +51,8 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
     usual = (options.target, options.region) == USUAL_QUESTION and not options.region_box
     questions = [asked, (0.02, 0.1)] if usual else [asked]
     title = getattr(options, "title", None) or Path(shown_place(options.file)).name
-    a.report(path, title=title, questions=questions, **estimation(options))
+    budget = parse_budget(getattr(options, "budget", None))
+    a.report(path, title=title, questions=questions, budget=budget, **estimation(options))
 
 
 def run_demo(options: argparse.Namespace) -> int:

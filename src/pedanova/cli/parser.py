@@ -65,6 +65,7 @@ SHOW = own("open", True, "show it in the browser", group="output", flag=True)
 WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
 EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
 GROUP = own("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
+GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
 OUT = own(
     "out", None, "write the prior there: .py for Optuna, .json for ConfigSpace, .yaml for a W&B sweep",
     group="output", metavar="FILE",
@@ -79,6 +80,7 @@ TO = own("to", None, "write the space for a tool instead of the verdicts", group
 LADDER = own(
     "ladder", None, "targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
 )
+ORDER = own("order", 2, "parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)
 CELLS = own("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = own(
     "budget", None, "a column of budgets, or step for values on the way (default: what the source tells); "
@@ -112,7 +114,7 @@ MEASURE = [BY_NAME[name] for name in ("baseline", "smoothing", "estimator", "of"
 FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option for option in MEASURE]
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
-THREADS = BY_NAME["threads"]
+THREADS, STREAM = BY_NAME["threads"], BY_NAME["stream"]
 PRIOR_OPTIONS = [*QUESTION[:3], GROUP, SAFETY, DEFAULTS, BY_NAME["seed"]]
 FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
 
@@ -168,6 +170,7 @@ COMMANDS = (
         examples.INTERACTIONS_EXAMPLES,
         (
             *QUESTION,
+            ORDER,
             CELLS,
             *(BY_NAME[name] for name in ("estimator", "of", "seed")),
             *ROWS,
@@ -213,7 +216,20 @@ COMMANDS = (
         "along",
         "what matters at each budget, and where that settles",
         examples.ALONG_EXAMPLES,
-        (BUDGET, AT, AMONG, *QUESTION[:4], *MEASURE, BY_NAME["force"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
+        (
+            BUDGET,
+            AT,
+            AMONG,
+            *QUESTION[:4],
+            *MEASURE,
+            BY_NAME["force"],
+            *IN_MEMORY,
+            STREAM,
+            FORMAT,
+            OUTPUT,
+            *TALK,
+            THREADS,
+        ),
         SOURCE_HELP,
         module="along",
     ),
@@ -221,7 +237,7 @@ COMMANDS = (
         "seeds",
         "how much the seed alone does, and what that leaves",
         examples.SEEDS_EXAMPLES,
-        (*QUESTION[:3], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
+        (*QUESTION[:3], *IN_MEMORY, STREAM, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
         module="along",
     ),
@@ -260,14 +276,14 @@ COMMANDS = (
         "report",
         "everything as one HTML page that needs no network",
         examples.REPORT_EXAMPLES,
-        (*FULL, PAGE, TITLE, OPEN, THREADS),
+        (*FULL, BUDGET, PAGE, TITLE, OPEN, THREADS),
         module="pages",
     ),
     Command(
         "explore",
         "a live page: brush, and see what matters there",
         examples.EXPLORE_EXAMPLES,
-        (*without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
+        (GROUP_BESIDE, *without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
         module="explore",
     ),
     Command(

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pedanova.analysis.across import DRAWS, Across, across, by_stem
+from pedanova.analysis.across import Across, across, by_stem
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.difference import StudyDifferences, difference
+from pedanova.analysis.groups import DRAWS
 from pedanova.analysis.options import BY_NAME, OBJECTIVE
 from pedanova.cli.answers import answer_form, answer_text, look, notes_of
 from pedanova.cli.load import as_given, estimation, given_options, questions_of, source_opened

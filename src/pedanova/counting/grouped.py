@@ -106,6 +106,7 @@ def part_of(observed: Observations, rows: Any) -> Observations:
         order=None if observed.order is None else at(observed.order),
         keep=None if observed.keep is None else at(observed.keep),
         trials=None if observed.trials is None else at(observed.trials),
+        origin=None,  # that of all studies
     )
     if len(part.goals) == 1:
         return part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self
 
 from pedanova.counting.binned_rows import BinnedRows
@@ -10,6 +10,7 @@ from pedanova.counting.goal_plane import GoalPlane
 from pedanova.data.trials import Trials
 from pedanova.measures.asks import Asks
 from pedanova.measures.compare import Comparison, Measures
+from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along
 from pedanova.measures.surrogate.glance import Glance
 from pedanova.measures.surrogate.profile import Profile
@@ -31,5 +32,7 @@ class Shows(Asks, Protocol):
     @property
     def budget(self) -> str | None: ...
     def along(self, *rows: Any, **options: Any) -> Along: ...
+    def groups(self, column: str) -> Mapping[str, Self]: ...
+    def pooled_by(self, column: str, *rows: Any, **options: Any) -> Pooling: ...
     def compare(self, *rows: Any, **options: Any) -> Measures: ...
     def reduce(self, *rows: Any, **options: Any) -> ReducedSpace: ...

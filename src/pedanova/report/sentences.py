@@ -8,6 +8,7 @@ from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.terminal_text import shorten
 from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance, interval_in_words
+from pedanova.measures.studies.across import Pooling
 from pedanova.report.names import short_names
 
 ENOUGH_ROWS = 20  # target rows below which a change says nothing
@@ -50,6 +51,15 @@ def joined(parts: Sequence[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def shares_over_studies(found: Pooling) -> str:
+    """What matters in general, in one sentence."""
+    first = [row for row in found.rows if row.low is not None and row.low > 0][:3]
+    if not first:
+        return f"Over {len(found.answers)} studies no parameter matters clearly."
+    named = joined([f"{row.name} ({percent(row.share)})" for row in first])
+    return f"What separates {found.target} from {found.region} over {len(found.answers)} studies: {named}."
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:

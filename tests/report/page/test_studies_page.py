@@ -56,7 +56,7 @@ def test_what_is_on_it(tmp_path: Path) -> None:
     found.report(tmp_path / "page.html", title="Two & three")
     page = (tmp_path / "page.html").read_text()
     elements = read(page)
-    assert elements.tags.count("svg") == 3
+    assert elements.tags.count("svg") == 3 + (1 + len(found.answers)) * len(found.rows)
     words = " ".join(elements.texts)
     for part in ("Two & three", "3 studies, 600 rows, 2 parameters", "critical difference", "All studies", "depth"):
         assert part in words

@@ -65,6 +65,23 @@ def shares_of_many(name: str, grid: Grid, targets: Counts, regions: Counts) -> M
     """From target and region rows by [study × cell]; every study has rows inside and outside its target."""
     blocks = blocks_of(grid)
     widths = np.stack([as_bandwidths("auto", targets[:, b.start : b.stop], b) for b in blocks], axis=1)
+    share, raw = np.empty(len(targets)), np.empty(len(targets))
+    for of in alike_in_width(widths):
+        raw[of], share[of] = _folded(name, grid, targets[of], regions[of], widths[of])
+    varied = (regions > 0).sum(axis=1) > 1
+    return ManyShares(name, share, raw, targets.sum(axis=1), regions.sum(axis=1), widths.max(axis=1), varied)
+
+
+def alike_in_width(widths: Reals) -> list[NDArray[np.int64]]:
+    """Studies by the octave of their kernel: a single narrow one would leave the cells of all others fine."""
+    widest = np.where(np.isfinite(widths), widths, 0.0).max(axis=1, initial=1.0)  # 0 where nothing is smoothed
+    octaves = np.floor(np.log2(widest))
+    return [np.flatnonzero(octaves == one) for one in np.unique(octaves)]
+
+
+def _folded(name: str, grid: Grid, targets: Counts, regions: Counts, widths: Reals) -> tuple[Reals, Reals]:
+    """Raw shares and shares of studies whose kernels are about as wide."""
+    blocks = blocks_of(grid)
     steps = [step_of(widths[:, i]) for i in range(len(blocks))]
     folded = Folded.of(Contrast(name, grid, targets.sum(axis=0), regions.sum(axis=0)), steps)
     starts = [cell for b, step in zip(blocks, steps, strict=True) for cell in range(b.start, b.stop, step)]
@@ -76,10 +93,8 @@ def shares_of_many(name: str, grid: Grid, targets: Counts, regions: Counts) -> M
     for i, kind in enumerate(kinds):
         of = places.ravel() == i
         kernels = [float(width) / step for width, step in zip(kind, steps, strict=True)]
-        found = folded_shares(folded, kernels, few_targets[of], few_regions[of], "region", as_found=False)
-        raw[of], share[of] = found
-    varied = (regions > 0).sum(axis=1) > 1
-    return ManyShares(name, share, raw, targets.sum(axis=1), regions.sum(axis=1), widths.max(axis=1), varied)
+        raw[of], share[of] = folded_shares(folded, kernels, few_targets[of], few_regions[of], "region", as_found=False)
+    return raw, share
 
 
 def step_of(widths: Reals) -> int:

@@ -9,6 +9,7 @@ pedanova.chips = (function () {
     counts = make("p", "counts");
     counts.setAttribute("role", "status");
     byId("chips").append(place, counts);
+    pedanova.on("study", () => { drawn = ""; });
   }
 
   function show(state, answer) {
@@ -27,6 +28,7 @@ pedanova.chips = (function () {
     const { question } = state;
     const found = [band("target", question.target, answer), make("span", "joint", "in"), band("region", question.region, answer)];
     found.push(make("span", "joint", "against"), choice("baseline", question.baseline, [["region", "the region"], ["uniform", "a uniform draw"]], "What the target is compared with"));
+    if (question.study) found.push(studied(question.study));
     for (const [name, part] of Object.entries(question.selection)) found.push(selected(name, part, state));
     (question.lasso || []).forEach((one, at) => found.push(lasso(one, at, question)));
     if (pedanova.selects(question) && !pedanova.facts.objective.several) {
@@ -103,6 +105,13 @@ pedanova.chips = (function () {
     const cross = button("×", `Remove ${name}`, () => pedanova.state.select(name, null), "chip-side");
     cross.dataset.focus = `cross ${name}`;
     chip.append(text, eye, cross);
+    return chip;
+  }
+
+  /* One study among several, asked alone. */
+  function studied({ column, name }) {
+    const chip = make("span", "chip", make("span", "chip-text", make("b", "", column), ` = ${name}`));
+    chip.append(button("×", "Ask all studies again", () => pedanova.groups.choose(null), "chip-side"));
     return chip;
   }
 

@@ -68,7 +68,7 @@ pedanova.objective = (function () {
     root = draw("svg", { height: HEIGHT, class: "strip" });
     set(root, { role: "group", "aria-label": `Objective ${objective.name}: edges of target and region` });
     byId("strip").append(root);
-    pedanova.on("news", () => { spread = spreadOf(pedanova.facts.objective); });
+    for (const event of ["news", "study"]) pedanova.on(event, () => { spread = spreadOf(pedanova.facts.objective); });
     new ResizeObserver(() => pedanova.page.show()).observe(byId("strip"));
   }
 

@@ -14,11 +14,12 @@ pedanova.source = (function () {
 
   /* Questions that mean the same are written the same. */
   function keyOf(part, question, extra = {}) {
-    const { target, region, selection = {}, lasso = [], good = "all", baseline = "region", of = "space" } = question;
+    const { target, region, selection = {}, lasso = [], good = "all", baseline = "region", of = "space", study = null } = question;
     const chosen = Object.keys(selection).sort().map((name) => [name, selection[name]]);
+    const whose = study ? [{ study }] : [];
     const plain = chosen.length || lasso.length ? [chosen, lasso, good] : [];
     const more = Object.keys(extra).sort().map((name) => [name, extra[name]]);
-    return JSON.stringify([part, target, region, baseline, of, ...plain, ...more]);
+    return JSON.stringify([part, target, region, baseline, of, ...whose, ...plain, ...more]);
   }
 
   /* Answers in the file. `answers` is a list of {part, question, extra, answer}. */

@@ -19,6 +19,7 @@ pedanova.pane = (function () {
   /* Words of the selection, empty for all rows. */
   function selectionWords(question) {
     const parts = Object.entries(question.selection || {}).map(([name, brush]) => `${pedanova.nameOf(name)} ${brushWords(brush)}`);
+    if (question.study) parts.unshift(`${question.study.column} = ${question.study.name}`);
     if ((question.lasso || []).length) parts.push(`${pedanova.plural(question.lasso.length, "lasso", "lassos")}`);
     return parts.join(", ");
   }

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from pedanova.data.regions import as_part
 from pedanova.errors import QueryError, unknown_name
+from pedanova.report.page.groups import ORDERS, SHOWN
 from pedanova.report.page.question import Question
 from pedanova.space.parameters import Space
 
@@ -75,6 +76,15 @@ def whole(default: int, most: int) -> Check:
     return check
 
 
+def one_of(*known: str) -> Check:
+    def check(value: Any, name: str, _: Space) -> str:
+        if value is not None and value not in known:
+            raise QueryError(f"{name}: {str(value)[:40]!r} must be one of {', '.join(known)}")
+        return known[0] if value is None else str(value)
+
+    return check
+
+
 def a_name(value: Any, name: str, space: Space) -> str:
     if not isinstance(value, str) or value not in space:
         raise QueryError(f"{name}: {unknown_name(value, tuple(space))}")
@@ -116,6 +126,7 @@ PARTS: dict[str, dict[str, Check]] = {
     "space": {},
     "objectives": {},
     "along": {},
+    "groups": {"order": one_of(*ORDERS), "limit": whole(SHOWN, MOST_ROWS)},
     "trials": {
         "sort": column,
         "descending": flag(default=False),

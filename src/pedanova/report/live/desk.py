@@ -13,7 +13,7 @@ from pedanova.report.live.asked import Asked
 from pedanova.report.live.session import Session
 
 MOST_WAITING = 128  # questions at once; more are refused in words
-SLOW = frozenset({"objectives", "pairs", "targets", "space", "difference"})
+SLOW = frozenset({"objectives", "pairs", "targets", "space", "difference", "groups"})
 AT_ONCE = {"bars": 1, "quick": 2, "sure": 1, "slow": 1}  # two rows of bars at once would both be late
 ANSWERING = "pedanova-answer"  # threads that count for somebody
 Value = TypeVar("Value")

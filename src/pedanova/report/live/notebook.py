@@ -61,7 +61,7 @@ class LiveWidget(anywidget.AnyWidget):
     def importance(self, **options: Any) -> Importances:
         """What the page shows: which parameters decide, for its present question; options as in `importance`."""
         question = Question.parse(self.question, self._session.analysis.space)
-        inner, target, region = asked_of(self._session.analysis, question)
+        inner, target, region = asked_of(self._session.study_of(question), question)
         how = {**self._session.options, "of": question.of} | options
         found: Importances = inner.importance(target, region, question.baseline, **how)
         return found
@@ -146,7 +146,13 @@ def is_same(label: object, other: Any) -> bool:
 
 
 def live_widget(
-    a: Shows, *, height: int, title: str = "Hyperparameter importance", start: tuple[object, object], **options: Any
+    a: Shows,
+    *,
+    height: int,
+    title: str = "Hyperparameter importance",
+    start: tuple[object, object],
+    group: str | None = None,
+    **options: Any,
 ) -> LiveWidget:
-    """The live page of an analysis; options are those of `importance`."""
-    return LiveWidget(Session.of(a, title, start, options), height=check_height(height))
+    """The live page of an analysis; options are those of `importance`, and the column of its studies."""
+    return LiveWidget(Session.of(a, title, start, options, group=group), height=check_height(height))

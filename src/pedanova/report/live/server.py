@@ -204,10 +204,13 @@ def explore(
     show: bool = True,
     wait: bool = True,
     watched: Watches | None = None,
+    group: str | None = None,
     **options: Any,
 ) -> Explorer:
-    """Serve an analysis. `watched`: its source, while it grows."""
-    session = Session.of(a, title, start, options, source=source, watch=watched is not None)
+    """Serve an analysis. `watched`: its source, while it grows; `group`: the column of its studies."""
+    if group is not None and watched is None:
+        a.groups(group)  # a column that names none is told before anything is served
+    session = Session.of(a, title, start, options, source=source, watch=watched is not None, group=group)
     watcher = None if watched is None else Watcher(session, watched).start()
     explorer = Explorer(session, port=port, watcher=watcher)
     if show and not explorer.open():

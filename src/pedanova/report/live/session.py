@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from pedanova.base.recent import Recent
 from pedanova.data.regions import as_region
+from pedanova.errors import QueryError
 from pedanova.report.asks import Shows
 from pedanova.report.live.asked import PARTS, Asked
 from pedanova.report.page import answers, rows
@@ -20,9 +21,11 @@ from pedanova.report.page.answers import inside
 from pedanova.report.page.compared import compared
 from pedanova.report.page.embedded import check_options, payload_of
 from pedanova.report.page.facts import page_facts
+from pedanova.report.page.groups import side_by_side
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.objectives import objectives
 from pedanova.report.page.question import Question
+from pedanova.report.page.shapes import draw_like
 
 KEPT = 256  # answers
 REMEMBERED = 1_000  # changes
@@ -64,6 +67,8 @@ class Session:
         What the shown shell line names as its source; with ``objective`` and the like behind it.
     watch
         Whether a newer analysis may take the place of this one (`renew`).
+    group
+        The column that names the study of each row, where there are several to be shown side by side.
     """
 
     def __init__(
@@ -75,9 +80,11 @@ class Session:
         options: Mapping[str, Any] | None = None,
         source: str = "",
         watch: bool = False,
+        group: str | None = None,
     ) -> None:
         self.title, self.start, self.source, self.watch = title, start or Question(), source, watch
         self.options = dict(options or {})
+        self.group = group
         self.watcher: Callable[[], dict[str, Any]] | None = None  # tells of a source that is followed, with every news
         self._lock = Lock()
         self._standing = Standing(analysis)
@@ -118,7 +125,7 @@ class Session:
         now = self._standing
         _ = now.analysis.excerpt  # of a large table: drawn before anybody waits for it
         facts = page_facts(now.analysis, self.title, self.start, **self.options)
-        about = {"live": live, "watch": self.watch, "source": self.source, "version": now.version}
+        about = {"live": live, "watch": self.watch, "source": self.source, "version": now.version, "group": self.group}
         return facts | about | {"ask": can_be_asked(now.analysis)}
 
     def asked(self, data: Any) -> Asked:
@@ -137,8 +144,33 @@ class Session:
 
     def _answer(self, now: Standing, asked: Asked) -> dict[str, Any]:
         answering: Callable[..., dict[str, Any]] = ANSWERING[asked.part]
-        about = {"source": self.source} if asked.part == "answer" else {}
-        return answering(now.analysis, asked.question, **asked.extras, **about, **self.options)
+        about: dict[str, Any] = {"source": self.source} if asked.part == "answer" else {}
+        a = now.analysis
+        if asked.part == "groups":
+            about = {"column": self.group}
+        elif asked.part == "difference":
+            about = {"beside": self.study_of(asked.extras["other"], a)}
+        if asked.part != "groups":
+            a = self.study_of(asked.question, a)
+        found = answering(a, asked.question, **asked.extras, **about, **self.options)
+        own = asked.part == "answer" and asked.question.study is not None
+        return found | ({"about": self._about(a)} if own else {})
+
+    def _about(self, study: Shows) -> dict[str, Any]:
+        """What the page says of one study whatever is asked: where its objectives lie."""
+        facts = page_facts(study, self.title, self.start, **self.options)
+        return {name: facts[name] for name in ("objective", "rungs")}
+
+    def study_of(self, question: Question, whole: Shows | None = None) -> Shows:
+        """The analysis that a question is asked of: all rows, or one study among them."""
+        a = self.analysis if whole is None else whole
+        if question.study is None:
+            return a
+        if question.study.column != self.group:
+            raise QueryError(f"study: {question.study.column!r} is not the column of the studies here")
+        found = a.groups(self.group)[question.study.name]
+        draw_like(found, a)
+        return found
 
     def _news(self, now: Standing, since: int) -> dict[str, Any]:
         told = [change for change in now.changes if change.version > since]
@@ -148,7 +180,7 @@ class Session:
 
     def report(self, question: Question) -> str:
         """The page as a file, about the selected rows alone, opened at this question."""
-        here = inside(self.analysis, question)
+        here = inside(self.study_of(question), question)
         how = self.options | {"baseline": question.baseline, "of": question.of}
         title = self.title if not question.selects else f"{self.title}: {here.analysis.rows:,} selected rows"
         return draw_page(payload_of(here.analysis, title, [(here.target, here.region)], **how))
@@ -160,7 +192,7 @@ def can_be_asked(a: Shows) -> dict[str, bool | str]:
     return {part: gone if gone and part in OF_ROWS else True for part in (*PARTS, "brush")}
 
 
-OF_ROWS = frozenset({"brush", "pairs", "plane", "space", "trials", "parallel", "points"})
+OF_ROWS = frozenset({"brush", "pairs", "plane", "space", "trials", "parallel", "points", "groups"})
 ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "answer": answers.answer,
     "densities": answers.densities,
@@ -170,6 +202,7 @@ ANSWERING: dict[str, Callable[..., dict[str, Any]]] = {
     "space": answers.smaller_space,
     "objectives": objectives,
     "along": along_budget,
+    "groups": side_by_side,
     "trials": rows.trials,
     "parallel": rows.parallel,
     "points": rows.points,

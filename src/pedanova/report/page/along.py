@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pedanova.base.notes import gathered
@@ -12,7 +13,9 @@ from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question
 
 
-def along_budget(a: Shows, question: Question, budget: str | None = None, **options: Any) -> dict[str, Any]:
+def along_budget(
+    a: Shows, question: Question, budget: str | Mapping[float, str] | None = None, **options: Any
+) -> dict[str, Any]:
     """Shares at each budget for the question's target, and from which budget on the ranking is the full one's."""
     try:
         found = a.along(budget, question.target, baseline=question.baseline, of=question.of, **options)

@@ -14,10 +14,16 @@ from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question
 
 
-def compared(a: Shows, question: Question, other: Question, **options: Any) -> dict[str, Any]:
-    """Shares of the question less those of the other one, the clearest difference first."""
+def compared(
+    a: Shows, question: Question, other: Question, *, beside: Shows | None = None, **options: Any
+) -> dict[str, Any]:
+    """Shares of the question less those of the other one, the clearest difference first.
+
+    `beside`: the analysis that the other one is asked of, where it is not the same.
+    """
+    both = ((a, question), (a if beside is None else beside, other))
     try:
-        one, two = (asked(a, each, options) for each in (question, other))
+        one, two = (asked(of, each, options) for of, each in both)
         found = difference(one, two)
     except PedanovaError as error:
         return {"refused": str(error)}
@@ -26,7 +32,7 @@ def compared(a: Shows, question: Question, other: Question, **options: Any) -> d
         "summary": found.in_words(*(place_of(each, f"in {name}") for each, name in ((question, "B"), (other, "A")))),
         "rows": [row_to_json(row) for row in found.rows],
         "notes": [str(note) for note in found.notes],
-        "lines": {"python": f"pa.difference({', '.join(line_of(a, each, options) for each in (question, other))})"},
+        "lines": {"python": f"pa.difference({', '.join(line_of(of, each, options) for of, each in both)})"},
     }
 
 

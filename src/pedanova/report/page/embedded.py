@@ -45,7 +45,7 @@ def payload_of(
     reduce: bool = True,
     rows: str | None = None,
     within: object = None,
-    budget: str | None = None,
+    budget: str | Mapping[float, str] | None = None,
     **options: Any,
 ) -> Payload:
     """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
@@ -76,7 +76,9 @@ def payload_of(
     return {"facts": facts | {"binned": binned_rows(a, shapes, rows), "budget": told}, "answers": given}
 
 
-def followed(a: Shows, first: Question, budget: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
+def followed(
+    a: Shows, first: Question, budget: str | Mapping[float, str] | None, options: dict[str, Any]
+) -> list[dict[str, Any]]:
     """The first question along the budget that is named or that the source tells of; a wrong name is an error."""
     if budget is None and a.budget is None:
         return []

@@ -21,9 +21,9 @@ from pedanova.report.page.embedded import Payload
 
 SCRIPTS = (
     "core.js", "digits.js", "scales.js", "state.js", "source.js", "theme.js", "brush.js", "plot.js", "objective.js",
-    "chips.js", "ranking.js", "densities.js", "sheet.js", "code.js", "measure.js", "binned.js", "tabs.js", "trials.js",
-    "parallel.js", "pairs.js", "plane.js", "scatter.js", "targets.js", "along.js", "front.js", "space.js", "notes.js",
-    "compare.js", "exports.js", "watch.js", "page.js",
+    "chips.js", "ranking.js", "densities.js", "sheet.js", "code.js", "measure.js", "binned.js", "tabs.js", "groups.js",
+    "trials.js", "parallel.js", "pairs.js", "plane.js", "scatter.js", "targets.js", "along.js", "front.js", "space.js",
+    "notes.js", "compare.js", "exports.js", "watch.js", "page.js",
 )  # fmt: skip
 ASSETS = resources.files("pedanova.report") / "assets"
 FALLBACK = "<noscript><p class='refused'>This page needs JavaScript; nothing is loaded from anywhere.</p></noscript>"
@@ -41,7 +41,7 @@ def draw_live(facts: dict[str, Any], nonce: str) -> str:
 def draw_page(payload: Payload, nonce: str = "") -> str:
     """The whole page, as UTF-8 can hold it."""
     scripts = [asset(name) for name in SCRIPTS]
-    style = colours() + asset("page.css") + asset("tabs.css")
+    style = colours() + asset("page.css") + asset("tabs.css") + asset("groups.css")
     marked = f" nonce='{nonce}'" if nonce else ""
     page = (
         "<!doctype html>\n<html lang='en'>\n<head><meta charset='utf-8'>"

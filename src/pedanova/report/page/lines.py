@@ -46,7 +46,8 @@ def within_in_python(question: Question) -> str:
     box = ", ".join(f"{name!r}: {part.bounds()!r}" for name, part in question.selection.items())
     rows = [f"{{{box}}}"] if box else []
     rows += [lasso_in_python(one) for one in question.lasso]
-    return f"a.within({', '.join(rows)})" if rows else "a"
+    whole = "a" if question.study is None else f"a.groups({question.study.column!r})[{question.study.name!r}]"
+    return f"{whole}.within({', '.join(rows)})" if rows else whole
 
 
 def lasso_in_python(one: Lasso) -> str:
@@ -72,7 +73,7 @@ def part_ends(rows: Region) -> tuple[float, float]:
 
 def condition_of(question: Question) -> str | None:
     """The selected rows as `within` and ``--within`` take them; empty for all, None where it cannot be written."""
-    if question.lasso or any(ALWAYS in name for name in question.selection):
+    if question.study is not None or question.lasso or any(ALWAYS in name for name in question.selection):
         return None
     text = " and ".join(comparison(name, part) for name, part in question.selection.items())
     return text if len(text) <= LONGEST else None

@@ -19,8 +19,9 @@ from pedanova.measures.importance import Baseline
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 
-KEYS = frozenset({"selection", "lasso", "target", "region", "good", "baseline", "of"})
+KEYS = frozenset({"selection", "lasso", "target", "region", "good", "baseline", "of", "study"})
 MOST_LASSOS = 8
+LONGEST_NAME = 10_000  # letters of a column or a study
 GOOD = ("all", "selection")
 OF = ("space", "rows")
 
@@ -62,6 +63,28 @@ class Picks:
 
 
 @dataclass(frozen=True, slots=True)
+class Study:
+    """The rows that have one name in a column."""
+
+    column: str
+    name: str
+
+    @classmethod
+    def parse(cls, value: Any) -> Study | None:
+        """Whether there is such a study is known to whoever answers."""
+        if value is None:
+            return None
+        keys = ("column", "name")
+        named = isinstance(value, dict) and set(value) == set(keys)
+        if not named or not all(isinstance(value[k], str) and len(value[k]) <= LONGEST_NAME for k in keys):
+            raise QueryError(f'study: {_brief(value)} must be {{"column": …, "name": …}}')
+        return cls(value["column"], value["name"])
+
+    def to_json(self) -> dict[str, str]:
+        return {"column": self.column, "name": self.name}
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One immutable question."""
 
@@ -72,6 +95,7 @@ class Question:
     good: str = "all"  # what a part of the rows is a part of, where some are selected
     baseline: Baseline = "region"
     of: str = "space"
+    study: Study | None = None  # one of several in the table, asked as a table of its own
 
     @classmethod
     def parse(cls, data: Any, space: Space) -> Question:
@@ -88,6 +112,7 @@ class Question:
             good=_one_of(data.get("good", "all"), "good", GOOD),
             baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
             of=_one_of(data.get("of", "space"), "of", OF),
+            study=Study.parse(data.get("study")),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -99,6 +124,7 @@ class Question:
             "good": self.good,
             "baseline": self.baseline,
             "of": self.of,
+            **({} if self.study is None else {"study": self.study.to_json()}),
         }
 
     def box(self) -> dict[str, Any]:

@@ -30,6 +30,11 @@ def bins_for(a: Shows) -> dict[str, Bins]:
     return _KNOWN[a]
 
 
+def draw_like(part: Shows, whole: Shows) -> None:
+    """A study among others is drawn as all of them are: in the same steps."""
+    _KNOWN.setdefault(part, bins_for(whole))
+
+
 def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
     """Bars with labels, and with values where they are numbers; or steps between edges."""
     if bins.edges is not None:

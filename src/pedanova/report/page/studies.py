@@ -11,9 +11,10 @@ from pedanova.base.table import Table
 from pedanova.base.terminal_text import printable
 from pedanova.measures.studies.across import Pooling
 from pedanova.report import palette
+from pedanova.report.page.groups import SHOWN, first_studies
 from pedanova.report.page.html import asset, colours, digest
-from pedanova.report.page.studies_drawn import draw_map, draw_ranking, draw_ranks
-from pedanova.report.sentences import joined
+from pedanova.report.page.studies_drawn import draw_map, draw_ranking, draw_ranks, draw_side_by_side
+from pedanova.report.sentences import shares_over_studies
 from pedanova.report.terminal.studies import MEANINGS, ranks_in_words
 
 WORDS = frozenset({"study", "parameter", "what matters", "differs in"})  # columns that stand left
@@ -21,7 +22,7 @@ WORDS = frozenset({"study", "parameter", "what matters", "differs in"})  # colum
 
 def draw_studies(found: Pooling, title: str) -> str:
     """The whole page, as UTF-8 can hold it."""
-    style = colours() + dark() + asset("page.css") + asset("studies.css")
+    style = colours() + dark() + asset("page.css") + asset("studies.css") + asset("groups.css")
     policy = f"default-src 'none'; style-src {digest(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     page = (
         "<!doctype html>\n<html lang='en'>\n<head><meta charset='utf-8'>"
@@ -42,24 +43,25 @@ def dark() -> str:
 def head(found: Pooling, title: str) -> str:
     rows = sum(row.n_region for row in found.studies.rows)
     facts = f"{len(found.answers)} studies, {rows:,} rows, {len(found.rows)} parameters"
+    said = escape(shares_over_studies(found))
     return (
         f"<header id='top'><div class='wide'><div class='title'><h1>{escape(title)}</h1>"
-        f"<p id='facts'>{escape(facts)}</p></div><p id='headline'>{escape(headline(found))}</p></div></header>"
+        f"<p id='facts'>{escape(facts)}</p></div><p id='headline'>{said}</p></div></header>"
     )
 
 
-def headline(found: Pooling) -> str:
-    """What matters in general, in one sentence."""
-    first = [row for row in found.rows if row.low is not None and row.low > 0][:3]
-    if not first:
-        return f"Over {len(found.answers)} studies no parameter matters clearly."
-    named = joined([f"{row.name} ({percent(row.share)})" for row in first])
-    return f"What separates {found.target} from {found.region} over {len(found.answers)} studies: {named}."
+def beside_words(found: Pooling, shown: int) -> str:
+    """What the marks mean, and who is not shown."""
+    left = len(found.studies.rows) - shown
+    more = f" {left:,} more agree better with the others; the table of all studies has them." if left else ""
+    return f"◆ marks what matters clearly more or less in a study than in all others.{more}"
 
 
 def body(found: Pooling) -> str:
+    shown = first_studies(found, "disagreement" if len(found.studies.rows) > SHOWN else "name", SHOWN)
     cards = [
         card("What matters over all studies", draw_ranking(found), f"share: {MEANINGS['share']} Dots are studies."),
+        card("Studies side by side", draw_side_by_side(found, shown), beside_words(found, len(shown))),
         card("Mean ranks", draw_ranks(found.ranks), ranks_in_words(found.ranks)) if found.ranks is not None else "",
         card("Studies by what matters in them", draw_map(found), map_words(found)) if found.map is not None else "",
         card("In numbers", table_of(found), ""),
@@ -67,7 +69,7 @@ def body(found: Pooling) -> str:
         card(
             "All studies", table_of(found.studies), "agreement: correlation of its ranks with the mean of all others."
         ),
-        card("Notes", notes_of(found), ""),
+        card("Notes", notes_of(found), "") if found.notes else "",
     ]
     return "\n".join(card for card in cards if card)
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
 
 from pedanova.base.digits import percent, short
 from pedanova.base.terminal_text import printable
+from pedanova.measures.importance import Importance
 from pedanova.measures.panels import round_values
-from pedanova.measures.studies.across import Pooling, interval_in_words
+from pedanova.measures.studies.across import PooledShare, Pooling, interval_in_words
 from pedanova.measures.studies.ranks import RankTest
+from pedanova.measures.studies.studies import StudyRow
 from pedanova.report.names import short_names
 from pedanova.report.rank_lines import rank_lines_of
 
 WIDE, MAP = 760, 560  # pixels
 LEFT, RIGHT, LINE = 190, 150, 30  # of the ranking
 LONGEST = 26  # letters of a name
+BAR, CELL, COLUMNS = 74, 136, 12  # of studies side by side, as in groups.js
 GOLDEN = 0.618
 ARROWS = 5
 
@@ -80,6 +83,54 @@ def draw_ranking(found: Pooling) -> str:
             text(WIDE - RIGHT + 12, middle + 4, words, "name", full=f"between studies ± {percent(row.spread)}")
         )
     return svg(WIDE, height, "Pooled shares with their intervals", parts)
+
+
+def draw_side_by_side(found: Pooling, studies: Sequence[StudyRow]) -> str:
+    """A line for all studies and one for each of these, a column for each parameter: as the live page draws them."""
+    columns = found.rows[:COLUMNS]
+    answers = [found.answers[row.name] for row in studies]
+    ends = [one.high if one.high is not None else one.share for answer in answers for one in answer.rows]
+    top = max([0.05, *ends, *(row.high if row.high is not None else row.share for row in columns)])
+    names = short_names([row.name for row in columns], LONGEST)
+    heads = ["study", "rows", *(names[row.name] for row in columns), "agreement"]
+    pooled = "".join(f"<td>{bar_cell(row, top, f'{row.name} over all studies')}</td>" for row in columns)
+    lines = [f"<tr class='groups-all'><th scope='row'>all studies</th><td></td>{pooled}<td></td></tr>"]
+    for row, answer in zip(studies, answers, strict=True):
+        cells = "".join(study_cell(row, answer.get(one.name), one.name, top) for one in columns)
+        odd = "<span class='groups-odd'> ◆</span>" if row.differs else ""
+        agreement = "" if row.agreement is None else f"{row.agreement:.2f}".replace("-", "−")
+        begin = f"<th scope='row'>{escape(printable(row.name))}{odd}</th><td class='number'>{row.n_region:,}</td>"
+        lines.append(f"<tr>{begin}{cells}<td class='number'>{agreement}</td></tr>")
+    top_line = "".join(f"<th scope='col'>{escape(printable(head))}</th>" for head in heads)
+    return (
+        f"<div class='scroll' tabindex='0'><table class='groups-table'><thead><tr>{top_line}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def study_cell(study: StudyRow, row: Importance | None, name: str, top: float) -> str:
+    if row is None or not row.varied:
+        return "<td>–</td>"
+    differs = name in study.differs
+    kind = " class='groups-differs'" if differs else ""
+    return f"<td{kind}>{bar_cell(row, top, f'{name} in {study.name}', differs=differs)}</td>"
+
+
+def bar_cell(row: PooledShare | Importance, top: float, what: str, *, differs: bool = False) -> str:
+    """A share as a bar, its interval as a line, its number behind."""
+
+    def at(share: float) -> float:
+        return BAR * min(top, max(0.0, share)) / top
+
+    noise = " noise" if getattr(row, "significant", None) is False else ""
+    parts = [f"<rect class='bar{noise}' x='0' y='5' width='{at(row.share):.1f}' height='12'/>"]
+    told = f"{what}: {percent(row.share)}"
+    if row.low is not None and row.high is not None:
+        parts.append(line(at(row.low), 11, at(row.high), 11, "interval"))
+        told += f", 95 % interval {percent(row.low)} to {percent(row.high)}"
+    parts.append(text(BAR + 6, 15, f"{percent(max(0.0, row.share))}{' ◆' if differs else ''}", full=told))
+    drawn = svg(CELL, 22, printable(told), parts)
+    return drawn.replace("<svg ", "<svg class='groups-cell' ", 1)
 
 
 def draw_ranks(test: RankTest) -> str:
