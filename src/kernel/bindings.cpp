@@ -151,11 +151,11 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::i
 PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::int64_t stride, std::int32_t dtype,
                                                    double sign, std::int64_t rows, const std::uint16_t* slots,
                                                    const std::int32_t* wanted, std::int64_t slot_count, Ends* ends,
-                                                   double* out, std::int64_t capacity) {
+                                                   double* out, std::int64_t capacity, std::uint8_t* codes) {
     if (!is_known(dtype) || rows < 0 || slot_count < 1 || slot_count > Window::most_slots + 1) return bad_argument;
     return guarded([&] {
         return gather_slots(slots, as_column(objective, stride, dtype), sign, rows, wanted, slot_count, ends, out,
-                            capacity);
+                            capacity, codes);
     });
 }
 
@@ -179,6 +179,19 @@ PEDANOVA_EXPORT std::int64_t pedanova_assign_by_slots(const void* objective, std
     });
 }
 
+// codes: (rows,) as pedanova_gather_slots wrote them, all below `used` or 255; they become levels.
+PEDANOVA_EXPORT std::int64_t pedanova_settle_codes(const void* objective, std::int64_t stride, std::int32_t dtype,
+                                                   double sign, std::int64_t rows, const std::uint8_t* level_of,
+                                                   std::int64_t used, const double* boundaries, std::int64_t count,
+                                                   std::uint8_t* codes) {
+    if (!is_known(dtype) || rows < 0 || used < 0 || used > 255 || count < 0 || count > 254) return bad_argument;
+    const Column column = as_column(objective, stride, dtype);
+    return guarded([&] {
+        settle_codes(column, sign, rows, level_of, used, boundaries, count, codes);
+        return std::int64_t{0};
+    });
+}
+
 // rows: (count, objectives) different rows in lexicographic order, all minimised.
 PEDANOVA_EXPORT std::int64_t pedanova_find_fronts(const double* rows, std::int64_t count, std::int64_t objectives,
                                                   std::int64_t* fronts) {
@@ -196,10 +209,10 @@ PEDANOVA_EXPORT const char* pedanova_face() {
     static const std::string face =
         FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(sum_levels) + FUNCTION(code_feature) +
         FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) + FUNCTION(count_window) +
-        FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) +
-        FIELD(dtype) + FIELD(looked_up) + FIELD(missing) + FIELD(cells) + FIELD(inner) + FIELD(accept_low) +
-        FIELD(accept_high) + FIELD(range) + FIELD(even) + FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) +
-        FIELD(lookup) + FIELD(table) + told("Feature", sizeof(Feature));
+        FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(settle_codes) + FUNCTION(find_fronts) +
+        FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) + FIELD(missing) + FIELD(cells) + FIELD(inner) +
+        FIELD(accept_low) + FIELD(accept_high) + FIELD(range) + FIELD(even) + FIELD(origin) + FIELD(scale) +
+        FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) + told("Feature", sizeof(Feature));
 #undef FIELD
 #undef FUNCTION
     return face.c_str();

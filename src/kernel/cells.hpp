@@ -1,6 +1,7 @@
 // Rows of one column -> cells of its grid, a block at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -8,6 +9,7 @@
 
 #include "column.hpp"
 #include "even.hpp"
+#include "leading.hpp"
 #include "locate.hpp"
 #include "loops.hpp"
 
@@ -49,6 +51,10 @@ struct Feature {
     std::int64_t width() const { return cells + 2; }
     std::uint32_t missing_cell() const { return static_cast<std::uint32_t>(cells); }
     std::uint32_t outside_cell() const { return static_cast<std::uint32_t>(cells + 1); }
+    EvenGrid even_grid() const {
+        return EvenGrid{inner,         static_cast<std::int32_t>(cells), origin,         scale * EvenGrid::units,
+                        accept_low[0], accept_high[cells - 1],           missing_cell(), outside_cell()};
+    }
     bool is_sound() const {
         return is_known(dtype) && cells >= 1 && cells < INT32_MAX &&
                (!looked_up || is_whole(static_cast<Dtype>(dtype)));
@@ -66,13 +72,14 @@ PEDANOVA_LOOP(void, refuse_beyond,
     }
 }
 
-inline void refuse_unlike(const Feature& feature, const double* values, std::int64_t rows, std::uint32_t* cells) {
+template <class Value, class Cell>
+void refuse_unlike(const Feature& feature, const Value* values, std::int64_t rows, Cell* cells) {
     for (std::int64_t i = 0; i < rows; ++i) {
-        const double value = values[i];
+        const double value = static_cast<double>(values[i]);
         const std::uint32_t refused = value == value ? feature.outside_cell() : feature.missing_cell();
         const bool placed = cells[i] < feature.missing_cell();
-        cells[i] = placed && feature.accept_low[cells[i]] <= value && value <= feature.accept_high[cells[i]] ? cells[i]
-                                                                                                             : refused;
+        const bool accepted = placed && feature.accept_low[cells[i]] <= value && value <= feature.accept_high[cells[i]];
+        cells[i] = accepted ? cells[i] : static_cast<Cell>(refused);
     }
 }
 
@@ -102,9 +109,11 @@ class ByteTable {
                                : feature.outside_cell();
         }
     }
-    void operator()(std::int64_t first, std::int64_t rows, std::uint32_t* cells) const {
+    template <class Cell>
+    void operator()(std::int64_t first, std::int64_t rows, Cell* cells) const {
         const char* from = data_ + first * stride_;
-        for (std::int64_t i = 0; i < rows; ++i) cells[i] = cells_[static_cast<std::uint8_t>(from[i * stride_])];
+        for (std::int64_t i = 0; i < rows; ++i)
+            cells[i] = static_cast<Cell>(cells_[static_cast<std::uint8_t>(from[i * stride_])]);
     }
 
   private:
@@ -136,11 +145,13 @@ inline void look_up_any(const Feature& feature, std::int64_t first, std::int64_t
     }
 }
 
-// Names the cells of rows first, first + 1, ...; at most `block_rows` of them.
-using FillCells = std::function<void(std::int64_t first, std::int64_t rows, std::uint32_t* cells)>;
+// Names the cells of rows first, first + 1, ...; cells of 16 bits serve for grids that are no wider.
+template <class Cell>
+using Fill = std::function<void(std::int64_t first, std::int64_t rows, Cell* cells)>;
+using FillBlock = Fill<std::uint32_t>;  // at most `block_rows` of them
 
 template <class Locator>
-FillCells filler_by(const Feature& feature, Locator locator) {
+FillBlock filler_by(const Feature& feature, Locator locator) {
     return [&feature, locator = std::move(locator)](std::int64_t first, std::int64_t rows, std::uint32_t* cells) {
         double buffer[block_rows];
         const double* values = view(feature.column(), first, rows, buffer);
@@ -151,46 +162,96 @@ FillCells filler_by(const Feature& feature, Locator locator) {
     };
 }
 
-inline FillCells filler_by(const Feature& feature, const EvenGrid& grid) {
-    const PlainGrid plain(grid);
-    return [&feature, grid, plain, is_plain = plain.is_plain(grid)](std::int64_t first, std::int64_t rows,
-                                                                    std::uint32_t* cells) {
+inline FillBlock filler_by(const Feature& feature, const EvenGrid& grid) {
+    return [&feature, grid](std::int64_t first, std::int64_t rows, std::uint32_t* cells) {
         double buffer[block_rows];
         const double* values = view(feature.column(), first, rows, buffer);
-        if (!is_plain || !place_plain(plain, values, rows, cells)) place_even(grid, values, rows, cells);
+        place_even(grid, values, rows, cells);
         if (!feature.range) refuse_unlike(feature, values, rows, cells);
     };
 }
 
-// The quickest way that is exact for this column, not yet minding `missing`; `total` rows will be asked for.
-inline FillCells present_filler(const Feature& feature, std::int64_t total) {
-    if (feature.looked_up) {
-        const Dtype dtype = static_cast<Dtype>(feature.dtype);
-        if ((dtype == Dtype::u8 || dtype == Dtype::i8) && total >= block_rows) return ByteTable(feature);
+// A way that knows every row of this column, whatever it holds; `missing` is minded elsewhere.
+inline FillBlock any_filler(const Feature& feature, std::int64_t total) {
+    if (feature.looked_up)
         return [&feature](std::int64_t first, std::int64_t rows, std::uint32_t* cells) {
             look_up_any(feature, first, rows, cells);
         };
-    }
-    const std::int64_t last = feature.cells - 1;
-    const EvenGrid even{feature.inner,          static_cast<std::int32_t>(feature.cells),
-                        feature.origin,         feature.scale * EvenGrid::units,
-                        feature.accept_low[0],  feature.accept_high[last],
-                        feature.missing_cell(), feature.outside_cell()};
+    const EvenGrid even = feature.even_grid();
     if (feature.even && even.is_exact()) return filler_by(feature, even);
-    FillCells fill;
+    FillBlock fill;
     with_table(feature.inner, feature.cells - 1, total,
                [&](auto locator) { fill = filler_by(feature, std::move(locator)); });
     return fill;
 }
 
+template <class Cell>
+Fill<Cell> in_blocks(FillBlock fill) {
+    return [fill = std::move(fill)](std::int64_t first, std::int64_t rows, Cell* cells) {
+        std::uint32_t found[block_rows];
+        for (std::int64_t from = 0; from < rows; from += block_rows) {
+            const std::int64_t here = std::min(block_rows, rows - from);
+            fill(first + from, here, found);
+            for (std::int64_t i = 0; i < here; ++i) cells[from + i] = static_cast<Cell>(found[i]);
+        }
+    };
+}
+
+// Runs of rows by a short way where it can tell all their cells, else by the long one.
+template <class Cell, class Short>
+Fill<Cell> in_runs(const Feature& feature, Short quickly, Fill<Cell> slowly) {
+    const auto fill_run = [&feature, quickly = std::move(quickly), slowly = std::move(slowly)](
+                              const auto* values, std::int64_t first, std::int64_t rows, Cell* cells) {
+        std::uint16_t wide_enough[run_rows];
+        std::uint16_t* found = wide_enough;
+        if constexpr (sizeof(Cell) == sizeof *found) found = cells;
+        if (!quickly(values, rows, found)) return slowly(first, rows, cells);
+        for (std::int64_t i = 0; sizeof(Cell) != sizeof *found && i < rows; ++i) cells[i] = found[i];
+        if (!feature.range) refuse_unlike(feature, values, rows, cells);
+    };
+    return [&feature, fill_run](std::int64_t first, std::int64_t rows, Cell* cells) {
+        const Column column = feature.column();
+        double buffer[run_rows];
+        for (std::int64_t from = first; from < first + rows; from += run_rows, cells += run_rows) {
+            const std::int64_t here = std::min(run_rows, first + rows - from);
+            const float* const single = as_array<float>(column, Dtype::f32, from);
+            if (single != nullptr) fill_run(single, from, here, cells);
+            else fill_run(view(column, from, here, buffer), from, here, cells);
+        }
+    };
+}
+
+// The quickest way that is exact for this column, not yet minding `missing`; `total` rows will be asked for.
+template <class Cell>
+Fill<Cell> present_filler(const Feature& feature, std::int64_t total) {
+    const Dtype dtype = static_cast<Dtype>(feature.dtype);
+    if (feature.looked_up && (dtype == Dtype::u8 || dtype == Dtype::i8) && total >= block_rows)
+        return ByteTable(feature);
+    Fill<Cell> slowly = in_blocks<Cell>(any_filler(feature, total));
+    if (feature.looked_up || total < run_rows) return slowly;
+    const EvenGrid even = feature.even_grid();
+    if (feature.even && even.is_exact()) {
+        const PlainGrid plain(even);
+        if (!plain.is_plain(even)) return slowly;
+        const auto quickly = [plain](const auto* values, std::int64_t rows, std::uint16_t* cells) {
+            return place_plain(plain, values, rows, cells);
+        };
+        return in_runs(feature, quickly, std::move(slowly));
+    }
+    LeadingGrid leading(feature.inner, feature.cells - 1, even.low, even.high, total);
+    if (!leading.is_usable()) return slowly;
+    return in_runs(feature, std::move(leading), std::move(slowly));
+}
+
 // The feature must outlive the filler.
-inline FillCells filler_of(const Feature& feature, std::int64_t total) {
-    FillCells fill = present_filler(feature, total);
+template <class Cell>
+Fill<Cell> filler_of(const Feature& feature, std::int64_t total) {
+    Fill<Cell> fill = present_filler<Cell>(feature, total);
     if (feature.missing == nullptr) return fill;
-    return [&feature, fill = std::move(fill)](std::int64_t first, std::int64_t rows, std::uint32_t* cells) {
+    return [&feature, fill = std::move(fill)](std::int64_t first, std::int64_t rows, Cell* cells) {
         fill(first, rows, cells);
-        for (std::int64_t i = 0; i < rows; ++i)
-            cells[i] = feature.missing[first + i] ? feature.missing_cell() : cells[i];
+        const Cell missing = static_cast<Cell>(feature.missing_cell());
+        for (std::int64_t i = 0; i < rows; ++i) cells[i] = feature.missing[first + i] ? missing : cells[i];
     };
 }
 

@@ -18,6 +18,7 @@ struct Column {
 
 // Rows are taken through small blocks that stay in the first-level cache.
 constexpr std::int64_t block_rows = 2048;
+constexpr std::int64_t run_rows = 256;  // few enough that most runs hold nothing odd
 
 template <class Stored, class Wanted>
 void load_as(const Column& column, std::int64_t first, std::int64_t rows, Wanted* out) {
@@ -64,12 +65,19 @@ void load(const Column& column, std::int64_t first, std::int64_t rows, Wanted* o
     }
 }
 
+// Where they lie, if they lie as an array of this type does.
+template <class Stored>
+const Stored* as_array(const Column& column, Dtype dtype, std::int64_t first) {
+    const char* from = column.data + first * column.stride;
+    const bool plain = column.dtype == dtype && column.stride == static_cast<std::int64_t>(sizeof(Stored));
+    const bool aligned = reinterpret_cast<std::uintptr_t>(from) % alignof(Stored) == 0;
+    return plain && aligned ? reinterpret_cast<const Stored*>(from) : nullptr;
+}
+
 // Rows as doubles: where they lie if they are such, else in `buffer`.
 inline const double* view(const Column& column, std::int64_t first, std::int64_t rows, double* buffer) {
-    const char* from = column.data + first * column.stride;
-    const bool plain = column.dtype == Dtype::f64 && column.stride == static_cast<std::int64_t>(sizeof(double));
-    if (plain && reinterpret_cast<std::uintptr_t>(from) % alignof(double) == 0)
-        return reinterpret_cast<const double*>(from);
+    const double* const array = as_array<double>(column, Dtype::f64, first);
+    if (array != nullptr) return array;
     load(column, first, rows, buffer);
     return buffer;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -18,9 +19,11 @@
 namespace pedanova {
 
 constexpr int most_features = 4;                // columns counted together: their cells share 8 bytes
-constexpr std::int64_t waiting_rows = 1 << 20;  // in all buckets together: 16 MB
-constexpr std::int64_t full_rows = 1 << 13;     // of a bucket at the most,
+constexpr std::int64_t waiting_rows = 1 << 21;  // in all buckets together: 32 MB
+constexpr std::int64_t full_rows = 1 << 14;     // of a bucket at the most,
 constexpr std::int64_t odd_rows = 12;  // and a few more, so that buckets do not meet in the same lines of the cache
+constexpr std::int64_t stretch_rows = 4096;   // of one column at a time: long enough for the processor to read ahead
+constexpr std::int64_t worth_rows = 1 << 17;  // fewer are counted one by one
 constexpr std::int64_t most_bucket_levels = 512;  // with more, too few rows wait for each
 constexpr std::int64_t rows_ahead = 8;            // two lines of the cache
 
@@ -31,7 +34,8 @@ struct Rows {
 };
 
 template <class Level>
-void count_directly(const Feature& feature, const FillCells& fill, const Level* levels, const Rows& rows) {
+void count_directly(const Feature& feature, const Level* levels, const Rows& rows) {
+    const auto fill = filler_of<std::uint32_t>(feature, rows.count);
     const std::uint32_t width = static_cast<std::uint32_t>(feature.width());
     std::uint32_t cells[block_rows];
     double buffer[block_rows];
@@ -46,77 +50,110 @@ void count_directly(const Feature& feature, const FillCells& fill, const Level* 
 
 // A row on its way to its level: the cells of all columns and the objective.
 struct Record {
-    std::uint64_t cells;  // 16 bits each
-    double objective;
+    std::uint64_t cells;      // 16 bits each, in the order of memory
+    std::uint64_t objective;  // a double, as it lies: both are written in one go
 };
 
-using BlockCells = std::uint32_t[most_features][block_rows];
+// Rows on their way to records.
+struct Stretch {
+    std::uint16_t cells[most_features][stretch_rows];
+    std::uint64_t packed[stretch_rows];
+    double buffer[stretch_rows];
+};
 
-PEDANOVA_LOOP(void, pack_cells, (const BlockCells& cells, std::int64_t rows, std::uint64_t* out), (cells, rows, out)) {
+PEDANOVA_LOOP(void, pack_cells, (const std::uint16_t (*cells)[stretch_rows], std::int64_t rows, std::uint64_t* packed),
+              (cells, rows, packed)) {
     static_assert(most_features == 4, "four cells of 16 bits in 64");
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const std::uint32_t first = cells[0][i] | cells[1][i] << 16, second = cells[2][i] | cells[3][i] << 16;
-        out[i] = first | static_cast<std::uint64_t>(second) << 32;
+    std::uint16_t* const out = reinterpret_cast<std::uint16_t*>(packed);
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (int f = 0; f < most_features; ++f) out[most_features * i + f] = cells[f][i];
+}
+
+inline std::uint64_t cell_in(std::uint64_t packed, int feature) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    feature = most_features - 1 - feature;
+#endif
+    return (packed >> (16 * feature)) & UINT16_MAX;
+}
+
+// Stands apart, so that the places of the tables stay in registers.
+template <int Features>
+PEDANOVA_APART void add_records(Entry* one, Entry* two, Entry* three, Entry* four, const Record* from,
+                                const Record* to) {
+    for (; from != to; ++from) {
+        double value;
+        std::memcpy(&value, &from->objective, sizeof value);
+        const Entry row{1.0, value};
+        const std::uint64_t cells = from->cells;
+        one[cell_in(cells, 0)] += row;
+        if (Features > 1) two[cell_in(cells, 1)] += row;
+        if (Features > 2) three[cell_in(cells, 2)] += row;
+        if (Features > 3) four[cell_in(cells, 3)] += row;
     }
 }
 
 template <int Features>
 void add_level(const Feature* features, std::int64_t level, const Record* from, const Record* to) {
-    Entry* tables[Features];
+    Entry* tables[most_features] = {};
     for (int f = 0; f < Features; ++f) tables[f] = features[f].table + level * features[f].width();
-    for (; from != to; ++from) {
-        const Entry row{1.0, from->objective};
-        for (int f = 0; f < Features; ++f) tables[f][(from->cells >> (16 * f)) & UINT16_MAX] += row;
+    add_records<Features>(tables[0], tables[1], tables[2], tables[3], from, to);
+}
+
+// `ends` of the buckets move on; there is room for all rows in each.
+template <class Level>
+PEDANOVA_APART void put_into_buckets(const Level* levels, const std::uint64_t* cells, const double* objective,
+                                     std::int64_t rows, Record** ends) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+        Record* const record = ends[levels[i]]++;
+        std::uint64_t value;
+        std::memcpy(&value, objective + i, sizeof value);
+        *record = Record{cells[i], value};
+        expect_to_write(record + rows_ahead);
     }
 }
 
 template <int Features, class Level>
-void count_in_buckets(const Feature* features, const std::vector<FillCells>& fills, const Level* levels,
+void count_in_buckets(const Feature* features, const std::vector<Fill<std::uint16_t>>& fills, const Level* levels,
                       const Rows& rows) {
-    const std::int64_t capacity = std::min(full_rows, waiting_rows / (rows.levels + 1)) + odd_rows;
-    const std::unique_ptr<Record[]> space(new Record[capacity * (rows.levels + 1) + rows_ahead]);
-    std::vector<std::uint32_t> numbers(rows.levels + 1, 0);
-    Record* const records = space.get();
-    std::uint32_t* const waiting = numbers.data();
-    const auto empty = [&](std::int64_t level) {
-        const Record* const bucket = &records[level * capacity];
-        if (level < rows.levels) add_level<Features>(features, level, bucket, bucket + waiting[level]);
-        waiting[level] = 0;
-    };
-    BlockCells cells = {};
-    std::uint64_t packed[block_rows];
-    double buffer[block_rows];
-    for (std::int64_t first = 0; first < rows.count; first += block_rows) {
-        const std::int64_t here = std::min(block_rows, rows.count - first);
-        for (int f = 0; f < Features; ++f) fills[f](first, here, cells[f]);
-        pack_cells(cells, here, packed);
-        const double* values = view(rows.objective, first, here, buffer);
-        for (std::int64_t i = 0; i < here; ++i) {
-            const std::int64_t level = levels[first + i];
-            const std::uint32_t place = waiting[level]++;
-            Record* const record = &records[level * capacity + place];
-            *record = Record{packed[i], values[i]};
-            expect_to_write(record + rows_ahead);
-            if (place + 1 == capacity) empty(level);
+    const std::int64_t full = std::min(full_rows, waiting_rows / (rows.levels + 1));
+    const std::int64_t capacity = full + stretch_rows + odd_rows;
+    const std::unique_ptr<Record[]> room(new Record[capacity * (rows.levels + 1) + rows_ahead]);
+    const std::unique_ptr<Stretch> stretch(new Stretch());
+    std::vector<Record*> ends(rows.levels + 1);
+    for (std::int64_t level = 0; level <= rows.levels; ++level) ends[level] = &room[level * capacity];
+    const auto empty_beyond = [&](std::int64_t most) {
+        for (std::int64_t level = 0; level <= rows.levels; ++level) {
+            Record* const bucket = &room[level * capacity];
+            if (ends[level] - bucket <= most) continue;
+            if (level < rows.levels) add_level<Features>(features, level, bucket, ends[level]);
+            ends[level] = bucket;
         }
+    };
+    for (std::int64_t first = 0; first < rows.count; first += stretch_rows) {
+        const std::int64_t here = std::min(stretch_rows, rows.count - first);
+        for (int f = 0; f < Features; ++f) fills[f](first, here, stretch->cells[f]);
+        pack_cells(stretch->cells, here, stretch->packed);
+        const double* objective = view(rows.objective, first, here, stretch->buffer);
+        put_into_buckets(levels + first, stretch->packed, objective, here, ends.data());
+        empty_beyond(full);
     }
-    for (std::int64_t level = 0; level <= rows.levels; ++level) empty(level);
+    empty_beyond(0);
 }
 
 inline bool is_worth_waiting(const Feature* features, int count, const Rows& rows) {
     const bool narrow =
         std::all_of(features, features + count, [](const Feature& f) { return f.width() <= UINT16_MAX; });
-    return narrow && rows.count >= waiting_rows / 8 && rows.levels <= most_bucket_levels;
+    return narrow && rows.count >= worth_rows && rows.levels <= most_bucket_levels;
 }
 
 template <class Level>
 void count_features(const Feature* features, int count, const Level* levels, const Rows& rows) {
-    std::vector<FillCells> fills;
-    for (int f = 0; f < count; ++f) fills.push_back(filler_of(features[f], rows.count));
     if (!is_worth_waiting(features, count, rows)) {
-        for (int f = 0; f < count; ++f) count_directly(features[f], fills[f], levels, rows);
+        for (int f = 0; f < count; ++f) count_directly(features[f], levels, rows);
         return;
     }
+    std::vector<Fill<std::uint16_t>> fills;
+    for (int f = 0; f < count; ++f) fills.push_back(filler_of<std::uint16_t>(features[f], rows.count));
     switch (count) {
         case 1:
             return count_in_buckets<1>(features, fills, levels, rows);

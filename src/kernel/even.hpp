@@ -40,45 +40,63 @@ struct EvenGrid {
     }
 };
 
-// The short way for a block whose values all lie inside, none of them close to a boundary. The origin is taken off only
-// after the product, which costs digits: `is_plain` says whether enough are left. One unit is added for the comparison.
+// The short way for rows that all lie inside, none of them close to a boundary: positions in units of 2^-16 cells, so
+// that either half of a word is of use as it is. The origin is taken off only after the product, which costs digits:
+// `is_plain` says whether enough are left. One unit is added for the comparison.
 struct PlainGrid {
+    static constexpr int unit_bits = 16;
+    static constexpr double units = 1 << unit_bits;
+    static constexpr std::uint16_t too_near = 2;  // one unit to either side
+
     double scale;
     double shift;
-    std::uint32_t end;  // behind the last cell
+    std::uint16_t cells;
 
     explicit PlainGrid(const EvenGrid& grid)
-        : scale(grid.scale),
-          shift(whole_shift - grid.origin * grid.scale + 1.0),
-          end(static_cast<std::uint32_t>(grid.cells) << EvenGrid::unit_bits) {}
+        : scale(grid.scale * (units / EvenGrid::units)),
+          shift(whole_shift - grid.origin * scale + 1.0),
+          cells(static_cast<std::uint16_t>(grid.cells)) {}
 
     std::uint64_t bits(double value) const { return bits_of(value * scale + shift); }
     double position(double value) const { return value * scale + shift - whole_shift - 1.0; }
 
     // No cell may refuse a value that lies in it, for the short way does not ask.
     bool is_plain(const EvenGrid& grid) const {
-        bool fine = position(grid.low) <= 1.0 && position(grid.high) >= static_cast<double>(end) - 1.0;
+        const double end = units * grid.cells;
+        bool fine = grid.cells <= EvenGrid::most_cells && position(grid.low) <= 1.0 && position(grid.high) >= end - 1.0;
         for (std::int32_t i = 0; fine && i + 1 < grid.cells; ++i)
-            fine = std::fabs(position(grid.boundaries[i]) - EvenGrid::units * (i + 1)) <= 1.0;
+            fine = std::fabs(position(grid.boundaries[i]) - units * (i + 1)) <= 1.0;
         return fine;
     }
 };
 
-// Returns whether it is such a block; what it wrote counts for nothing if not.
-PEDANOVA_LOOP(bool, place_plain, (PlainGrid grid, const double* values, std::int64_t rows, std::uint32_t* out),
-              (grid, values, rows, out)) {
+// Returns whether they are such rows; what it wrote counts for nothing if not.
+template <class Stored>
+PEDANOVA_BODY bool place_quickly(const PlainGrid& grid, const Stored* values, std::int64_t rows, std::uint16_t* out) {
     const std::uint32_t upper = static_cast<std::uint32_t>(bits_of(whole_shift) >> 32);
-    std::uint32_t nearest = ~0u, largest = 0, strange = 0;
+    std::uint16_t nearest = UINT16_MAX, largest = 0;
+    std::uint32_t strange = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
-        const std::uint64_t bits = grid.bits(values[i]);
+        const std::uint64_t bits = grid.bits(static_cast<double>(values[i]));
         const std::uint32_t whole = static_cast<std::uint32_t>(bits);
         strange |= static_cast<std::uint32_t>(bits >> 32) ^ upper;  // below zero, too large for 32 bits, or NaN
-        const std::uint32_t beside = whole << (32 - EvenGrid::unit_bits);
+        const std::uint16_t beside = static_cast<std::uint16_t>(whole);
         nearest = beside < nearest ? beside : nearest;
-        largest = whole > largest ? whole : largest;
-        out[i] = whole >> EvenGrid::unit_bits;
+        const std::uint16_t cell = static_cast<std::uint16_t>(whole >> PlainGrid::unit_bits);
+        largest = cell > largest ? cell : largest;
+        out[i] = cell;
     }
-    return strange == 0 && largest < grid.end && nearest > EvenGrid::too_near;
+    return strange == 0 && largest < grid.cells && nearest > PlainGrid::too_near;
+}
+
+PEDANOVA_LOOP(bool, place_plain, (PlainGrid grid, const double* values, std::int64_t rows, std::uint16_t* out),
+              (grid, values, rows, out)) {
+    return place_quickly(grid, values, rows, out);
+}
+
+PEDANOVA_LOOP(bool, place_plain, (PlainGrid grid, const float* values, std::int64_t rows, std::uint16_t* out),
+              (grid, values, rows, out)) {
+    return place_quickly(grid, values, rows, out);
 }
 
 struct Found {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -40,15 +41,6 @@ void assign_levels(const Column& objective, double sign, std::int64_t rows, cons
     });
 }
 
-// The levels of eight rows in one go, one byte each; returns whether one of them is 255.
-inline bool look_up_eight(const std::uint8_t* table, const std::uint16_t* slots, std::uint8_t* levels) {
-    std::uint64_t together = 0;
-    for (int k = 0; k < 8; ++k) together |= static_cast<std::uint64_t>(table[slots[k]]) << (8 * k);
-    for (int k = 0; k < 8; ++k) levels[k] = static_cast<std::uint8_t>(together >> (8 * k));
-    constexpr std::uint64_t ones = ~std::uint64_t{0} / 255;  // 0x01 in every byte
-    return ((together & 127 * ones) + ones) & together & 128 * ones;
-}
-
 inline bool look_up_eight(const std::uint16_t* table, const std::uint16_t* slots, std::uint16_t* levels) {
     std::uint16_t most = 0;
     for (int k = 0; k < 8; ++k) most = std::max(most, levels[k] = table[slots[k]]);
@@ -80,6 +72,31 @@ void assign_by_slots(const std::uint16_t* slots, const Window& window, const Col
         for (std::int64_t k = i; some && k < i + 8; ++k) settle(k);
     }
     for (; i < rows; ++i) levels[i] = level_of[slots[i]], settle(i);
+}
+
+// The same from codes as `gather_slots` writes them, in their place: `level_of`, (256,), knows the level of each but
+// 255, whose rows must be looked at.
+inline void settle_codes(const Column& objective, double sign, std::int64_t rows, const std::uint8_t* level_of,
+                         std::int64_t used, const double* boundaries, std::int64_t count, std::uint8_t* codes) {
+    constexpr std::int64_t stride = 8;
+    constexpr std::uint64_t ones = ~std::uint64_t{0} / 255;  // 0x01 in every byte
+    bool same = true;
+    for (std::int64_t code = 0; code < used; ++code) same = same && level_of[code] == code;
+    const auto settle = [&](std::int64_t row) {
+        const double value = value_at(objective, sign, row);
+        codes[row] = static_cast<std::uint8_t>(std::upper_bound(boundaries, boundaries + count, value) - boundaries);
+    };
+    FarRows far(objective, settle);
+    for (std::int64_t first = 0; first < rows; first += stride) {
+        std::uint64_t eight = ~std::uint64_t{0};
+        if (first + stride <= rows) std::memcpy(&eight, codes + first, sizeof eight);
+        if (same && (((eight & 127 * ones) + ones) & eight & 128 * ones) == 0) continue;  // none of them is 255
+        for (std::int64_t row = first; row < std::min(first + stride, rows); ++row) {
+            if (codes[row] == UINT8_MAX) far(row);
+            else codes[row] = level_of[codes[row]];
+        }
+    }
+    far.finish();
 }
 
 }  // namespace pedanova

@@ -6,6 +6,15 @@
 //     PEDANOVA_LOOP(bool, any_negative, (const double* values, std::int64_t rows), (values, rows)) { … }
 #pragma once
 
+// `PEDANOVA_BODY` is what several such functions have in common: it becomes part of each, for each processor.
+#if defined(__GNUC__)
+#define PEDANOVA_BODY inline __attribute__((always_inline))
+#define PEDANOVA_APART __attribute__((noinline))
+#else
+#define PEDANOVA_BODY inline
+#define PEDANOVA_APART
+#endif
+
 #if defined(__x86_64__) && \
     (defined(__clang__) || (defined(__GNUC__) && !defined(_WIN32)))  // GCC's stack there is too odd
 #include <cpuid.h>
@@ -56,6 +65,14 @@ constexpr Processor processor = Processor::plain;
 inline void expect_to_write(const void* where) {
 #if defined(__GNUC__)
     __builtin_prefetch(where, 1);
+#else
+    (void)where;
+#endif
+}
+
+inline void expect_to_read(const void* where) {
+#if defined(__GNUC__)
+    __builtin_prefetch(where);
 #else
     (void)where;
 #endif

@@ -11,7 +11,7 @@ namespace pedanova {
 
 // codes[i] = groups[cell of row i].
 inline void code_feature(const Feature& feature, std::int64_t rows, const std::uint8_t* groups, std::uint8_t* codes) {
-    const FillCells fill = filler_of(feature, rows);
+    const auto fill = filler_of<std::uint32_t>(feature, rows);
     std::uint32_t cells[block_rows];
     for (std::int64_t first = 0; first < rows; first += block_rows) {
         const std::int64_t here = std::min(block_rows, rows - first);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "column.hpp"
+#include "locate.hpp"
 #include "loops.hpp"
 
 namespace pedanova {
@@ -87,11 +88,12 @@ struct Window {
         return slot < last ? slot : last;
     }
 
+    std::uint64_t last_key() const { return first + (static_cast<std::uint64_t>(slots - 1) << shift); }  // may wrap
     double low() const { return value_of_key(std::max(first, order_key(-HUGE_VAL))); }
 };
 
-// Values below the window are drawn to its beginning first, so that no difference of keys can wrap around. Returns
-// whether there is a NaN; its slot is left to the caller.
+// Values beyond the window are drawn to its ends first, so that no difference of keys can wrap around. Returns whether
+// there is a NaN; its slot is left to the caller.
 PEDANOVA_LOOP(bool, fill_window,
               (Window window, double low, const double* values, std::int64_t rows, std::uint16_t* out),
               (window, low, values, rows, out)) {
@@ -105,8 +107,32 @@ PEDANOVA_LOOP(bool, fill_window,
     return odd != 0;
 }
 
+// The same for a window whose numbers all have one sign: `flip` makes keys of their bits.
+PEDANOVA_LOOP(bool, fill_one_side,
+              (Window window, double low, double high, std::uint64_t flip, const double* values, std::int64_t rows,
+               std::uint16_t* out),
+              (window, low, high, flip, values, rows, out)) {
+    std::uint64_t numbers = ~std::uint64_t{0};
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const double value = values[i], above = value > low ? value : low, kept = above < high ? above : high;
+        out[i] = static_cast<std::uint16_t>(((bits_of(kept) ^ flip) - window.first) >> window.shift);
+        numbers &= value == value ? ~std::uint64_t{0} : 0;
+    }
+    return numbers == 0;
+}
+
+inline bool fill_slots_of(const Window& window, const double* values, std::int64_t rows, std::uint16_t* out) {
+    const std::uint64_t end = window.last_key();
+    const bool positive = window.first >= top_bit, negative = end < top_bit - 1;
+    if (end < window.first || end > order_key(HUGE_VAL) || !(positive || negative) ||
+        window.first < order_key(-HUGE_VAL))
+        return fill_window(window, window.low(), values, rows, out);
+    const std::uint64_t flip = positive ? top_bit : ~std::uint64_t{0};
+    return fill_one_side(window, window.low(), value_of_key(end), flip, values, rows, out);
+}
+
 inline void place_in_window(const Window& window, const double* values, std::int64_t rows, std::uint16_t* out) {
-    if (!fill_window(window, window.low(), values, rows, out)) return;
+    if (!fill_slots_of(window, values, rows, out)) return;
     const std::uint16_t nan = static_cast<std::uint16_t>(window.slots);
     for (std::int64_t i = 0; i < rows; ++i) out[i] = values[i] == values[i] ? out[i] : nan;
 }
@@ -136,22 +162,58 @@ inline double value_at(const Column& objective, double sign, std::int64_t row) {
     return sign * value + 0.0;
 }
 
-// `use(row)` for each row whose slot is marked, in row order. Such rows are few: eight are passed over at a time.
+// Rows that are far apart in memory, to be used in their order: each is sent for when it is found, and used when it has
+// had time to arrive.
 template <class Use>
-void for_marked(const std::uint16_t* slots, std::int64_t rows, const std::uint8_t* marked, const Use& use) {
+class FarRows {
+  public:
+    FarRows(const Column& column, const Use& use) : column_(column), use_(use) {}
+
+    void operator()(std::int64_t row) {
+        expect_to_read(column_.data + row * column_.stride);
+        rows_[count_++] = row;
+        if (count_ == most) finish();
+    }
+
+    void finish() {
+        for (int i = 0; i < count_; ++i) use_(rows_[i]);
+        count_ = 0;
+    }
+
+  private:
+    static constexpr int most = 32;
+    const Column& column_;
+    const Use& use_;
+    std::int64_t rows_[most];
+    int count_ = 0;
+};
+
+// The codes of eight rows in one go, one byte each; returns whether one of them is 255.
+inline bool look_up_eight(const std::uint8_t* table, const std::uint16_t* slots, std::uint8_t* codes) {
+    std::uint64_t together = 0;
+    for (int k = 0; k < 8; ++k) together |= static_cast<std::uint64_t>(table[slots[k]]) << (8 * k);
+    for (int k = 0; k < 8; ++k) codes[k] = static_cast<std::uint8_t>(together >> (8 * k));
+    constexpr std::uint64_t ones = ~std::uint64_t{0} / 255;  // 0x01 in every byte
+    return ((together & 127 * ones) + ones) & together & 128 * ones;
+}
+
+// Writes the code of every row's slot where there are `codes`, and calls `use(row)` for each row whose code is 255, in
+// row order. Such rows are few: eight are passed over at a time.
+template <class Use>
+void for_marked(const std::uint16_t* slots, std::int64_t rows, const std::uint8_t* code_of, std::uint8_t* codes,
+                Use& use) {
     constexpr std::int64_t stride = 8;
+    std::uint8_t unused[stride];
     std::int64_t i = 0;
     for (; i + stride <= rows; i += stride) {
-        std::uint64_t low, high;  // four slots each, in whatever order
-        std::memcpy(&low, slots + i, sizeof low);
-        std::memcpy(&high, slots + i + 4, sizeof high);
-        unsigned any = 0;
-        for (int k = 0; k < 64; k += 16) any |= marked[(low >> k) & UINT16_MAX] | marked[(high >> k) & UINT16_MAX];
+        const bool any = look_up_eight(code_of, slots + i, codes != nullptr ? codes + i : unused);
         for (std::int64_t k = i; any && k < i + stride; ++k)
-            if (marked[slots[k]]) use(k);
+            if (code_of[slots[k]] == UINT8_MAX) use(k);
     }
-    for (; i < rows; ++i)
-        if (marked[slots[i]]) use(i);
+    for (; i < rows; ++i) {
+        if (codes != nullptr) codes[i] = code_of[slots[i]];
+        if (code_of[slots[i]] == UINT8_MAX) use(i);
+    }
 }
 
 struct Ends {
@@ -160,14 +222,19 @@ struct Ends {
 };
 
 // wanted: (slot_count,) for each slot -2: nothing, -1: collect its values in row order, else: which of `ends` to widen
-// by them. Never writes more than `capacity` values; returns how many there are.
+// by them. Never writes more than `capacity` values; returns how many there are. `codes`, where given, gets for each
+// row -1 if its slot is wanted, else the number of wanted slots before it, as a byte: they must be fewer than 255.
 inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objective, double sign, std::int64_t rows,
                                  const std::int32_t* wanted, std::int64_t slot_count, Ends* ends, double* out,
-                                 std::int64_t capacity) {
+                                 std::int64_t capacity, std::uint8_t* codes) {
     std::int64_t found = 0;
-    std::vector<std::uint8_t> marked(Window::most_slots + 1, 0);  // small enough to stay in the cache
-    for (std::int64_t slot = 0; slot < slot_count; ++slot) marked[slot] = wanted[slot] != -2;
-    for_marked(slots, rows, marked.data(), [&](std::int64_t row) {
+    std::vector<std::uint8_t> code_of(Window::most_slots + 1, 0);
+    std::uint8_t passed = 0;
+    for (std::int64_t slot = 0; slot < slot_count; ++slot) {
+        code_of[slot] = wanted[slot] == -2 ? passed : UINT8_MAX;
+        if (wanted[slot] != -2 && codes != nullptr) ++passed;
+    }
+    const auto use = [&](std::int64_t row) {
         const std::int32_t wish = wanted[slots[row]];
         const double value = value_at(objective, sign, row);
         if (wish == -1) {
@@ -177,7 +244,10 @@ inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objec
             ends[wish].low = std::min(ends[wish].low, value);
             ends[wish].high = std::max(ends[wish].high, value);
         }
-    });
+    };
+    FarRows far(objective, use);
+    for_marked(slots, rows, code_of.data(), codes, far);
+    far.finish();
     return found;
 }
 

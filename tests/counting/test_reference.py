@@ -285,6 +285,29 @@ def test_levels_by_the_slots_of_a_survey(
     np.testing.assert_array_equal(arrays.level_codes(objective, levels, survey=survey), expected)
 
 
+@pytest.mark.parametrize("nan", ["drop", "worst"])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_levels_left_behind_by_the_search_for_thresholds(
+    random: np.random.Generator, kind: str, direction: str, nan: str
+) -> None:
+    """They are those of the judge, and what was left behind serves once: its codes become the levels."""
+    objective = OBJECTIVES[kind](random, SORT_BELOW + 12_345)
+    survey = survey_rows(objective, 1.0 if direction == "minimize" else -1.0, threads=3)
+    assert survey is not None
+    for cuts in ([0.1], [i / 100 for i in range(1, 100)], [i / 1000 for i in range(1, 1000)]):
+        levels = cut_levels(objective, direction=direction, nan=nan, quantiles=as_ladder(cuts), survey=survey)  # type: ignore[arg-type]
+        expected = judge.assign_levels(objective, levels)
+        rough = survey.rough
+        if rough is None:
+            assert len(cuts) == 999
+        elif kind == "normal":  # no boundary lies elsewhere than where ranks were sought
+            assert rough.levels(survey, levels.boundaries, levels.count) is not None
+        for _ in range(2):
+            np.testing.assert_array_equal(arrays.level_codes(objective, levels, survey=survey, threads=2), expected)
+        survey.rough = None
+
+
 def test_rows_beside_boundaries_are_known(random: np.random.Generator) -> None:
     objective = random.normal(size=SORT_BELOW + 1)
     survey = survey_rows(objective, 1.0)
@@ -320,6 +343,29 @@ def test_values_a_few_steps_from_the_edges(low: float, high: float, steps: int) 
         values = np.concatenate([values, values * (1 + 2.0**-24), [np.nan, np.inf, -np.inf]])
     for part in (values, values[::-1], edges[1:-1], edges[1:-1] + away[1:-1]):
         check(as_column("x", part), np.arange(len(part), dtype=float), parameter)
+
+
+LOG = [(1e-5, 1.0), (1.0, 1e6), (1e-300, 1e300), (3e-320, 1e-310), (0.999, 1.001), (2.0**-20, 2.0**20), (1e-3, 1e-2)]
+
+
+@pytest.mark.parametrize(("low", "high"), LOG)
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("times", [1, 60])
+def test_leading_bits_tell_cells_of_a_log_scale(
+    random: np.random.Generator, low: float, high: float, dtype: str, times: int
+) -> None:
+    """Runs of ordinary rows go the short way, and those at a boundary, beside one or outside the long one."""
+    parameter = pa.Float(low, high, log=True)
+    edges = grid_of(parameter).edges
+    assert edges is not None
+    beside = [edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), 2.0 ** np.arange(-60, 60)]
+    odd = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, -1.0, 5e-324, low, high])
+    plain = np.exp(random.uniform(np.log(low), np.log(high), 3_000))
+    with np.errstate(over="ignore", under="ignore"):
+        values = np.concatenate([plain, *beside, plain, odd, plain]).astype(dtype)
+    values = np.tile(values, times)
+    check(as_column("x", values), random.normal(size=len(values)), parameter, threads=2)
+    check(as_column("x", values[::2]), random.normal(size=len(values[::2])), parameter)
 
 
 @pytest.mark.parametrize("shape", ["close", "subnormal", "zeros", "wide", "one"])

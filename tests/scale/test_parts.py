@@ -779,3 +779,18 @@ def test_ranges_of_row_groups(tmp_path: Path) -> None:
     assert part.between("whole", lambda low, high: low <= 8 <= high) == scans.FilePart(str(file), "Parquet", (1,))
     assert part.between("whole", lambda low, high: False) is None
     assert part.between("text", lambda low, high: False) == scans.FilePart(str(file), "Parquet", (0, 1))
+
+
+def test_many_columns_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three slices of columns, each through all files and in small batches: the counts of the whole table."""
+    random, rows, columns = np.random.default_rng(1), 3_000, 300
+    frame = pd.DataFrame({f"x{i}": random.random(rows, dtype=np.float32) for i in range(columns)})
+    frame["y"] = (frame["x0"] - 0.5) ** 2 + 0.01 * random.random(rows)
+    for number in range(3):
+        frame[number * 1_000 : (number + 1) * 1_000].to_parquet(tmp_path / f"{number}.parquet")
+    monkeypatch.setattr("pedanova.scale.rescan.LARGE_RESULT", 1)
+    monkeypatch.setattr(batches, "ROWS", 400)
+    parts, whole = pa.analyze(tmp_path, "y", stream=True, threads=2), pa.analyze(frame, "y")
+    assert list(parts.space) == list(whole.space)
+    assert all(parts.tallies[name] == whole.tallies[name] for name in whole.space)
+    assert parts.rows == whole.rows == rows

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
-from pedanova.base.kernel.selection import Survey
+from pedanova.base.kernel.selection import Rough, Survey
 from pedanova.base.threads import portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
@@ -98,9 +98,14 @@ def level_codes(
     dtype = np.uint8 if levels.count < 255 else np.uint16
     if not (kernel.available() and kernel.is_usable(objective)):
         return judge.assign_levels(objective, levels).astype(dtype)
-    codes = np.empty(len(objective), dtype=dtype)
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries = levels.boundaries
+    if survey is not None and survey.rough is not None and dtype == np.uint8:
+        level_of = survey.rough.levels(survey, boundaries, nan_level)
+        if level_of is not None:
+            rough, survey.rough = survey.rough, None  # its codes become the levels
+            return settled_codes(objective, levels, rough, level_of, threads=threads)
+    codes = np.empty(len(objective), dtype=dtype)
     # Where many rows lie beside a boundary, as ties do, all of them may as well be looked at.
     by_slots = survey is not None and survey.shared_with(boundaries) <= len(objective) // MANY_BESIDE
 
@@ -114,6 +119,19 @@ def level_codes(
 
     spread(assign, portions(len(objective), threads=threads) if len(objective) else [], threads=threads)
     return codes
+
+
+def settled_codes(
+    objective: NDArray[Any], levels: Levels, rough: Rough, level_of: NDArray[np.uint8], *, threads: int
+) -> NDArray[np.uint8]:
+    """The level of each row, where the search for thresholds has already told all but those beside one."""
+    used, boundaries = len(rough.looked_into) + 1, levels.boundaries
+
+    def settle(rows: slice) -> None:
+        kernel.settle_codes(objective[rows], levels.sign, level_of, used, boundaries, rough.codes[rows])
+
+    spread(settle, portions(len(objective), threads=threads), threads=threads)
+    return rough.codes
 
 
 def count_by_judge(

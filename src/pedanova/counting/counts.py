@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -53,6 +53,16 @@ class Counts:
         for counts in parts:
             total.add(counts)
         return total
+
+    @classmethod
+    def beside(cls, slices: Sequence[Counts]) -> Counts:
+        """Counts of the same rows, each of some parameters, as counts of all of them; the first takes in the others."""
+        first, *others = slices
+        for more in others:
+            first.tables.update(more.tables)
+            first.idle |= more.idle
+            first.notes += [note for note in more.notes if note not in first.notes]
+        return first
 
     def tallies(self, space: Space, levels: Levels) -> dict[str, Tally]:
         return {name: Tally(name, space[name], levels, *self.tables[name]) for name in space}

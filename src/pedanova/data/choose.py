@@ -64,9 +64,9 @@ def choose_space(table: Sequence[str], goals: Sequence[Goal], request: Request, 
     if request.space is not None:
         choice = _given(table, names, own, request, evidence)
     elif request.params is not None:
-        choice = _guessed(evidence.columns(names), evidence, asked=frozenset(names))
+        choice = _guessed(evidence.columns(names), evidence, request.threads, asked=frozenset(names))
     else:
-        choice = _likely(names, goals, evidence)
+        choice = _likely(names, goals, evidence, request.threads)
     if not choice.space:
         raise DataError(*_no_parameter(table, own, choice.notes if request.space is None else ()))
     _check_grids(choice.space)
@@ -99,8 +99,10 @@ def _given(table: Sequence[str], names: list[str], own: set[str], request: Reque
     return Choice(space, (*notes, *more))
 
 
-def _guessed(columns: Mapping[str, Column], evidence: ColumnEvidence, *, asked: frozenset[str] = frozenset()) -> Choice:
-    space, notes = infer_space(columns, asked=asked)
+def _guessed(
+    columns: Mapping[str, Column], evidence: ColumnEvidence, threads: int, *, asked: frozenset[str] = frozenset()
+) -> Choice:
+    space, notes = infer_space(columns, asked=asked, threads=threads)
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes, *conditions))
 
@@ -113,7 +115,7 @@ def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: Colu
     return with_conditions(space, evidence.presence(children, parents), children)
 
 
-def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence) -> Choice:
+def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence, threads: int) -> Choice:
     """The columns that are settings by their looks, and notes on those that are not."""
     twins = [goal.twin for goal in goals if goal.twin in names]
     words = "holds the very numbers of the objective; left out"
@@ -122,21 +124,23 @@ def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence) -
     settings = marked(rest)
     others = [name for name in rest if name not in settings] if settings else []
     if not settings:
-        return _without_results(evidence.columns(rest), evidence, notes)
+        return _without_results(evidence.columns(rest), evidence, notes, threads)
     if not others:
-        choice = _guessed(evidence.columns(rest), evidence)
+        choice = _guessed(evidence.columns(rest), evidence, threads)
         return Choice(choice.space, (*choice.notes, *notes))
     states = [name for name in others if is_named_like_states(name)]
     columns = evidence.columns([*settings, *states])
-    choice = _guessed({name: columns[name] for name in settings}, evidence)
+    choice = _guessed({name: columns[name] for name in settings}, evidence, threads)
     mark = f"names such as {settings[0]!r} mark the parameters; left out: {listed(others)}"
     account = [note.about(name) for name in states if (note := note_on_states(columns[name]))]
     return Choice(choice.space, (*choice.notes, *notes, Note("unused", mark), *account))
 
 
-def _without_results(columns: Mapping[str, Column], evidence: ColumnEvidence, notes: Sequence[Note]) -> Choice:
+def _without_results(
+    columns: Mapping[str, Column], evidence: ColumnEvidence, notes: Sequence[Note], threads: int
+) -> Choice:
     """A space of the columns that are no outcomes of a trial by their names."""
-    space, guesses = infer_space(columns)
+    space, guesses = infer_space(columns, threads=threads)
     results = [name for name in space if is_result(name, space[name])]
     settings = Space({name: space[name] for name in space if name not in results})
     settings, conditions = _with_conditions(settings, columns, evidence)

@@ -35,19 +35,27 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
     """Whether one is a strictly rising or falling function of the other, seen from up to 100,000 rows."""
     if column.labels is not None or column.values.dtype.kind not in "iuf":
         return False
-    rows = slice(None, None, max(1, len(objective) // MOST_ROWS))
+    for most in (A_LOOK, MOST_ROWS):  # what holds of all rows holds of some
+        rows = slice(None, None, max(1, len(objective) // most))
+        known, values, goal = _known(column, objective, keep, rows)
+        if not in_step(values, goal):
+            return False
+    return known >= LEAST and 2 * known >= len(objective[rows]) and len(np.unique(goal)) >= LEAST
+
+
+def _known(
+    column: Column, objective: NDArray[Any], keep: Mask | None, rows: slice
+) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
+    """How many of some rows have both numbers, and these."""
     values, goal = (array[rows].astype(np.float64) for array in (column.values, objective))
-    known = np.isfinite(values) & np.isfinite(goal) & ~column.absent()[rows]
+    known = np.isfinite(values) & np.isfinite(goal)
+    known &= True if column.missing is None else ~column.missing[rows]
     known &= True if keep is None else keep[rows]
-    if np.count_nonzero(known) < max(LEAST, len(goal) // 2):
-        return False
-    values, goal = values[known], goal[known]
-    few = slice(None, None, max(1, len(goal) // A_LOOK))
-    return all(in_step(values[part], goal[part]) for part in (few, slice(None))) and len(np.unique(goal)) >= LEAST
+    return int(np.count_nonzero(known)), values[known], goal[known]
 
 
 def in_step(values: NDArray[np.float64], goal: NDArray[np.float64]) -> bool:
-    """Whether values rise, or fall, just where the goal rises; what holds of all rows holds of some."""
+    """Whether values rise, or fall, just where the goal rises."""
     order = np.argsort(goal, kind="stable")
     with np.errstate(over="ignore", invalid="ignore"):
         up, along = np.diff(goal[order]) > 0, np.diff(values[order])

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column
+from pedanova.base.threads import spread
+from pedanova.data.column import Column, all_finite
 from pedanova.data.result_names import is_named_like_a_result
 from pedanova.data.text_numbers import PLAIN, in_form, is_gap, read_plain
 from pedanova.errors import Arg, SpaceError, Word, listed
@@ -46,6 +47,10 @@ NAME_IT = ("; left out, name it in ", Arg("params"), " to keep it")
 MOST_WORDS = 3  # beside numbers; more make a column of names
 FEW_NUMBERS = 12  # so few are names like the words beside them
 MOST_STEPS = 200  # of a lattice
+MANY_ROWS = 10_000  # of a column, worth several threads
+FIRST_ROWS = 100  # which mostly suffice to see that something does not hold of all
+FEW_LOGS = 10_000  # which mostly suffice to tell a scale
+CLEARLY = 0.06  # nats a row, many times what so few can be off
 A_LOOK = 2_000  # numbers that show more steps than that, unless they lie on a lattice
 LOG_SPAN = 10.0  # a log scale is only considered where high / low reaches this
 LOG_GAIN = 0.1  # nats a row by which log-uniform must fit better than uniform
@@ -59,12 +64,18 @@ class Guess:
     note: Note | None
 
 
-def infer_space(columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset()) -> tuple[Space, list[Note]]:
+def infer_space(
+    columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset(), threads: int = 1
+) -> tuple[Space, list[Note]]:
     """A space for columns of which nothing is known, and the assumptions made.
 
     Columns named in `asked` are never left out for looking like an id or a time stamp.
     """
-    guesses = {name: guess(column, keep=name in asked) for name, column in columns.items()}
+    rows = max((len(column.values) for column in columns.values()), default=0)
+    found = spread(
+        lambda name: guess(columns[name], keep=name in asked), columns, threads=threads if rows >= MANY_ROWS else 1
+    )
+    guesses = dict(zip(columns, found, strict=True))
     space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
     notes = [g.note.about(name) for name, g in guesses.items() if g.note]
     doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in asked]
@@ -114,7 +125,8 @@ def constant(parameter: Parameter, value: object) -> Guess:
 def guess(column: Column, *, keep: bool = False) -> Guess:
     if column.is_time:
         return unused("holds dates or times; left out (turn it into a number to use it)")
-    present = column.values[~column.absent()]
+    whole_column = column.labels is None and column.missing is None and all_finite(column.values)
+    present = column.values if whole_column else column.values[~column.absent()]
     if len(present) == 0:
         return unused("holds no value at all; left out")
     if column.labels is not None:
@@ -186,7 +198,7 @@ def _guess_booleans(present: NDArray[Any]) -> Guess:
 
 
 def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Guess:
-    finite = present[np.isfinite(present)]
+    finite = present if all_finite(present) else present[np.isfinite(present)]
     if len(finite) == 0:
         return unused("holds no finite number; left out")
     reason = None if keep else _looks_like_a_label(column.name, column.values, finite)
@@ -196,7 +208,7 @@ def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Gues
     if special is not None:
         return _beside(special, finite[finite != special])
     distinct = _few_distinct(finite)
-    whole = finite.dtype.kind in "iu" or bool(np.all(finite == np.floor(finite)))
+    whole = _are_whole(finite)
     if distinct is not None and len(distinct) == 1:
         value = _plain(distinct[0], whole=whole)
         return constant(Ordinal((value,)), value)
@@ -204,6 +216,16 @@ def _guess_numbers(column: Column, present: NDArray[Any], *, keep: bool) -> Gues
         values = tuple(_plain(value, whole=whole) for value in distinct)
         return guessed(Ordinal(values), f"only {len(values)} different numbers, taken as ordinal levels")
     return _guess_range(finite, whole=whole)
+
+
+def _are_whole(finite: NDArray[Any]) -> bool:
+    if finite.dtype.kind in "iu":
+        return True
+    return all(bool(np.all(some == np.floor(some))) for some in (finite[:FIRST_ROWS], finite))
+
+
+def _rises(finite: NDArray[Any]) -> bool:
+    return all(bool(np.all(some[1:] >= some[:-1])) for some in (finite[:FIRST_ROWS], finite))
 
 
 def _looks_like_a_label(name: str, values: NDArray[Any], finite: NDArray[Any]) -> str | None:
@@ -216,9 +238,8 @@ def _looks_like_a_label(name: str, values: NDArray[Any], finite: NDArray[Any]) -
         return "counts the rows one by one and looks like an id"
     if whole and ID_NAMES.match(name) and len(np.unique(finite)) == len(finite):
         return "is different in every row and named like an id"
-    rising = bool(np.all(finite[1:] >= finite[:-1]))
     in_epoch = any(first <= low and high <= last for first, last in EPOCHS)
-    if in_epoch and high > low and (rising or TIME_NAMES.search(name)):
+    if in_epoch and high > low and (_rises(finite) or TIME_NAMES.search(name)):
         return "looks like a time stamp"
     return None
 
@@ -265,7 +286,7 @@ def special_number(finite: NDArray[Any]) -> int | None:
 
 def _beside(special: int, rest: NDArray[Any]) -> Guess:
     """A range, and a value of its own beside it."""
-    whole = rest.dtype.kind in "iu" or bool(np.all(rest == np.floor(rest)))
+    whole = _are_whole(rest)
     inside = _guess_range(rest, whole=whole)
     if not isinstance(inside.parameter, Float | Int) or inside.note is None:
         return inside
@@ -314,10 +335,14 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
     """Whether a log-uniform law fits the values clearly better than a uniform one."""
     if low <= 0 or high < LOG_SPAN * low:
         return False, ""
-    sample = finite[:: max(1, len(finite) // 100_000)].astype(np.float64)
-    uniform = -np.log(high - low)
-    log_uniform = -np.log(np.log(high) - np.log(low)) - float(np.mean(np.log(sample)))
-    if log_uniform - uniform < LOG_GAIN:
+    flat = np.log(high - low) - np.log(np.log(high) - np.log(low))
+    gain = 0.0
+    for most in (FEW_LOGS, 100_000):
+        sample = finite[:: max(1, len(finite) // most)].astype(np.float64)
+        gain = flat - float(np.mean(np.log(sample)))
+        if abs(gain - LOG_GAIN) > CLEARLY * float(np.log(high / low)):
+            break
+    if gain < LOG_GAIN:
         return False, ""
     return (True, f"(values span a factor of {high / low:.3g} and fit it better than a linear one)")
 

@@ -36,6 +36,7 @@ from pedanova.counting.arrays import count_codes, kept_codes, sum_moments
 from pedanova.counting.counts import Counts
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows, strung_rows
 from pedanova.counting.levels import Levels
+from pedanova.counting.running_counts import RunningCounts
 from pedanova.data.column import Column
 from pedanova.data.expressions import columns_in
 from pedanova.data.objectives import as_direction
@@ -48,7 +49,9 @@ from pedanova.data.request import Request
 from pedanova.data.trial_order import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError
 from pedanova.sources.scans.scan import FilePart, Part
-from pedanova.space.parameters import Space
+from pedanova.space.parameters import Moving, Space, Switch
+
+SLICE = 128  # columns that are read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,20 @@ class Plan:
 def light(plan: Plan) -> Plan:
     """The same rows, their settings left unread."""
     return replace(plan, space=Space({}), needs=tuple(name for name in plan.needs if name in spoken_for(plan)))
+
+
+def in_slices(plan: Plan) -> list[Plan]:
+    """The same rows, some of many settings at a time: a reader holds pages of all columns that it is asked for."""
+    names = list(plan.space)
+    tied = any(own.when or isinstance(own, Switch | Moving) for own in plan.space.values())
+    if tied or len(names) <= SLICE:
+        return [plan]
+    others = [name for name in plan.needs if name not in plan.space or name in spoken_for(plan)]
+    slices = [names[first : first + SLICE] for first in range(0, len(names), SLICE)]
+    return [
+        replace(plan, space=Space({name: plan.space[name] for name in some}), needs=tuple(dict.fromkeys(some + others)))
+        for some in slices
+    ]
 
 
 def spoken_for(plan: Plan) -> set[str]:
@@ -134,15 +151,19 @@ def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Generator[
 
 def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None) -> Counts:
     """Rows of a part by level and cell."""
-    total = Counts()
+    total, running = Counts(), RunningCounts(levels.count, threads)
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
-        tables = {
-            name: list(tables) for name, tables in count_codes(observed, codes, levels.count, threads=threads).items()
-        }
+        tables: dict[str, list[NDArray[Any]]] = {}
+        if RunningCounts.is_for(observed):
+            running.add(observed, codes)
+        else:
+            counted = count_codes(observed, codes, levels.count, threads=threads)
+            tables = {name: list(both) for name, both in counted.items()}
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())
         total.add(Counts(len(observed), rows, tables, moments, list(observed.notes), observed.idle))
+    total.tables.update(running.take())  # a part has all its columns in every batch
     return total
 
 

@@ -19,6 +19,7 @@ from pedanova.base.progress import Meter
 from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
 from pedanova.scale.dask_sums import GROUP, Kept, SumTree, client_of, submit_kept
+from pedanova.sources.scans.batches import settle_libraries
 from pedanova.sources.scans.scan import Part
 
 Result = TypeVar("Result")
@@ -82,6 +83,19 @@ class Crew:
         """``function(part, plan, …)`` of every part, in their order."""
         for _, result in self.each_but((), function, plan, *arguments, what=what):
             yield result
+
+    def at_once(self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str) -> Result:
+        """``function(parts, plan, …, threads)`` of all parts together, for results too large to have several of."""
+        parts = tuple((i, part) for i, part in enumerate(self.parts) if part.name not in self.lost)
+        bundle = Bundle(tuple(part for _, part in parts), tuple(i for i, _ in parts))
+        with Meter(what, self.rows) as meter:
+
+            def submit(*given: Any) -> Later:
+                return Later(partial(function, *given, self.threads, meter=meter))
+
+            found: list[Result] = [result for _, result in self._run([bundle], submit, (plan, *arguments), 1)]
+        self.readings += 1
+        return found[0]
 
     def each_but(
         self, done: Sequence[int], function: Callable[..., Result], plan: Any, *arguments: Any, what: str
@@ -149,6 +163,7 @@ class Crew:
             if self.threads == 1 or len(self.parts) == 1:
                 yield lambda function, *given: Later(partial(function, *given, meter=meter)), 1
                 return
+            settle_libraries()
             with ThreadPoolExecutor(self.threads) as pool:
                 try:
                     yield (lambda function, *given: pool.submit(function, *given, meter=meter), 2 * self.threads)

@@ -27,6 +27,7 @@ from pedanova.scale.parts import (
     count_part,
     digits_of_part,
     few_of_part,
+    in_slices,
     light,
     marked_of_part,
     strung,
@@ -37,9 +38,11 @@ from pedanova.scale.parts import (
 from pedanova.scale.pushdown import count_pushed, ranks_pushed
 from pedanova.scale.readers import Crew, StartOverError
 from pedanova.scale.spark_crew import SparkCrew
+from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Parameter, Space
 
 SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
+LARGE_RESULT = 1 << 23  # counts of a part, 128 MB with their sums: threads then share one table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +82,15 @@ class Rescan:
     def count(self, levels: Levels) -> Counts:
         if self.engine is not None:
             return count_pushed(self.engine, self.plan, levels, self.look.notes)
+        if isinstance(self.crew, Crew) and self.crew.executor is None and self._cells(levels) > LARGE_RESULT:
+            slices = [
+                self.crew.at_once(count_part, plan, levels, what="rows to count") for plan in in_slices(self.plan)
+            ]
+            return Counts.beside(slices)
         return self.crew.total(count_part, Counts.sum, self.plan, levels, what="rows to count")
+
+    def _cells(self, levels: Levels) -> int:
+        return levels.count * sum(grid_of(parameter).width for parameter in self.space.values())
 
     def go_on(self, progress: Progress, checkpoint: Checkpoint) -> Counts:
         """Count the parts that are not counted yet, and keep what is."""

@@ -21,13 +21,14 @@ from pedanova.data.guess import MOST_WORDS, is_word
 from pedanova.data.presence import Presence
 from pedanova.data.text_numbers import PLAIN, Form, every_form, in_form, note_on, reads_all
 from pedanova.errors import DataError
-from pedanova.scale.parts import Plan, batches_of, spoken_for
+from pedanova.scale.parts import SLICE, Plan, batches_of, spoken_for
 from pedanova.sources.scans.scan import Part
 from pedanova.space.grid import MAX_CELLS
 from pedanova.space.values import Label
 
 SAMPLE = 4096  # rows of each batch
 MOST = 200_000  # rows of all samples
+MOST_VALUES = 1 << 24  # of all columns' samples together
 FEW = 200  # so many different numbers are all remembered
 
 
@@ -36,6 +37,7 @@ class Sketch:
     """One column, as far as it has been read."""
 
     name: str
+    most: int = MOST  # rows of the sample
     rows: int = 0  # with a value
     sample: list[NDArray[Any]] = field(default_factory=list)
     stride: int = 1  # every so many rows of further samples are taken
@@ -101,7 +103,7 @@ class Sketch:
             self._halve()
         step = self.stride // stride
         self.sample += [piece if step == 1 else piece[::step].copy() for piece in pieces]
-        if sum(map(len, self.sample)) > 2 * MOST:
+        if sum(map(len, self.sample)) > 2 * self.most:
             self._halve()
 
     def _halve(self) -> None:
@@ -210,17 +212,20 @@ class Sketch:
         """The sample, with what it must not lack; the least value first, the greatest last."""
         if self.low is None:
             return values
-        known = set(np.unique(values).tolist())
-        extra = [v for v in (*(self.values or ()), self.broken) if v is not None and v not in known]
-        extra = [v for v in extra if v not in (self.low, self.high)]
-        first, last = ([v] if v not in known else [] for v in (self.low, self.high))
+        wanted = [v for v in dict.fromkeys([*(self.values or ()), self.broken, self.low, self.high]) if v is not None]
+        there = np.isin(np.array(wanted, dtype=values.dtype), values).tolist()
+        lacking = [v for v, known in zip(wanted, there, strict=True) if not known]
+        extra = [v for v in lacking if v not in (self.low, self.high)]
+        first, last = ([v] if v in lacking else [] for v in (self.low, self.high))
         pieces = [np.array(piece, dtype=values.dtype) for piece in (first, extra, last)]
         return np.concatenate([pieces[0], pieces[1], values, pieces[2]])
 
 
-def survey_part(part: Part, plan: Plan, names: Sequence[str], meter: Meter | None = None) -> list[Sketch]:
+def survey_part(
+    part: Part, plan: Plan, names: Sequence[str], most: int = MOST, meter: Meter | None = None
+) -> list[Sketch]:
     """Sketches of some columns, from the rows that count."""
-    sketches = [Sketch(name) for name in names]
+    sketches = [Sketch(name, most) for name in names]
     for columns in _read(part, plan, meter):
         for sketch in sketches:
             sketch.add(columns[sketch.name])
@@ -231,7 +236,7 @@ def joined_sketches(parts: Iterable[list[Sketch]]) -> list[Sketch]:
     """Sketches of several parts, in their order, as sketches of all."""
     total: list[Sketch] = []
     for sketches in parts:
-        total = total or [Sketch(sketch.name) for sketch in sketches]  # those found stay as they are
+        total = total or [Sketch(sketch.name, sketch.most) for sketch in sketches]  # those found stay as they are
         for sketch, more in zip(total, sketches, strict=True):
             sketch.join(more)
     return total
@@ -295,8 +300,11 @@ class SurveyedColumns:
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         what = "rows to find the space"
-        plan = self._reading(names)
-        sketches = self.crew.total(survey_part, joined_sketches, plan, list(names), what=what)
+        sketches: list[Sketch] = []
+        for first in range(0, len(names), SLICE):
+            some = list(names[first : first + SLICE])
+            most = min(MOST, max(SAMPLE, MOST_VALUES // len(names)))
+            sketches += self.crew.total(survey_part, joined_sketches, self._reading(some), some, most, what=what) or ()
         decimal = self.plan.request.decimal
         self.texts.update(_forms_in(sketches or (), decimal))
         return {sketch.name: sketch.column(decimal) for sketch in sketches or map(Sketch, names)}

@@ -43,8 +43,9 @@ SIGNATURES: dict[str, list[Any]] = {
     "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
     "count_window": [*_column, _double, _int64, *_window, _pointer, _pointer],
-    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, _pointer, _pointer, _int64],
+    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, _pointer, _pointer, _int64, _pointer],
     "assign_by_slots": [*_column, _double, _int64, _pointer, *_window, _pointer, _int64, _int64, _int32, _pointer],
+    "settle_codes": [*_column, _double, _int64, _pointer, _int64, _pointer, _int64, _pointer],
 }
 
 
@@ -337,14 +338,15 @@ def gather_slots(
     wanted: NDArray[np.int32],
     ends: NDArray[np.float64],
     out: NDArray[np.float64],
+    codes: NDArray[np.uint8] | None = None,
 ) -> int:
     """Collect the values of slots marked -1, widen ``ends[i]`` by those marked i; returns how many.
 
-    Slots marked -2 are passed over.
+    Slots marked -2 are passed over. `codes` gets the number of marked slots before each row's own, 255 if it is marked.
     """
     where = (*column_of(objective), sign, len(objective))
     marks = (address(wanted), len(wanted), address(ends))
-    return call("gather_slots", *where, address(slots), *marks, address(out), len(out))
+    return call("gather_slots", *where, address(slots), *marks, address(out), len(out), address(codes))
 
 
 def assign_by_slots(
@@ -359,6 +361,19 @@ def assign_by_slots(
     """As `assign_levels`, for rows whose slots of a window are known."""
     where = (*column_of(objective), sign, len(objective), address(slots), *window)
     call("assign_by_slots", *where, address(boundaries), len(boundaries), nan_level, out.itemsize, address(out))
+
+
+def settle_codes(
+    objective: NDArray[Any],
+    sign: float,
+    level_of: NDArray[np.uint8],
+    used: int,
+    boundaries: NDArray[np.float64],
+    codes: NDArray[np.uint8],
+) -> None:
+    """Make levels of the `codes` of `gather_slots`, in their place; `level_of` (256,) knows the first `used`."""
+    where = (*column_of(objective), sign, len(objective), address(level_of), used)
+    call("settle_codes", *where, address(boundaries), len(boundaries), address(codes))
 
 
 def find_fronts(rows: NDArray[np.float64]) -> NDArray[np.int64]:

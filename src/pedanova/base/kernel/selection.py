@@ -26,6 +26,7 @@ TAIL = 16  # of the sample on either side: their slots may be wide
 SLOTS = (1 << 16) - 1  # with the one for NaN they fit 16 bits
 LEADING_BITS = (0, 48, SLOTS)  # the window of all numbers
 MINUS_ZERO = (1 << 63) - 1  # its own key, which no number has: it is counted as 0
+OPEN = 255  # the code of rows in a slot that was looked into
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
 
 Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
@@ -33,12 +34,34 @@ Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values,
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Rough:
+    """Where each row lies among the slots that were looked into for wanted ranks."""
+
+    codes: NDArray[np.uint8]  # (rows,) such slots before the row's own; `OPEN` if its own is one
+    looked_into: NDArray[np.int64]  # slots, ascending
+
+    def levels(self, survey: Survey, boundaries: NDArray[np.float64], nan_level: int) -> NDArray[np.uint8] | None:
+        """(256,) The level of each code, where the `boundaries` let it have one."""
+        crossed = slots_of(boundaries, survey.window)
+        beyond = int(survey.counts[self.looked_into[-1] + 1 : -1].sum())
+        if len(boundaries) >= OPEN or not np.isin(crossed, self.looked_into).all() or (survey.nans and beyond):
+            return None
+        level_of = np.zeros(OPEN + 1, dtype=np.uint8)
+        used = len(self.looked_into) + 1
+        level_of[1:used] = np.searchsorted(crossed, self.looked_into, side="right")
+        if survey.nans:
+            level_of[used - 1] = nan_level
+        return level_of
+
+
+@dataclass(slots=True, eq=False)
 class Survey:
     """How many rows lie in each slot of a window over the number line; slots rise with the numbers."""
 
     window: Window
     counts: NDArray[np.int64]  # (slots + 1,) rows in each, and NaN
     slots: NDArray[np.uint16]  # (rows,)
+    rough: Rough | None = None  # left behind by the search for ranks
 
     @property
     def nans(self) -> int:
@@ -118,8 +141,14 @@ def _by_survey(
     objective: NDArray[Any], sign: float, wanted: NDArray[np.int64], survey: Survey, *, threads: int
 ) -> NDArray[np.float64]:
     def gather(marks: NDArray[np.int32], few: int, large: int) -> Gathered:
+        looked_into = np.flatnonzero(marks != PASSED_OVER)
+        if len(looked_into) < OPEN:
+            survey.rough = Rough(np.empty(len(objective), dtype=np.uint8), looked_into)
+        codes = None if survey.rough is None else survey.rough.codes
+
         def gather_rows(rows: slice) -> Gathered:
-            return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large)
+            part = None if codes is None else codes[rows]
+            return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large, part)
 
         return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
 
@@ -170,12 +199,18 @@ def _small_enough(sizes: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
 
 
 def gather_slots(
-    objective: NDArray[Any], sign: float, slots: NDArray[np.uint16], marks: NDArray[np.int32], few: int, large: int
+    objective: NDArray[Any],
+    sign: float,
+    slots: NDArray[np.uint16],
+    marks: NDArray[np.int32],
+    few: int,
+    large: int,
+    codes: NDArray[np.uint8] | None = None,
 ) -> Gathered:
     """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    found = kernel.gather_slots(objective, sign, slots, marks, ends, out)
+    found = kernel.gather_slots(objective, sign, slots, marks, ends, out, codes)
     return out[:found].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
 

@@ -21,9 +21,26 @@ from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.text import MISSING, arrow_conversion, parse_text, read_header
 
 ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
+VALUES = 1 << 24  # of a batch, where columns are many
+FEWEST_ROWS = 1 << 14  # of a batch, however many they are
+WIDE = 64  # columns: then chunks of a row group are read bit by bit
+CHUNK_BYTES = 1 << 16
 CSV_BLOCK = 1 << 25  # bytes
 CSV_PEEK = 1 << 20
 HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
+
+
+def batch_rows(columns: int) -> int:
+    """Rows of a batch of so many columns."""
+    return min(ROWS, max(FEWEST_ROWS, VALUES // max(1, columns)))
+
+
+def settle_libraries() -> None:
+    """Before threads read: pyarrow imports pandas, where it is, when first needed, and two threads would meet it half
+    made."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None:
+        pyarrow.array([0.0])
 
 
 def describe_file(
@@ -104,7 +121,7 @@ def read_from_afar(file: ObjectFile, names: list[str], groups: Sequence[int] | N
 
         for group in range(len(rows)) if groups is None else groups:
             table = retried(partial(read, group))
-            for batch in table.to_batches(max_chunksize=ROWS):
+            for batch in table.to_batches(max_chunksize=batch_rows(len(names))):
                 if batch.num_rows:
                     yield read_frame(batch)
 
@@ -114,7 +131,7 @@ def _batches(
 ) -> Iterator[Any]:
     if kind == "Parquet":
         with open_parquet(file, coded=names) as parquet:
-            yield from parquet.iter_batches(ROWS, row_groups=groups, columns=names)
+            yield from parquet.iter_batches(batch_rows(len(names)), row_groups=groups, columns=names)
     elif kind == "Arrow IPC":
         reader = open_ipc(file, names)
         counted = hasattr(reader, "num_record_batches")
@@ -133,13 +150,12 @@ def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = ()) -> Any:
     source = file.open() if isinstance(file, ObjectFile) else file
     meta = parquet.read_metadata(source) if coded else None
     schema = pa.schema([]) if meta is None else meta.schema.to_arrow_schema()
-    texts = [
-        name
-        for name in coded
-        if name in schema.names and schema.types[schema.get_field_index(name)] in (pa.string(), pa.large_string())
-    ]
+    types = dict(zip(schema.names, schema.types, strict=True))
+    texts = [name for name in coded if types.get(name) in (pa.string(), pa.large_string())]
     # With pre_buffer all groups that are asked for are held in memory: one, from afar, where it saves requests.
-    return parquet.ParquetFile(source, metadata=meta, pre_buffer=isinstance(file, ObjectFile), read_dictionary=texts)
+    afar = isinstance(file, ObjectFile)
+    little = CHUNK_BYTES if len(coded) >= WIDE and not afar else 0  # else every column's chunk is read whole
+    return parquet.ParquetFile(source, metadata=meta, pre_buffer=afar, read_dictionary=texts, buffer_size=little)
 
 
 def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
@@ -253,16 +269,16 @@ def plan_rows(plan: Any) -> int:
 def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
     with plan_complaints(plan):
         if hasattr(plan, "collect_schema"):
-            for frame in plan.select(list(names)).collect_batches(chunk_size=ROWS):
+            for frame in plan.select(list(names)).collect_batches(chunk_size=batch_rows(len(names))):
                 if len(frame):
                     yield read_frame(frame)
         elif is_ibis(plan):
-            for batch in plan.select(*names).to_pyarrow_batches(chunk_size=ROWS):
+            for batch in plan.select(*names).to_pyarrow_batches(chunk_size=batch_rows(len(names))):
                 if batch.num_rows:
                     yield read_frame(batch)
         else:
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-            for batch in plan.project(columns).fetch_record_batch(ROWS):
+            for batch in plan.project(columns).fetch_record_batch(batch_rows(len(names))):
                 if batch.num_rows:
                     yield read_frame(batch)
 
