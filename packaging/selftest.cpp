@@ -98,11 +98,12 @@ int main(int count, char** arguments) {
     void* library = count == 2 ? dlopen(arguments[1], RTLD_NOW) : nullptr;
     if (library == nullptr) return std::printf("usage: selftest _kernel.so (%s)\n", count == 2 ? dlerror() : ""), 2;
     const auto version = reinterpret_cast<const char* (*)()>(dlsym(library, "pedanova_version"));
-    std::printf("kernel of pedanova %s\n", version());
-#if defined(__x86_64__)
+    const auto processor = reinterpret_cast<const char* (*)()>(dlsym(library, "pedanova_processor"));
+    std::printf("kernel of pedanova %s, for %s\n", version(), processor());
+#if defined(__x86_64__) && !defined(__clang__)  // Zig has no __cpu_model
     __builtin_cpu_init();
-    std::printf("processor: AVX2 %s, AVX-512F %s\n", __builtin_cpu_supports("avx2") ? "yes" : "no",
-                __builtin_cpu_supports("avx512f") ? "yes" : "no");
+    const char* best = __builtin_cpu_supports("avx512f") ? "AVX-512" : __builtin_cpu_supports("avx2") ? "AVX2" : "base";
+    expect(std::strcmp(processor(), best) == 0, "the best loops that this processor can run");
 #endif
     const auto assign = reinterpret_cast<Assign>(dlsym(library, "pedanova_assign_levels"));
     const auto counted = reinterpret_cast<Count>(dlsym(library, "pedanova_count_features"));

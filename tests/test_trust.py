@@ -62,6 +62,20 @@ def test_forms_are_well_formed(name: str) -> None:
     assert yaml.safe_load((ROOT / name).read_text())
 
 
+FORM = {"label", "description", "placeholder", "value", "render", "options", "multiple"}  # what an issue form may hold
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.stem
+)
+def test_issue_forms_hold_what_they_may(path: Path) -> None:
+    form = yaml.safe_load(path.read_text())
+    assert {"name", "description", "body"} <= set(form)
+    for part in form["body"]:
+        assert set(part["attributes"]) <= FORM, "a comma in a bare label begins another key"
+        assert part["type"] == "markdown" or "label" in part["attributes"]
+
+
 def test_inputs_never_become_text_of_a_shell() -> None:
     """Whoever may name a source must not be able to run a command by it."""
     for step in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]:

@@ -12,7 +12,8 @@ MENDED = (
     # What scrolls must be reached by Tab, or nobody without a mouse sees its end.
     (re.compile(r"<pre(?! tabindex)"), '<pre tabindex="0"'),
     (re.compile(r'<div class="table-wrapper'), '<div tabindex="0" class="table-wrapper'),
-    (re.compile(r'<th class="head[^"]*"><p></p></th>'), "<td></td>"),  # the corner of a table heads nothing
+    (re.compile(r'<th class="head[^"]*"><p></p></th>|<th></th>'), "<td></td>"),  # the corner of a table heads nothing
+    (re.compile(r'<div id="search-results"></div>'), '<h1>Search</h1>\n<div id="search-results"></div>'),
 )
 
 

@@ -9,6 +9,7 @@
 #include "column.hpp"
 #include "count.hpp"
 #include "levels.hpp"
+#include "loops.hpp"
 #include "moments.hpp"
 #include "pairs.hpp"
 #include "pareto.hpp"
@@ -44,6 +45,11 @@ std::int64_t guarded(const Work& work) {
 
 // The version of the package that this was compiled from; Python works with its own alone.
 PEDANOVA_EXPORT const char* pedanova_version() { return PEDANOVA_VERSION; }
+
+// What the loops were chosen for on this machine.
+PEDANOVA_EXPORT const char* pedanova_processor() {
+    return processor == Processor::avx512 ? "AVX-512" : processor == Processor::avx2 ? "AVX2" : "base";
+}
 
 // levels: (rows,) of 1 or 2 bytes each, as level_bytes says.
 PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::int64_t stride, std::int32_t dtype,

@@ -61,8 +61,10 @@ struct Feature {
     }
 };
 
-PEDANOVA_LOOP void refuse_beyond(double low, double high, std::uint32_t missing, std::uint32_t outside,
-                                 const double* values, std::int64_t rows, std::uint32_t* cells) {
+PEDANOVA_LOOP(void, refuse_beyond,
+              (double low, double high, std::uint32_t missing, std::uint32_t outside, const double* values,
+               std::int64_t rows, std::uint32_t* cells),
+              (low, high, missing, outside, values, rows, cells)) {
     for (std::int64_t i = 0; i < rows; ++i) {
         const double value = values[i];
         const std::uint32_t refused = value == value ? outside : missing;

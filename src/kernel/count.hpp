@@ -63,7 +63,8 @@ struct Stretch {
     std::uint32_t places[stretch_rows];
 };
 
-PEDANOVA_LOOP void pack_cells(const std::uint16_t (*cells)[stretch_rows], std::int64_t rows, std::uint64_t* packed) {
+PEDANOVA_LOOP(void, pack_cells, (const std::uint16_t (*cells)[stretch_rows], std::int64_t rows, std::uint64_t* packed),
+              (cells, rows, packed)) {
     static_assert(most_features == 4, "four cells of 16 bits in 64");
     std::uint16_t* const out = reinterpret_cast<std::uint16_t*>(packed);
     for (std::int64_t i = 0; i < rows; ++i)

@@ -89,11 +89,13 @@ PEDANOVA_BODY bool place_quickly(const PlainGrid& grid, const Stored* values, st
     return strange == 0 && largest < grid.cells && nearest > PlainGrid::too_near;
 }
 
-PEDANOVA_LOOP bool place_plain(PlainGrid grid, const double* values, std::int64_t rows, std::uint16_t* out) {
+PEDANOVA_LOOP(bool, place_plain, (PlainGrid grid, const double* values, std::int64_t rows, std::uint16_t* out),
+              (grid, values, rows, out)) {
     return place_quickly(grid, values, rows, out);
 }
 
-PEDANOVA_LOOP bool place_plain(PlainGrid grid, const float* values, std::int64_t rows, std::uint16_t* out) {
+PEDANOVA_LOOP(bool, place_plain, (PlainGrid grid, const float* values, std::int64_t rows, std::uint16_t* out),
+              (grid, values, rows, out)) {
     return place_quickly(grid, values, rows, out);
 }
 
@@ -102,7 +104,8 @@ struct Found {
     bool refused;   // a value is NaN or outside; both are written as outside
 };
 
-PEDANOVA_LOOP Found guess_even(EvenGrid grid, const double* values, std::int64_t rows, std::uint32_t* out) {
+PEDANOVA_LOOP(Found, guess_even, (EvenGrid grid, const double* values, std::int64_t rows, std::uint32_t* out),
+              (grid, values, rows, out)) {
     constexpr std::int32_t half = 1 << (EvenGrid::unit_bits - 1);
     const std::int32_t highest =
         grid.cells * 2 * half - half;  // the middles of the outermost cells: no boundary is near

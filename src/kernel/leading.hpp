@@ -39,16 +39,19 @@ PEDANOVA_BODY bool cut_words(const LeadingCut& cut, const Stored* values, std::i
     return beyond == 0 && least > cut.low && most < cut.high;
 }
 
-PEDANOVA_LOOP bool leading_words(LeadingCut cut, const double* values, std::int64_t rows, std::uint32_t* out) {
+PEDANOVA_LOOP(bool, leading_words, (LeadingCut cut, const double* values, std::int64_t rows, std::uint32_t* out),
+              (cut, values, rows, out)) {
     return cut_words(cut, values, rows, out);
 }
 
-PEDANOVA_LOOP bool leading_words(LeadingCut cut, const float* values, std::int64_t rows, std::uint32_t* out) {
+PEDANOVA_LOOP(bool, leading_words, (LeadingCut cut, const float* values, std::int64_t rows, std::uint32_t* out),
+              (cut, values, rows, out)) {
     return cut_words(cut, values, rows, out);
 }
 
 // Returns whether no number has the place of a boundary.
-PEDANOVA_LOOP bool cells_of_words(const std::uint32_t* words, int place_bits, std::int64_t rows, std::uint16_t* out) {
+PEDANOVA_LOOP(bool, cells_of_words, (const std::uint32_t* words, int place_bits, std::int64_t rows, std::uint16_t* out),
+              (words, place_bits, rows, out)) {
     std::uint32_t nearest = ~0u;
     for (std::int64_t i = 0; i < rows; ++i) {
         const std::uint32_t beside = words[i] << (32 - place_bits);

@@ -16,7 +16,7 @@
 namespace pedanova {
 
 // False only if all are finite.
-PEDANOVA_LOOP bool may_hold_nan(const double* values, std::int64_t rows) {
+PEDANOVA_LOOP(bool, may_hold_nan, (const double* values, std::int64_t rows), (values, rows)) {
     std::uint64_t odd = 0;
     for (std::int64_t i = 0; i < rows; ++i) odd |= bits_of(values[i] - values[i]);
     return odd != 0;

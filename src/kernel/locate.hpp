@@ -66,11 +66,13 @@ struct EvenSlots {  // by distance: right for boundaries on one scale, also arou
     std::size_t count() const { return static_cast<std::size_t>(last) + 1; }
 };
 
-PEDANOVA_LOOP void fill_slots(BitSlots slots, const double* values, std::int64_t rows, std::uint32_t* out) {
+PEDANOVA_LOOP(void, fill_slots, (BitSlots slots, const double* values, std::int64_t rows, std::uint32_t* out),
+              (slots, values, rows, out)) {
     for (std::int64_t i = 0; i < rows; ++i) out[i] = slots(values[i]);
 }
 
-PEDANOVA_LOOP void fill_slots(EvenSlots slots, const double* values, std::int64_t rows, std::uint32_t* out) {
+PEDANOVA_LOOP(void, fill_slots, (EvenSlots slots, const double* values, std::int64_t rows, std::uint32_t* out),
+              (slots, values, rows, out)) {
     for (std::int64_t i = 0; i < rows; ++i) out[i] = slots(values[i]);
 }
 

@@ -94,7 +94,9 @@ struct Window {
 
 // Values beyond the window are drawn to its ends first, so that no difference of keys can wrap around. Returns whether
 // there is a NaN; its slot is left to the caller.
-PEDANOVA_LOOP bool fill_window(Window window, double low, const double* values, std::int64_t rows, std::uint16_t* out) {
+PEDANOVA_LOOP(bool, fill_window,
+              (Window window, double low, const double* values, std::int64_t rows, std::uint16_t* out),
+              (window, low, values, rows, out)) {
     const std::uint64_t last = static_cast<std::uint64_t>(window.slots - 1);
     std::uint64_t odd = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -106,8 +108,10 @@ PEDANOVA_LOOP bool fill_window(Window window, double low, const double* values, 
 }
 
 // The same for a window whose numbers all have one sign: `flip` makes keys of their bits.
-PEDANOVA_LOOP bool fill_one_side(Window window, double low, double high, std::uint64_t flip, const double* values,
-                                 std::int64_t rows, std::uint16_t* out) {
+PEDANOVA_LOOP(bool, fill_one_side,
+              (Window window, double low, double high, std::uint64_t flip, const double* values, std::int64_t rows,
+               std::uint16_t* out),
+              (window, low, high, flip, values, rows, out)) {
     std::uint64_t numbers = ~std::uint64_t{0};
     for (std::int64_t i = 0; i < rows; ++i) {
         const double value = values[i], above = value > low ? value : low, kept = above < high ? above : high;

@@ -7,15 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from helpers.chromium import Page, axe_script, missing
+from helpers.site_looks import faults, show
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("index.html", "start.html", "how-sure.html", "reference/api/rows.html")
-WIDTHS = {"phone": (390, 844), "laptop": (1366, 768)}
+PAGES = ("index.html", "search.html", "gallery/trade-off.html", "how-sure.html", "reference/api/rows.html")
 pytestmark = pytest.mark.slow
 
 
@@ -50,11 +49,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     page.driver.quit()
 
 
-def show(browser: Page, path: Path) -> None:
-    browser.driver.get(path.as_uri())
-    browser.until("return document.readyState === 'complete'")
-
-
 def test_every_link_leads_somewhere_and_nothing_comes_from_elsewhere(site: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "docs/_site/check_links.py"), str(site)], capture_output=True, text=True
@@ -65,27 +59,11 @@ def test_every_link_leads_somewhere_and_nothing_comes_from_elsewhere(site: Path)
 @pytest.mark.parametrize("name", PAGES)
 def test_everyone_can_read_it(name: str, site: Path, browser: Page, pytestconfig: pytest.Config) -> None:
     axe = axe_script(Path(pytestconfig.cache.mkdir("axe")))
-    browser.driver.set_script_timeout(120)
-    for dark, (width, height) in ((True, WIDTHS["phone"]), (False, WIDTHS["laptop"])):
-        browser.size(width, height)
-        browser.dark(on=dark)
-        show(browser, site / name)
-        wide = browser.run("return document.documentElement.scrollWidth")
-        assert wide <= width, f"{wide} pixels on a screen of {width}"
-        browser.run(axe)
-        found = browser.driver.execute_async_script("axe.run().then(arguments[0])")
-        assert not found["violations"], described(found)
-
-
-def described(found: dict[str, Any]) -> str:
-    return "\n".join(
-        f"{one['id']}: {one['help']}\n" + "\n".join(f"    {node['html'][:160]}" for node in one["nodes"][:4])
-        for one in found["violations"]
-    )
+    assert faults(browser, site / name, axe, "phone", dark=True) == []
+    assert faults(browser, site / name, axe, "laptop", dark=False) == []
 
 
 def test_search_finds_a_name_without_a_server(site: Path, browser: Page) -> None:
-    browser.size(*WIDTHS["laptop"])
     show(browser, site / "search.html")
     browser.driver.get((site / "search.html").as_uri() + "?q=demo_trials")
     browser.until("return document.querySelectorAll('#search-results li').length > 0")

@@ -109,7 +109,16 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO), "--objective", "error", "-o", "/no/such/folder/x"], "cannot be written"),
         (["analyze", str(DEMO), "--objective", "error", "--report", "/no/such/folder/x"], "cannot be written"),
         (["analyze", str(DEMO), "--objective", "error", "--save", "/no/such/folder/x"], "cannot be written"),
-        (["explain"], "invalid choice: 'explain'"),
+        (["explain"], "no command is called 'explain'; there are: analyze, "),
+        (["analyse", str(DEMO)], "no command is called 'analyse'; did you mean 'analyze'? see pedanova --help"),
+        ([str(DEMO)], f"write what to do with it first: pedanova analyze {DEMO}"),
+        (["--verison"], "no option is called '--verison'; did you mean '--version'?"),
+        (["analyze", str(DEMO), "--targt", "0.1"], "did you mean '--target'? see pedanova analyze --help"),
+        (["analyze", str(DEMO), "error"], "'error' is left over"),
+        (["analyze", str(DEMO), "error"], "write --objective error"),
+        (["demo", "trials.csv"], "this command takes no source"),
+        (["analyze", str(DEMO.with_name("demo_trails.csv"))], f"did you mean {DEMO}?"),
+        (["analyze", "/no/such/folder/x.csv"], "there is no folder /no/such/folder"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(run, arguments: list[str], message: str) -> None:

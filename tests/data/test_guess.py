@@ -245,3 +245,10 @@ def test_marked_settings_are_the_parameters() -> None:
     assert any(n.startswith("state: holds the states of trials (COMPLETE, PRUNED)") for n in a.notes)
     assert list(pedanova.analyze(columns, "outcome", params=["duration"]).space) == ["duration"]
     assert len(pedanova.analyze(columns | {"config.z": random.random(100)}, "outcome").space) == 2
+
+
+def test_one_category_written_in_several_ways_is_told() -> None:
+    data = {"model": ["ResNet", "resnet", "resnet ", "vit"] * 10, "solver": ["adam", "sgd"] * 20}
+    _, notes = infer_space({name: as_column(name, values) for name, values in data.items()})
+    (note,) = [str(note) for note in notes if "capitals" in str(note)]
+    assert note.startswith("model: 'ResNet' and 'resnet' and 'resnet ' differ only in capitals or blanks")

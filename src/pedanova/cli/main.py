@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -10,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pedanova.base.places import check_place
-from pedanova.base.terminal_text import printable
 from pedanova.cli.completion import complete
+from pedanova.cli.mistakes import BEHIND, left_over, unknown_command
 from pedanova.cli.parser import COMMANDS, build_parser, usage_of
 from pedanova.errors import PedanovaError
 
@@ -42,20 +43,30 @@ def overview() -> str:
     return OVERVIEW.format(questions="\n".join(asked), others="\n".join(others))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of a command; whatever is no command or option of it ends here, in one line."""
     parser = build_parser()
     complete(parser)  # ends here if it was the shell that asked
+    commands = {command.name: command for command in COMMANDS}
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
+        parser.error(unknown_command(arguments[0]))
     options, rest = parser.parse_known_args(arguments)
-    behind = {"densities": "names", "across": "others", "difference": "others", "prior": "others"}.get(options.command)
-    if behind is not None:  # names may stand behind options too
-        getattr(options, behind).extend(text for text in rest if not text.startswith("-"))
+    if options.command in BEHIND:  # names may stand behind options too
+        getattr(options, BEHIND[options.command]).extend(text for text in rest if not text.startswith("-"))
         rest = [text for text in rest if text.startswith("-")]
+    if rest and options.command is not None:
+        parser.prog = f"{parser.prog} {options.command}"  # whose --help tells
     if rest:
-        parser.error(f"unrecognized arguments: {printable(' '.join(rest))}")
+        parser.error(left_over(commands.get(options.command), rest))
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parsed(sys.argv[1:] if arguments is None else arguments)
     if options.command is None:
         print(overview(), end="")
         return 0
-    module = {command.name: command.module for command in COMMANDS}[options.command]
+    module = next(command.module for command in COMMANDS if command.name == options.command)
     run: Callable[[Any], int] = getattr(import_module(f"pedanova.cli.{module}"), f"run_{options.command}")
     try:
         for name in ("output", "save", "report", "out", "figure"):  # before the long work

@@ -316,7 +316,8 @@ class Parser(argparse.ArgumentParser):
     """argparse with one line for a mistake instead of the whole usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
+        end = "" if message.endswith("?") else ";"
+        self.exit(2, f"{self.prog}: {printable(message)}{end} see {self.prog} --help\n")
 
 
 def build_parser() -> Parser:

@@ -79,6 +79,7 @@ def infer_space(
     space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
     notes = [g.note.about(name) for name, g in guesses.items() if g.note]
     doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in asked]
+    doubts += [_spelled_twice(name, parameter) for name, parameter in space.items()]
     return space, [*filter(None, doubts), *notes]  # what may be wrong comes first
 
 
@@ -89,6 +90,19 @@ def _doubt(name: str, parameter: Parameter) -> Note | None:
     if ID_NAMES.match(name) or SEED_NAMES.match(name):
         return Note("doubt", "named like an id or a seed, not a setting; exclude it if it is one", subject=name)
     return None
+
+
+def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
+    """A warning where people wrote one category in several ways."""
+    alike: dict[str, list[str]] = {}
+    for label in parameter.choices if isinstance(parameter, Categorical) else ():
+        if isinstance(label, str):
+            alike.setdefault(label.strip().casefold(), []).append(repr(label))
+    twice = next((labels for labels in alike.values() if len(labels) > 1), None)
+    if twice is None:
+        return None
+    words = f"{' and '.join(twice[:3])} differ only in capitals or blanks, and count as different; write them alike"
+    return Note("doubt", f"{words} if they are one", subject=name)
 
 
 def is_result(name: str, parameter: Parameter) -> bool:

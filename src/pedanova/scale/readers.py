@@ -218,7 +218,7 @@ def named(name: str, work: Callable[[], Result]) -> Result:
         return work()
     except PedanovaError:
         raise
-    except Exception as error:
+    except Exception as error:  # of executors (a broken pool, a failed pickle), and whatever another process raised
         kind = type(error).__name__
         first = next(iter(str(error).strip().splitlines()), "")
         if kind in LOST:

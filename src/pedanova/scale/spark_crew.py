@@ -71,7 +71,7 @@ class SparkCrew:
     ) -> list[bytes]:
         try:
             return run_on_partitions(self.part.frame, names, work, add)
-        except Exception as error:
+        except Exception as error:  # py4j's and PySpark's, behind which lies whatever a worker or the JVM raised
             told = [line.strip() for line in str(error).splitlines() if line.strip()]
             lines = [line for line in told if "Error:" in line or "Exception:" in line] or told or [""]
             raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error

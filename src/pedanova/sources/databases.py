@@ -39,7 +39,7 @@ class Database:
             try:
                 cursor.execute(self._dialect(query), tuple(values))
                 found: list[Sequence[Any]] = cursor.fetchall()
-            except Exception:
+            except Exception:  # the driver's, whichever it is: asked only whether the connection is still there
                 if self.is_lost:
                     raise DataError(
                         f"{self.shown} went away in the middle of a read; nothing of it is used, read it again"
@@ -252,7 +252,7 @@ def complaints(shown: str, family: str) -> Iterator[None]:
         raise FormatError(f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup") from None
     except OSError as error:
         raise DataError(f"{shown}: {error.strerror or error}; is the server up and the address right?") from None
-    except Exception as error:
+    except Exception as error:  # drivers share no base, and may not be installed: known by their module
         if not type(error).__module__.startswith(("psycopg", "pg8000", "pymysql", "MySQLdb", "mysql")):
             raise
         reason = " ".join(" ".join(map(str, error.args)).split())

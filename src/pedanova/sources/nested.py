@@ -52,7 +52,7 @@ def frame_columns(data: object) -> list[str]:
         if isinstance(frame, nw.LazyFrame):
             return list(frame.collect_schema().names())
         return list(frame.columns) if isinstance(frame, nw.DataFrame) else []
-    except Exception:  # whatever a foreign object does when it is asked
+    except Exception:  # a foreign object's properties may raise anything
         return []
 
 

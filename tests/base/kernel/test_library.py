@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import platform
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,6 +36,15 @@ def test_both_sides_have_one_face() -> None:
     told = dict(line.split("=", 1) for line in face().splitlines())
     assert told == kernel.own_face()
     assert "?" not in "".join(told.values())
+
+
+def test_the_best_loops_are_chosen_that_this_processor_runs() -> None:
+    library = kernel.opened().library
+    assert library is not None
+    library.pedanova_processor.restype = ctypes.c_char_p
+    flags = Path("/proc/cpuinfo").read_text().split() if Path("/proc/cpuinfo").exists() else []
+    best = b"AVX-512" if "avx512f" in flags else b"AVX2" if "avx2" in flags else b"base"
+    assert library.pedanova_processor() == best or platform.system() != "Linux"
 
 
 @pytest.mark.parametrize("name", ["count_pairs", "find_fronts", "Feature", "Feature.offset"])

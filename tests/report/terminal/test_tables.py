@@ -178,7 +178,7 @@ def test_a_saved_analysis_is_a_source(run, tmp_path: Path) -> None:
         (["densities", *TABLE, "\x1b[31mzzz\n"], "no parameter is called"),
         (["densities", *TABLE, "--format", "yaml"], "invalid choice: 'yaml'"),
         (["profile", *TABLE, "--region", "nope"], "no column is called 'nope'"),
-        (["profile", *TABLE, "--target", "0.1"], "unrecognized arguments: --target"),
+        (["profile", *TABLE, "--target", "0.1"], "no option is called '--target'"),
         (["profile", *TABLE, "--ladder", "0.1,much"], "--ladder 'much' must be a quantile"),
         (["profile", *TABLE, "--ladder", "2"], "--ladder 2.0 must be a quantile above 0 and at most 1"),
         (["interactions", *TABLE, "--cells", "many"], "--cells many"),

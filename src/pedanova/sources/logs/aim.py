@@ -162,7 +162,7 @@ def _pairs(chunk: Path) -> list[tuple[bytes, bytes]]:
         found = database.iteritems()
         found.seek_to_first()
         return list(found)
-    except Exception as error:  # of the library's own kinds
+    except Exception as error:  # of RocksDB: Corruption, RocksIOError and five others without a common base
         reason = " ".join(str(error).split())[:100] or type(error).__name__
         raise FormatError(f"{chunk} cannot be read: {reason}; was it damaged?") from None
 

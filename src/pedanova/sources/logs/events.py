@@ -71,7 +71,7 @@ def _values(file: Path) -> Iterator[tuple[int, Any]]:
             yield from ((event.step, value) for value in event.summary.value)
     except OSError:
         raise
-    except Exception as error:  # whatever its parsers raise at a damaged file
+    except Exception as error:  # DataLossError, protobuf's DecodeError, or what its parsers make of damaged bytes
         reason = " ".join(str(error).split())[:100] or type(error).__name__
         raise FormatError(f"{file} is no readable event file: {reason}; was it damaged?") from None
     finally:

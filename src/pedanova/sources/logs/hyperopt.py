@@ -24,7 +24,7 @@ def fits_object(data: object) -> bool:
         if isinstance(getattr(data, "_dynamic_trials", None), list):
             return True
         return isinstance(data, list) and bool(data) and _is_trial(data[0])
-    except Exception:  # whatever a foreign object does when it is asked
+    except Exception:  # a foreign object's properties may raise anything
         return False
 
 

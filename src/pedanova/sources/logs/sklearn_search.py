@@ -40,7 +40,7 @@ def fits_object(data: object) -> bool:
             return True
         is_search = hasattr(data, "estimator") and hasattr(data, "fit") and any(hasattr(data, g) for g in GRIDS)
         return is_search or _are_results(frame_columns(data))
-    except Exception:  # whatever a foreign object does when it is asked
+    except Exception:  # a foreign object's properties may raise anything
         return False
 
 

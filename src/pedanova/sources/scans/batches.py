@@ -323,7 +323,7 @@ def plan_complaints(plan: Any) -> Iterator[None]:
         yield
     except PedanovaError:
         raise
-    except Exception as error:
+    except Exception as error:  # the engine's own, known by its module alone; ours goes on as it is
         if not type(error).__module__.startswith(("polars", "duckdb", "_duckdb", "ibis", "builtins")):
             raise
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -253,7 +253,7 @@ def plain_words(url: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise FileNotFoundError(f"{shown_address(url)} does not exist; check the address") from None
-    except Exception as error:
+    except Exception as error:  # stores' libraries have kinds of their own, and no common one
         if not isinstance(error, OSError | ValueError) and not is_foreign(error):
             raise
         raise OSError(f"{shown_address(url)}: {without_secrets(str(error), url)}") from None

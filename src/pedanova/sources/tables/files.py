@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 from pedanova.data.records import Records
@@ -54,11 +55,20 @@ def read_file(path: str, *, delimiter: str | None = None) -> Records:
     return records
 
 
+def nearest_file(missing: Path) -> str:
+    """What may have been meant: a file of that folder with almost that name."""
+    folder = missing.parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    near = get_close_matches(missing.name, [path.name for path in folder.iterdir()], n=1, cutoff=0.75)
+    return f"did you mean {folder / near[0]}?" if near else "check the path"
+
+
 def check_file(file: Path) -> str:
     if file.is_dir():
         raise DataError(f"{file} is a folder; name a file in it")
     if not file.exists():
-        raise DataError(f"{file} does not exist; check the path")
+        raise DataError(f"{file} does not exist; {nearest_file(file)}")
     kind = kind_of(file)
     if kind is None:
         known = ", ".join(SUFFIXES)

@@ -74,7 +74,7 @@ def _names(native: Any) -> list[Any]:
 def _collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     try:
         return frame.collect()
-    except Exception as error:  # the plan's own: a file that is gone, a column that is not there
+    except Exception as error:  # the engine's own, at a file that is gone or a column that is not there
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise DataError(f"the lazy table cannot be collected: {first}") from error
 
