@@ -129,7 +129,8 @@ PEDANOVA_APART void put_some_into_buckets(const Level* levels, const std::uint64
 }
 
 // How many rows of a stretch do not count: so many at a time that a byte holds their number.
-PEDANOVA_LOOP std::int64_t left_out(const std::uint8_t* levels, std::int64_t rows, std::int64_t none) {
+PEDANOVA_LOOP(std::int64_t, left_out, (const std::uint8_t* levels, std::int64_t rows, std::int64_t none),
+              (levels, rows, none)) {
     const std::uint8_t wanted = static_cast<std::uint8_t>(none);
     std::int64_t found = 0;
     for (std::int64_t first = 0; first < rows; first += 128) {
@@ -141,7 +142,8 @@ PEDANOVA_LOOP std::int64_t left_out(const std::uint8_t* levels, std::int64_t row
     return found;
 }
 
-PEDANOVA_LOOP std::int64_t left_out(const std::uint16_t* levels, std::int64_t rows, std::int64_t none) {
+PEDANOVA_LOOP(std::int64_t, left_out, (const std::uint16_t* levels, std::int64_t rows, std::int64_t none),
+              (levels, rows, none)) {
     static_assert(stretch_rows < UINT16_MAX, "the rows of a stretch fit 16 bits");
     const std::uint16_t wanted = static_cast<std::uint16_t>(none);
     std::uint16_t found = 0;
