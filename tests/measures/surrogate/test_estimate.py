@@ -274,7 +274,7 @@ class TestAfterAnAdaptiveSampler:
 
     def test_the_first_line_says_what_the_best_tenth_is(self, found: pa.Analysis) -> None:
         answer = found.importance()
-        assert re.search(r"the best 10 % of the space, loss ≤ [\d.]+: \d+ of your 200 trials", answer.target)
+        assert re.search(r"the best 10 % of the space \(loss ≤ [\d.]+: \d+ of your 200 trials\)", answer.target)
         assert answer.region == "the whole space"
         rows = int(re.search(r": (\d+) of your", answer.target)[1])  # type: ignore[index]
         limit = float(re.search(r"≤ ([\d.]+):", answer.target)[1])  # type: ignore[index]

@@ -133,7 +133,7 @@ def words_of(query: Query, asked: Answerer, objective: str) -> tuple[str, str]:
         limit = sign * rungs.value_of(span[1])
         held = f"{rungs.size(span):,} of your {int(rungs.rows[-1]):,} trials"
         of_space = str(region) if region.kind == "value" else f"{region} of the space"
-        words.append(f"{of_space}, {objective} {'≤' if sign > 0 else '≥'} {short(limit)}: {held}")
+        words.append(f"{of_space} ({objective} {'≤' if sign > 0 else '≥'} {short(limit)}: {held})")
     return words[0], words[1]
 
 
