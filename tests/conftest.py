@@ -75,6 +75,9 @@ OUTSIDE = (  # where a browser, a server, a cluster or a kernel of Jupyter has a
 )  # fmt: skip
 
 
+LATE = "[Uu]nraisable"  # something of an earlier test, which was collected in the midst of this one
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with long tests begin, so that no worker is left alone with one of them at the end.
 
@@ -87,5 +90,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         here = Path(__file__).parent
         outside = tuple(str(here / place) for place in OUTSIDE)
         for item in items:
-            if str(item.path).startswith(outside):
-                item.add_marker(pytest.mark.flaky(reruns=1))
+            late = {} if str(item.path).startswith(outside) else {"only_rerun": LATE}
+            item.add_marker(pytest.mark.flaky(reruns=1, **late))
