@@ -63,14 +63,14 @@ class Picks:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class StudyAsked:
     """The rows that have one name in a column."""
 
     column: str
     name: str
 
     @classmethod
-    def parse(cls, value: Any) -> Study | None:
+    def parse(cls, value: Any) -> StudyAsked | None:
         """Whether there is such a study is known to whoever answers."""
         if value is None:
             return None
@@ -95,7 +95,7 @@ class Question:
     good: str = "all"  # what a part of the rows is a part of, where some are selected
     baseline: Baseline = "region"
     of: str = "space"
-    study: Study | None = None  # one of several in the table, asked as a table of its own
+    study: StudyAsked | None = None  # one of several in the table, asked as a table of its own
 
     @classmethod
     def parse(cls, data: Any, space: Space) -> Question:
@@ -112,7 +112,7 @@ class Question:
             good=_one_of(data.get("good", "all"), "good", GOOD),
             baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
             of=_one_of(data.get("of", "space"), "of", OF),
-            study=Study.parse(data.get("study")),
+            study=StudyAsked.parse(data.get("study")),
         )
 
     def to_json(self) -> dict[str, Any]:
