@@ -74,8 +74,8 @@ void assign_by_slots(const std::uint16_t* slots, const Window& window, const Col
     for (; i < rows; ++i) levels[i] = level_of[slots[i]], settle(i);
 }
 
-// The same from codes as `gather_slots` writes them, in their place: `level_of`, (256,), knows the level of each but
-// 255, whose rows must be looked at.
+// The same from codes as `gather_slots` writes them, in their place: `level_of`, (used,), knows the level of each
+// but 255, whose rows must be looked at.
 inline void settle_codes(const Column& objective, double sign, std::int64_t rows, const std::uint8_t* level_of,
                          std::int64_t used, const double* boundaries, std::int64_t count, std::uint8_t* codes) {
     constexpr std::int64_t stride = 8;

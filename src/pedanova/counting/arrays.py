@@ -159,10 +159,9 @@ def settled_codes(
     keep: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.uint8]:
     """The level of each row, where the search for thresholds has already told all but those beside one."""
-    used, boundaries = len(rough.looked_into) + 1, levels.boundaries
 
     def settle(rows: slice) -> None:
-        kernel.settle_codes(objective[rows], levels.sign, level_of, used, boundaries, rough.codes[rows])
+        kernel.settle_codes(objective[rows], levels.sign, level_of, levels.boundaries, rough.codes[rows])
         if keep is not None:
             np.copyto(rough.codes[rows], np.uint8(levels.count), where=~keep[rows])
 

@@ -367,12 +367,11 @@ def settle_codes(
     objective: NDArray[Any],
     sign: float,
     level_of: NDArray[np.uint8],
-    used: int,
     boundaries: NDArray[np.float64],
     codes: NDArray[np.uint8],
 ) -> None:
-    """Make levels of the `codes` of `gather_slots`, in their place; `level_of` (256,) knows the first `used`."""
-    where = (*column_of(objective), sign, len(objective), address(level_of), used)
+    """Make levels of the `codes` of `gather_slots`, in their place; `level_of` knows all but 255."""
+    where = (*column_of(objective), sign, len(objective), address(level_of), len(level_of))
     call("settle_codes", *where, address(boundaries), len(boundaries), address(codes))
 
 

@@ -43,17 +43,15 @@ class Rough:
     looked_into: NDArray[np.int64]  # slots, ascending
 
     def levels(self, survey: Survey, boundaries: NDArray[np.float64], nan_level: int) -> NDArray[np.uint8] | None:
-        """(256,) The level of each code, where the `boundaries` let it have one."""
+        """(codes in use,) The level of each code, where the `boundaries` let it have one."""
         crossed = slots_of(boundaries, survey.window)
         beyond = int(survey.counts[self.looked_into[-1] + 1 : -1].sum())
         if len(boundaries) >= OPEN or not np.isin(crossed, self.looked_into).all() or (survey.nans and beyond):
             return None
-        level_of = np.zeros(OPEN + 1, dtype=np.uint8)
-        used = len(self.looked_into) + 1
-        level_of[1:used] = np.searchsorted(crossed, self.looked_into, side="right")
+        level_of = np.append(0, np.searchsorted(crossed, self.looked_into, side="right")).astype(np.uint8)
         if survey.nans:
-            level_of[used - 1] = nan_level
-        return level_of
+            level_of[-1] = nan_level
+        return level_of if survey.nans or beyond else level_of[:-1]  # what no row has must not stand in the way
 
 
 @dataclass(slots=True, eq=False)
