@@ -18,10 +18,9 @@ import statistics
 import time
 from dataclasses import dataclass, field
 
-from scale import LEVELS, Table, count, make_floats, read_once
-
 import pedanova as pa
 from pedanova.base.kernel import library as kernel
+from scale import LEVELS, Table, count, make_floats, read_once
 
 STAGES = ("count_window", "gather_slots", "settle_codes", "count_features", "add_tables")  # of the kernel, in order
 
