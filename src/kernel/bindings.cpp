@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "add.hpp"
 #include "agreement.hpp"
 #include "cells.hpp"
 #include "column.hpp"
@@ -79,6 +80,16 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, st
     return guarded([&] {
         if (level_bytes == 1) count_features(features, count, static_cast<const std::uint8_t*>(levels), all);
         else count_features(features, count, static_cast<const std::uint16_t*>(levels), all);
+        return std::int64_t{0};
+    });
+}
+
+// tables: (count,) of as many entries each; counts and sums: (entries,).
+PEDANOVA_EXPORT std::int64_t pedanova_add_tables(const Entry* const* tables, std::int32_t count, std::int64_t entries,
+                                                 std::int64_t* counts, double* sums) {
+    if (count < 1 || entries < 0) return bad_argument;
+    return guarded([&] {
+        add_tables(tables, count, entries, counts, sums);
         return std::int64_t{0};
     });
 }
@@ -207,12 +218,13 @@ PEDANOVA_EXPORT const char* pedanova_face() {
 #define FUNCTION(name) told(#name, &pedanova_##name)
 #define FIELD(name) told("Feature." #name, offsetof(Feature, name))
     static const std::string face =
-        FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(sum_levels) + FUNCTION(code_feature) +
-        FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) + FUNCTION(count_window) +
-        FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(settle_codes) + FUNCTION(find_fronts) +
-        FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) + FIELD(missing) + FIELD(cells) + FIELD(inner) +
-        FIELD(accept_low) + FIELD(accept_high) + FIELD(range) + FIELD(even) + FIELD(origin) + FIELD(scale) +
-        FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) + told("Feature", sizeof(Feature));
+        FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(add_tables) + FUNCTION(sum_levels) +
+        FUNCTION(code_feature) + FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) +
+        FUNCTION(count_window) + FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(settle_codes) +
+        FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) + FIELD(missing) +
+        FIELD(cells) + FIELD(inner) + FIELD(accept_low) + FIELD(accept_high) + FIELD(range) + FIELD(even) +
+        FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) +
+        told("Feature", sizeof(Feature));
 #undef FIELD
 #undef FUNCTION
     return face.c_str();

@@ -6,16 +6,21 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pedanova.errors import Arg, QueryError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
 Work = TypeVar("Work")
 Result = TypeVar("Result")
+_crew: ContextVar[tuple[int, ThreadPoolExecutor] | None] = ContextVar("_crew", default=None)  # of the calling thread
 
 
 def as_threads(threads: object) -> int:
@@ -28,11 +33,31 @@ def as_threads(threads: object) -> int:
     return int(threads)
 
 
+@contextmanager
+def one_crew(threads: int) -> Iterator[None]:
+    """Work that is spread over so many threads within is done by the same ones: to start them takes its time, and a
+    large table is gone through in several steps. They end with the block."""
+    if threads == 1:
+        yield
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads) as pool:
+        before = _crew.set((threads, pool))
+        try:
+            yield
+        finally:
+            _crew.reset(before)
+
+
 def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads: int) -> list[Result]:
     """`function` of every piece of work, in order, on at most so many threads."""
     pieces = list(work)
     if threads == 1 or len(pieces) < 2:
         return [function(piece) for piece in pieces]
+    size, crew = _crew.get() or (0, None)
+    if crew is not None and size == threads:
+        return list(crew.map(function, pieces))
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(min(threads, len(pieces))) as pool:

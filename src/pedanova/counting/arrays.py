@@ -6,6 +6,7 @@ that every core has work; each piece fills a table of its own, and the tables ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import Rough, Survey
-from pedanova.base.threads import portions, spread
+from pedanova.base.threads import chunks, portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
@@ -189,22 +190,23 @@ def count_by_kernel(
     # With several groups a core, whole columns are even enough pieces of work.
     pieces = 1 if len(groups) >= 4 * threads else threads
     cuts = portions(len(codes), threads=pieces, each=2 if len(codes) >= threads * MANY_ROWS else 1)
-    work = [(group, rows) for group in groups for rows in cuts]
 
-    def count(piece: tuple[list[Job], slice]) -> list[judge.Counted]:
-        group, rows = piece
+    def count(group: list[Job], rows: slice) -> list[NDArray[Any]]:
         tables = [np.zeros((levels + 1, job.grid.width), dtype=kernel.ENTRY) for job in group]
         if len(codes):
             placed = [job.placed for job in group]
             kernel.count_features(placed, rows, codes, levels, objective, tables)
-        return [in_order(table[:levels], job) for table, job in zip(tables, group, strict=True)]
+        return [table[:levels] for table in tables]
 
-    counted = spread(count, work, threads=threads)
-    result = {}
-    for i, group in enumerate(groups):
-        parts = counted[i * len(cuts) : (i + 1) * len(cuts)]
-        for job, of_job in zip(group, zip(*parts, strict=True), strict=True):
-            result[job.name] = added(list(of_job))
+    if len(cuts) == 1:  # each table is let go as soon as it is read: those of many columns are large
+        done = spread(lambda group: added_up([[one] for one in count(group, cuts[0])]), groups, threads=threads)
+        totals = [total for own in done for total in own]
+    else:
+        found = spread(lambda piece: count(*piece), [(own, rows) for own in groups for rows in cuts], threads=threads)
+        of_groups = [found[i : i + len(cuts)] for i in range(0, len(found), len(cuts))]
+        totals = added_up([tables for own in of_groups for tables in zip(*own, strict=True)], threads=threads)
+    every = [job for group in groups for job in group]
+    result = {job.name: in_order(total, job) for job, total in zip(every, totals, strict=True)}
     return {job.name: result[job.name] for job in jobs}
 
 
@@ -215,12 +217,27 @@ def grouped(jobs: list[Job]) -> list[list[Job]]:
     return [ordered[i : i + size] for i in range(0, len(ordered), size)]
 
 
-def in_order(table: NDArray[Any], job: Job) -> judge.Counted:
-    """Counts and sums apart, cells in the grid's order."""
-    counts, sums = table["count"].astype(np.int64), table["sum"]
+def added_up(parts: Sequence[Sequence[NDArray[Any]]], *, threads: int = 1) -> list[judge.Counted]:
+    """Counts and sums of each parameter, from the tables of all pieces of its rows."""
+    shapes = [tables[0].shape for tables in parts]
+    totals = [(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float64)) for shape in shapes]
+    each = -(-threads // len(parts))
+
+    def add(piece: tuple[int, slice]) -> None:
+        which, rows = piece
+        counts, sums = totals[which]
+        kernel.add_tables([table[rows] for table in parts[which]], counts[rows], sums[rows])
+
+    work = [(which, rows) for which, shape in enumerate(shapes) for rows in chunks(shape[0], pieces=each)]
+    spread(add, work, threads=threads)
+    return totals
+
+
+def in_order(counted: judge.Counted, job: Job) -> judge.Counted:
+    """Cells in the grid's order."""
     if job.order is None:
-        return counts, sums.copy()
-    grid = job.grid
+        return counted
+    grid, (counts, sums) = job.grid, counted
     from_position = np.concatenate([np.argsort(job.order), [grid.missing, grid.outside]])
     return counts[:, from_position], sums[:, from_position]
 

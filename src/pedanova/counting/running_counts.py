@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
 from pedanova.base.threads import spread
-from pedanova.counting.arrays import Job, added, grouped, in_order, job_of, usable
+from pedanova.counting.arrays import Job, added, added_up, grouped, in_order, job_of, usable
 from pedanova.counting.reference import Counted
 from pedanova.data.observations import Observations
 from pedanova.space.grid import grid_of
@@ -54,6 +54,7 @@ class RunningCounts:
         found: dict[str, Counted] = {}
         while self._tables:
             (name, _), (job, table) = self._tables.popitem()
-            own = in_order(table[: self.levels], job)
+            (total,) = added_up([[table[: self.levels]]])
+            own = in_order(total, job)
             found[name] = added([found[name], own]) if name in found else own
         return {name: list(both) for name, both in found.items()}

@@ -36,6 +36,7 @@ LETTERS = {_pointer: "P", _double: "d", _int32: "i", _int64: "q", ctypes.c_uint6
 SIGNATURES: dict[str, list[Any]] = {
     "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer],
     "count_features": [_pointer, _int32, _int64, _int32, _pointer, _int64, *_column],
+    "add_tables": [_pointer, _int32, _int64, _pointer, _pointer],
     "code_feature": [_pointer, _int64, _pointer, _pointer],
     "count_pairs": [_pointer, _pointer, _int64, _int64, _int64, _int64, _pointer],
     "sum_levels": [*_column, _int64, _int32, _pointer, _pointer, _pointer],
@@ -266,6 +267,12 @@ def count_features(
         count,
         *column_of(values),
     )
+
+
+def add_tables(tables: Sequence[NDArray[Any]], counts: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
+    """Write what contiguous tables of `ENTRY` hold together, added in their order."""
+    places = (_pointer * len(tables))(*(address(table) for table in tables))
+    call("add_tables", places, len(tables), counts.size, address(counts), address(sums))
 
 
 def code_feature(placed: Placed, rows: slice, groups: NDArray[np.uint8], codes: NDArray[np.uint8]) -> None:

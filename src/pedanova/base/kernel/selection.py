@@ -9,6 +9,7 @@ bits of every number, each further pass the next bits, but only below prefixes t
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -78,12 +79,16 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
         return None
     window = window_around(sample_of(objective, sign))
     slots = np.empty(len(objective), dtype=np.uint16)
-    counts = spread(
-        lambda rows: count_slots(objective[rows], sign, window, slots[rows]),
-        portions(len(objective), threads=threads),
-        threads=threads,
-    )
-    return Survey(window, np.sum(counts, axis=0), slots)
+    own, every = threading.local(), []  # counts of each thread, and all of them
+
+    def count(rows: slice) -> None:
+        if not hasattr(own, "counts"):
+            own.counts = np.zeros(window[2] + 1, dtype=np.int64)
+            every.append(own.counts)
+        kernel.count_window(objective[rows], sign, window, own.counts, slots[rows])
+
+    spread(count, portions(len(objective), threads=threads), threads=threads)
+    return Survey(window, np.sum(every, axis=0), slots)
 
 
 def count_slots(objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]) -> NDArray[np.int64]:
