@@ -101,25 +101,12 @@ void add_level(const Feature* features, std::int64_t level, const Record* from, 
     add_records<Features>(tables[0], tables[1], tables[2], tables[3], from, to);
 }
 
-// `ends` of the buckets move on; there is room for all rows in each.
-template <class Level>
+// `ends` of the buckets move on; there is room for all rows in each. All rows, or only `Some`: those at these places.
+template <bool Some, class Level>
 PEDANOVA_APART void put_into_buckets(const Level* levels, const std::uint64_t* cells, const double* objective,
-                                     std::int64_t rows, Record** ends) {
-    for (std::int64_t i = 0; i < rows; ++i) {
-        Record* const record = ends[levels[i]]++;
-        std::uint64_t value;
-        std::memcpy(&value, objective + i, sizeof value);
-        *record = Record{cells[i], value};
-        expect_to_write(record + rows_ahead);
-    }
-}
-
-// The same of the rows at these places.
-template <class Level>
-PEDANOVA_APART void put_some_into_buckets(const Level* levels, const std::uint64_t* cells, const double* objective,
-                                          const std::uint32_t* places, std::int64_t rows, Record** ends) {
+                                     const std::uint32_t* places, std::int64_t rows, Record** ends) {
     for (std::int64_t k = 0; k < rows; ++k) {
-        const std::uint32_t i = places[k];
+        const std::int64_t i = Some ? static_cast<std::int64_t>(places[k]) : k;
         Record* const record = ends[levels[i]]++;
         std::uint64_t value;
         std::memcpy(&value, objective + i, sizeof value);
@@ -187,10 +174,10 @@ void count_in_buckets(const Feature* features, const std::vector<Fill<std::uint1
         pack_cells(stretch->cells, here, stretch->packed);
         const double* objective = view(rows.objective, first, here, stretch->buffer);
         if (out * few_left_out < here) {
-            put_into_buckets(levels + first, stretch->packed, objective, here, ends.data());
+            put_into_buckets<false>(levels + first, stretch->packed, objective, nullptr, here, ends.data());
         } else {
             const std::int64_t counted = gather_counted(levels + first, here, rows.levels, stretch->places);
-            put_some_into_buckets(levels + first, stretch->packed, objective, stretch->places, counted, ends.data());
+            put_into_buckets<true>(levels + first, stretch->packed, objective, stretch->places, counted, ends.data());
         }
         empty_beyond(full);
     }

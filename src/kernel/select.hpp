@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "column.hpp"
@@ -137,23 +138,32 @@ inline void place_in_window(const Window& window, const double* values, std::int
     for (std::int64_t i = 0; i < rows; ++i) out[i] = values[i] == values[i] ? out[i] : nan;
 }
 
-// Writes the slot of every row, and adds the rows in each to `counts`, (slots + 1,). Short counters keep more of the
-// table in the cache; they are added up before they can overflow.
+// Counters of one byte are few enough for the first-level cache; one that has come round tells `counts`.
+inline void count_slots(const std::uint16_t* slots, std::int64_t rows, std::uint8_t* few, std::int64_t* counts) {
+    const auto count = [&](std::uint64_t slot) {
+        if (++few[slot] == 0) counts[slot] += UINT8_MAX + 1;
+    };
+    constexpr std::int64_t stride = 4;
+    std::int64_t i = 0;
+    for (; i + stride <= rows; i += stride) {
+        std::uint64_t four;  // in one load
+        std::memcpy(&four, slots + i, sizeof four);
+        count(four & UINT16_MAX), count(four >> 16 & UINT16_MAX), count(four >> 32 & UINT16_MAX), count(four >> 48);
+    }
+    for (; i < rows; ++i) count(slots[i]);
+}
+
+// Writes the slot of every row, and adds the rows in each to `counts`, (slots + 1,).
 inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window,
                          std::int64_t* counts, std::uint16_t* slots) {
-    constexpr std::int64_t most = std::int64_t{1} << 31;
-    std::vector<std::uint32_t> few(window.slots + 1);
+    std::vector<std::uint8_t> few(window.slots + 1, 0);
     double buffer[block_rows];
-    for (std::int64_t begin = 0; begin < rows; begin += most) {
-        const std::int64_t end = std::min(begin + most, rows);
-        std::fill(few.begin(), few.end(), 0u);
-        for (std::int64_t first = begin; first < end; first += block_rows) {
-            const std::int64_t here = std::min(block_rows, end - first);
-            place_in_window(window, signed_view(objective, sign, first, here, buffer), here, slots + first);
-            for (std::int64_t i = first; i < first + here; ++i) ++few[slots[i]];
-        }
-        for (std::size_t slot = 0; slot < few.size(); ++slot) counts[slot] += few[slot];
+    for (std::int64_t first = 0; first < rows; first += block_rows) {
+        const std::int64_t here = std::min(block_rows, rows - first);
+        place_in_window(window, signed_view(objective, sign, first, here, buffer), here, slots + first);
+        count_slots(slots + first, here, few.data(), counts);
     }
+    for (std::size_t slot = 0; slot < few.size(); ++slot) counts[slot] += few[slot];
 }
 
 inline double value_at(const Column& objective, double sign, std::int64_t row) {
