@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
+SMALL_PIECE = 1 << 20  # a thread gets no second one of fewer rows: to hand it over would take longer than to wait
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 _crew: ContextVar[tuple[int, ThreadPoolExecutor] | None] = ContextVar("_crew", default=None)  # of the calling thread
@@ -76,7 +77,10 @@ def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
 
     Fewer, where the pieces would be too small for the trouble.
     """
-    return chunks(rows, pieces=1 if threads == 1 else min(threads * each, rows // SMALLEST_PIECE + 1))
+    if threads == 1:
+        return chunks(rows, pieces=1)
+    several = min(threads * each, max(threads, rows // SMALL_PIECE))
+    return chunks(rows, pieces=min(several, rows // SMALLEST_PIECE + 1))
 
 
 @contextmanager

@@ -88,7 +88,9 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
         kernel.count_window(objective[rows], sign, window, own.counts, slots[rows])
 
     spread(count, portions(len(objective), threads=threads), threads=threads)
-    return Survey(window, np.sum(every, axis=0), slots)
+    for counts in every[1:]:
+        every[0] += counts
+    return Survey(window, every[0], slots)
 
 
 def count_slots(objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]) -> NDArray[np.int64]:
