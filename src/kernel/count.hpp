@@ -26,6 +26,8 @@ constexpr std::int64_t stretch_rows = 4096;   // of one column at a time: long e
 constexpr std::int64_t worth_rows = 1 << 17;  // fewer are counted one by one
 constexpr std::int64_t most_bucket_levels = 512;  // with more, too few rows wait for each
 constexpr std::int64_t rows_ahead = 8;            // two lines of the cache
+constexpr std::int64_t line_bytes = 64;           // of the cache
+constexpr std::int64_t rows_a_line = 64;          // so many are added for each line sent for
 constexpr std::int64_t few_left_out = 8;  // where fewer than one row in so many does not count, all may as well wait
 
 struct Rows {
@@ -94,11 +96,27 @@ PEDANOVA_APART void add_records(Entry* one, Entry* two, Entry* three, Entry* fou
     }
 }
 
+// On the way, the parts of the tables that the `next` level needs are sent for, line by line.
 template <int Features>
-void add_level(const Feature* features, std::int64_t level, const Record* from, const Record* to) {
+void add_level(const Feature* features, std::int64_t level, std::int64_t next, const Record* from, const Record* to) {
     Entry* tables[most_features] = {};
-    for (int f = 0; f < Features; ++f) tables[f] = features[f].table + level * features[f].width();
-    add_records<Features>(tables[0], tables[1], tables[2], tables[3], from, to);
+    const char* ahead[most_features] = {};
+    std::int64_t bytes = 0;
+    for (int f = 0; f < Features; ++f) {
+        const std::int64_t width = features[f].width();
+        tables[f] = features[f].table + level * width;
+        ahead[f] = reinterpret_cast<const char*>(features[f].table + next * width);
+        bytes = std::max(bytes, width * static_cast<std::int64_t>(sizeof(Entry)));
+    }
+    const auto add = [&](const Record* end) {
+        add_records<Features>(tables[0], tables[1], tables[2], tables[3], from, end);
+        from = end;
+    };
+    for (std::int64_t line = 0; line < bytes && to - from > rows_a_line; line += line_bytes) {
+        for (int f = 0; f < Features; ++f) expect_to_write_later(ahead[f] + line);
+        add(from + rows_a_line);
+    }
+    add(to);
 }
 
 // `ends` of the buckets move on; there is room for all rows in each. All rows, or only `Some`: those at these places.
@@ -159,12 +177,17 @@ void count_in_buckets(const Feature* features, const std::vector<Fill<std::uint1
     std::vector<Record*> ends(rows.levels + 1);
     for (std::int64_t level = 0; level <= rows.levels; ++level) ends[level] = &room[level * capacity];
     const auto empty_beyond = [&](std::int64_t most) {
-        for (std::int64_t level = 0; level <= rows.levels; ++level) {
+        const auto next_beyond = [&](std::int64_t level) {
+            while (level < rows.levels && ends[level] - &room[level * capacity] <= most) ++level;
+            return level;
+        };
+        for (std::int64_t level = next_beyond(0), next; level < rows.levels; level = next) {
+            next = next_beyond(level + 1);
             Record* const bucket = &room[level * capacity];
-            if (ends[level] - bucket <= most) continue;
-            if (level < rows.levels) add_level<Features>(features, level, bucket, ends[level]);
+            add_level<Features>(features, level, next, bucket, ends[level]);
             ends[level] = bucket;
         }
+        ends[rows.levels] = &room[rows.levels * capacity];  // rows that do not count
     };
     for (std::int64_t first = 0; first < rows.count; first += stretch_rows) {
         const std::int64_t here = std::min(stretch_rows, rows.count - first);

@@ -108,18 +108,57 @@ PEDANOVA_LOOP(bool, fill_window,
     return odd != 0;
 }
 
-// The same for a window whose numbers all have one sign: `flip` makes keys of their bits.
-PEDANOVA_LOOP(bool, fill_one_side,
-              (Window window, double low, double high, std::uint64_t flip, const double* values, std::int64_t rows,
-               std::uint16_t* out),
-              (window, low, high, flip, values, rows, out)) {
-    std::uint64_t numbers = ~std::uint64_t{0};
+// A sum in no particular order: NaN if one of the values is.
+PEDANOVA_LOOP(double, sum_of, (const double* values, std::int64_t rows), (values, rows)) {
+    constexpr int lanes = 8;
+    double sums[lanes] = {};
+    std::int64_t i = 0;
+    for (; i + lanes <= rows; i += lanes)
+        for (int k = 0; k < lanes; ++k) sums[k] += values[i + k];
+    double total = 0.0;
+    for (; i < rows; ++i) total += values[i];
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
+// Drawn to an end by one instruction; NaN becomes anything.
+inline double at_least(double value, double low) {
+#if defined(__aarch64__)
+    return std::fmax(value, low);
+#else
+    return value > low ? value : low;
+#endif
+}
+
+inline double at_most(double value, double high) {
+#if defined(__aarch64__)
+    return std::fmin(value, high);
+#else
+    return value < high ? value : high;
+#endif
+}
+
+// The same for a window whose numbers all have one sign: a difference of bits is one of keys. NaN is not noticed.
+template <bool Negative>
+PEDANOVA_BODY void fill_side(const Window& window, double low, double high, const double* values, std::int64_t rows,
+                             std::uint16_t* out) {
+    const std::uint64_t start = Negative ? ~window.first : window.first - top_bit;
     for (std::int64_t i = 0; i < rows; ++i) {
-        const double value = values[i], above = value > low ? value : low, kept = above < high ? above : high;
-        out[i] = static_cast<std::uint16_t>(((bits_of(kept) ^ flip) - window.first) >> window.shift);
-        numbers &= value == value ? ~std::uint64_t{0} : 0;
+        const std::uint64_t bits = bits_of(at_most(at_least(values[i], low), high));
+        out[i] = static_cast<std::uint16_t>((Negative ? start - bits : bits - start) >> window.shift);
     }
-    return numbers == 0;
+}
+
+PEDANOVA_LOOP(void, fill_positive,
+              (Window window, double low, double high, const double* values, std::int64_t rows, std::uint16_t* out),
+              (window, low, high, values, rows, out)) {
+    fill_side<false>(window, low, high, values, rows, out);
+}
+
+PEDANOVA_LOOP(void, fill_negative,
+              (Window window, double low, double high, const double* values, std::int64_t rows, std::uint16_t* out),
+              (window, low, high, values, rows, out)) {
+    fill_side<true>(window, low, high, values, rows, out);
 }
 
 inline bool fill_slots_of(const Window& window, const double* values, std::int64_t rows, std::uint16_t* out) {
@@ -128,8 +167,9 @@ inline bool fill_slots_of(const Window& window, const double* values, std::int64
     if (end < window.first || end > order_key(HUGE_VAL) || !(positive || negative) ||
         window.first < order_key(-HUGE_VAL))
         return fill_window(window, window.low(), values, rows, out);
-    const std::uint64_t flip = positive ? top_bit : ~std::uint64_t{0};
-    return fill_one_side(window, window.low(), value_of_key(end), flip, values, rows, out);
+    const auto fill = positive ? fill_positive : fill_negative;
+    fill(window, window.low(), value_of_key(end), values, rows, out);
+    return std::isnan(sum_of(values, rows));
 }
 
 inline void place_in_window(const Window& window, const double* values, std::int64_t rows, std::uint16_t* out) {
