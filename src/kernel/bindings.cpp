@@ -162,11 +162,12 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::i
 PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::int64_t stride, std::int32_t dtype,
                                                    double sign, std::int64_t rows, const std::uint16_t* slots,
                                                    const std::int32_t* wanted, std::int64_t slot_count, Ends* ends,
-                                                   double* out, std::int64_t capacity, std::uint8_t* codes) {
+                                                   double* out, std::int64_t capacity, std::uint8_t* codes,
+                                                   std::int64_t* places) {
     if (!is_known(dtype) || rows < 0 || slot_count < 1 || slot_count > Window::most_slots + 1) return bad_argument;
     return guarded([&] {
         return gather_slots(slots, as_column(objective, stride, dtype), sign, rows, wanted, slot_count, ends, out,
-                            capacity, codes);
+                            capacity, codes, places);
     });
 }
 

@@ -273,10 +273,11 @@ struct Ends {
 
 // wanted: (slot_count,) for each slot -2: nothing, -1: collect its values in row order, else: which of `ends` to widen
 // by them. Never writes more than `capacity` values; returns how many there are. `codes`, where given, gets for each
-// row -1 if its slot is wanted, else the number of wanted slots before it, as a byte: they must be fewer than 255.
+// row -1 if its slot is wanted, else the number of wanted slots before it, as a byte: they must be fewer than 255;
+// `places`, where given, the row of each value.
 inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objective, double sign, std::int64_t rows,
                                  const std::int32_t* wanted, std::int64_t slot_count, Ends* ends, double* out,
-                                 std::int64_t capacity, std::uint8_t* codes) {
+                                 std::int64_t capacity, std::uint8_t* codes, std::int64_t* places) {
     std::int64_t found = 0;
     std::vector<std::uint8_t> code_of(Window::most_slots + 1, 0);
     std::uint8_t passed = 0;
@@ -289,6 +290,7 @@ inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objec
         const double value = value_at(objective, sign, row);
         if (wish == -1) {
             if (found < capacity) out[found] = value;
+            if (found < capacity && places != nullptr) places[found] = row;
             ++found;
         } else {
             ends[wish].low = std::min(ends[wish].low, value);

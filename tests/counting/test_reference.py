@@ -12,6 +12,7 @@ from helpers.common import COUNTS
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import (
     LEADING_BITS,
+    OPEN,
     SORT_BELOW,
     _by_partition,
     _by_radix,
@@ -301,8 +302,10 @@ def test_levels_left_behind_by_the_search_for_thresholds(
         rough = survey.rough
         if rough is None:
             assert len(cuts) == 999
-        elif kind == "normal":  # no boundary lies elsewhere than where ranks were sought
+        elif kind == "smooth":  # no boundary lies elsewhere than where ranks were sought, and rows beside one are few
             assert rough.levels(survey, levels.boundaries, levels.count) is not None
+            assert rough.beside is not None
+            assert sum(len(places) for _, places, _ in rough.beside) == np.count_nonzero(rough.codes == OPEN)
         for _ in range(2):
             np.testing.assert_array_equal(arrays.level_codes(objective, levels, survey=survey, threads=2), expected)
         survey.rough = None

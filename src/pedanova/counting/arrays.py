@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
-from pedanova.base.kernel.selection import Rough, Survey
+from pedanova.base.kernel.selection import Beside, Rough, Survey
 from pedanova.base.threads import chunks, portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
@@ -127,11 +127,12 @@ def level_codes(
         return assigned if keep is None else np.where(keep, assigned, dtype(levels.count))
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries = levels.boundaries
-    if survey is not None and survey.rough is not None and dtype == np.uint8:
+    if survey is not None and survey.rough is not None and dtype == np.uint8 and keep is None:
         level_of = survey.rough.levels(survey, boundaries, nan_level)
         if level_of is not None:
             rough, survey.rough = survey.rough, None  # its codes become the levels
-            return settled_codes(objective, levels, rough, level_of, threads=threads, keep=keep)
+            settle_codes(objective, levels, rough, level_of, threads=threads)
+            return rough.codes
     codes = np.empty(len(objective), dtype=dtype)
     # Where many rows lie beside a boundary, as ties do, all of them may as well be looked at.
     by_slots = survey is not None and survey.shared_with(boundaries) <= len(objective) // MANY_BESIDE
@@ -150,24 +151,22 @@ def level_codes(
     return codes
 
 
-def settled_codes(
-    objective: NDArray[Any],
-    levels: Levels,
-    rough: Rough,
-    level_of: NDArray[np.uint8],
-    *,
-    threads: int,
-    keep: NDArray[np.bool_] | None = None,
-) -> NDArray[np.uint8]:
-    """The level of each row, where the search for thresholds has already told all but those beside one."""
+def settle_codes(
+    objective: NDArray[Any], levels: Levels, rough: Rough, level_of: NDArray[np.uint8], *, threads: int
+) -> None:
+    """Make levels of codes: the search for thresholds has already told all but those of rows beside one."""
 
-    def settle(rows: slice) -> None:
+    def settle_few(beside: Beside) -> None:
+        rows, places, values = beside
+        rough.codes[rows][places] = np.searchsorted(levels.boundaries, values, side="right")
+
+    def settle_all(rows: slice) -> None:
         kernel.settle_codes(objective[rows], levels.sign, level_of, levels.boundaries, rough.codes[rows])
-        if keep is not None:
-            np.copyto(rough.codes[rows], np.uint8(levels.count), where=~keep[rows])
 
-    spread(settle, portions(len(objective), threads=threads), threads=threads)
-    return rough.codes
+    if rough.beside is not None and (level_of == np.arange(len(level_of))).all():
+        spread(settle_few, rough.beside, threads=threads)
+    else:
+        spread(settle_all, portions(len(objective), threads=threads), threads=threads)
 
 
 def count_by_judge(

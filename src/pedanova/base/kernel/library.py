@@ -44,7 +44,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
     "count_window": [*_column, _double, _int64, *_window, _pointer, _pointer],
-    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, _pointer, _pointer, _int64, _pointer],
+    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, *[_pointer] * 2, _int64, *[_pointer] * 2],
     "assign_by_slots": [*_column, _double, _int64, _pointer, *_window, _pointer, _int64, _int64, _int32, _pointer],
     "settle_codes": [*_column, _double, _int64, _pointer, _int64, _pointer, _int64, _pointer],
 }
@@ -346,14 +346,16 @@ def gather_slots(
     ends: NDArray[np.float64],
     out: NDArray[np.float64],
     codes: NDArray[np.uint8] | None = None,
+    places: NDArray[np.int64] | None = None,
 ) -> int:
     """Collect the values of slots marked -1, widen ``ends[i]`` by those marked i; returns how many.
 
-    Slots marked -2 are passed over. `codes` gets the number of marked slots before each row's own, 255 if it is marked.
+    Slots marked -2 are passed over. `codes` gets the number of marked slots before each row's own, 255 if it is marked;
+    `places` the rows of the values.
     """
     where = (*column_of(objective), sign, len(objective))
     marks = (address(wanted), len(wanted), address(ends))
-    return call("gather_slots", *where, address(slots), *marks, address(out), len(out), address(codes))
+    return call("gather_slots", *where, address(slots), *marks, address(out), len(out), address(codes), address(places))
 
 
 def assign_by_slots(

@@ -33,6 +33,7 @@ OPEN = 255  # the code of rows in a slot that was looked into
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
 
 Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
+Beside: TypeAlias = tuple[slice, NDArray[np.int64], NDArray[np.float64]]  # a piece, rows in it, signed values
 Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values, (slots, 2) ends
 
 
@@ -42,6 +43,7 @@ class Rough:
 
     codes: NDArray[np.uint8]  # (rows,) such slots before the row's own; `OPEN` if its own is one
     looked_into: NDArray[np.int64]  # slots, ascending
+    beside: list[Beside] | None  # all rows coded `OPEN`, unless they are very many
 
     def levels(self, survey: Survey, boundaries: NDArray[np.float64], nan_level: int) -> NDArray[np.uint8] | None:
         """(codes in use,) The level of each code, where the `boundaries` let it have one."""
@@ -164,13 +166,19 @@ def _by_survey(
 ) -> NDArray[np.float64]:
     def gather(marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         looked_into = np.flatnonzero(marks != PASSED_OVER)
+        rough = None
         if len(looked_into) < OPEN:
-            survey.rough = Rough(np.empty(len(objective), dtype=np.uint8), looked_into)
-        codes = None if survey.rough is None else survey.rough.codes
+            rough = Rough(np.empty(len(objective), dtype=np.uint8), looked_into, None if large else [])
+        survey.rough = rough
 
         def gather_rows(rows: slice) -> Gathered:
-            part = None if codes is None else codes[rows]
-            return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large, part)
+            part, codes = objective[rows], None if rough is None else rough.codes[rows]
+            if rough is None or rough.beside is None:
+                return gather_slots(part, sign, survey.slots[rows], marks, few, large, codes)
+            places = np.empty(min(few, len(part)), dtype=np.int64)
+            found = gather_slots(part, sign, survey.slots[rows], marks, few, large, codes, places)
+            rough.beside.append((rows, places[: len(found[0])].copy(), found[0]))
+            return found
 
         return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
 
@@ -230,11 +238,12 @@ def gather_slots(
     few: int,
     large: int,
     codes: NDArray[np.uint8] | None = None,
+    places: NDArray[np.int64] | None = None,
 ) -> Gathered:
     """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    found = kernel.gather_slots(objective, sign, slots, marks, ends, out, codes)
+    found = kernel.gather_slots(objective, sign, slots, marks, ends, out, codes, places)
     return out[:found].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
 
