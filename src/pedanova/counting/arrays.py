@@ -191,7 +191,7 @@ def count_by_kernel(
     cuts = portions(len(codes), threads=pieces, each=2 if len(codes) >= threads * MANY_ROWS else 1)
 
     def count(group: list[Job], rows: slice) -> list[NDArray[Any]]:
-        tables = [np.zeros((levels + 1, job.grid.width), dtype=kernel.ENTRY) for job in group]
+        tables = [kernel.empty_table(levels + 1, job.grid.width) for job in group]
         if len(codes):
             placed = [job.placed for job in group]
             kernel.count_features(placed, rows, codes, levels, objective, tables)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
@@ -46,7 +45,7 @@ class RunningCounts:
         """Its table so far. Cells may stand in another order where a column came in another form."""
         key = job.name, job.order is None
         if key not in self._tables:
-            self._tables[key] = job, np.zeros((self.levels + 1, job.grid.width), dtype=kernel.ENTRY)
+            self._tables[key] = job, kernel.empty_table(self.levels + 1, job.grid.width)
         return self._tables[key][1]
 
     def take(self) -> dict[str, list[NDArray[Any]]]:

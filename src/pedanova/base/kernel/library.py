@@ -242,6 +242,14 @@ def _describe(grid: Boundaries, feature: Feature) -> None:
         feature.scale = grid.cells / float(grid.edges[-1] - grid.edges[0])
 
 
+def empty_table(levels: int, width: int) -> NDArray[Any]:
+    """[level × sorted position] Nothing counted yet. Filled by hand: for memory that it has used before, `np.zeros`
+    would hold up all other threads."""
+    table = np.empty((levels, width), dtype=ENTRY)
+    table.view(np.float64).fill(0.0)
+    return table
+
+
 def count_features(
     placed: Sequence[Placed],
     rows: slice,
