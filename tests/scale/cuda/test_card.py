@@ -168,8 +168,11 @@ def test_rows_in_memory_can_be_counted_on_a_card() -> None:
     assert np.allclose(a.tallies["lr"].sums, b.tallies["lr"].sums, rtol=1e-12)
 
 
-def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch) -> None:
+@pytest.mark.parametrize("large", [1 << 10, 1 << 30])
+@pytest.mark.parametrize("single", [True, False])
+def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch, large, single) -> None:
     monkeypatch.setattr("pedanova.scale.cuda.from_memory.PIECE", 30_001)
+    monkeypatch.setattr("pedanova.scale.cuda.from_memory.LARGE", large)  # whether the card finds the thresholds
     rng = np.random.default_rng(5)
     rows = 400_000
     host = {
@@ -177,9 +180,11 @@ def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch) -> None:
         "layers": rng.integers(1, 9, rows).astype(np.int16),
         "optimizer": rng.choice(["adam", "sgd", "lamb"], rows),
         "wd": np.where(rng.random(rows) < 0.1, np.nan, rng.random(rows)),
-        "loss": rng.standard_normal(rows).astype(np.float32),
+        "loss": np.where(rng.random(rows) < 0.01, np.nan, rng.standard_normal(rows)),
     }
+    host["loss"] = host["loss"].astype(np.float32) if single else host["loss"]
     a, b = pa.analyze(host, "loss", engine="cuda"), pa.analyze(host, "loss")
+    assert (a.levels, a.rows, [*a.notes]) == (b.levels, b.rows, [*b.notes])
     for name in a.space:
         assert np.array_equal(a.tallies[name].counts, b.tallies[name].counts), name
         assert np.allclose(a.tallies[name].sums, b.tallies[name].sums, rtol=1e-12, atol=1e-9)

@@ -92,8 +92,8 @@ class CardTable:
         shared = 2 * len(table)
         function = kernel("level_codes", goal.word, "u8" if small else "u16", str(goal.dense).lower(), shared=shared)
         given = goal.array, np.int64(goal.stride), np.int64(len(codes)), turn_of(levels.sign)
-        held = cupy.asarray(keys if len(keys) else np.zeros(1, dtype=keys.dtype))
-        tail = cupy.asarray(table), held, np.int32(len(keys)), np.int32(nan_level), codes
+        told = cupy.asarray(np.concatenate([keys.view(np.uint8), table.view(np.uint8)]))  # one journey
+        tail = told[keys.nbytes :], told, np.int32(len(keys)), np.int32(nan_level), codes
         processors, _ = here()
         blocks = blocks_for(len(codes), 4 * THREADS, 3 * processors)
         launch(function, blocks, THREADS, (*given, *self.ranking.window(), *tail), shared)

@@ -25,13 +25,17 @@ THREADS = 512
 
 def extent_of(array: Any) -> Extent:
     """What one pass over a column tells."""
-    cupy, reading = library(), CardArray.of(array)
-    ends = cupy.zeros(Extent.WORDS, dtype=np.uint64)
+    told = library().zeros(Extent.WORDS, dtype=np.uint64)
+    look_at(array, told)
+    return Extent.of(library().asnumpy(told))
+
+
+def look_at(array: Any, told: Any) -> None:
+    """Launch what adds a column, or a piece of one, to an extent."""
+    reading = CardArray.of(array)
     function = kernel("extent", reading.word, "true" if reading.dense else "false")
-    processors, _ = here()
-    given = reading.array, np.int64(reading.stride), np.int64(len(array)), ends
-    launch(function, blocks_for(len(array), 4 * THREADS, 4 * processors), THREADS, given)
-    return Extent.of(cupy.asnumpy(ends))
+    given = reading.array, np.int64(reading.stride), np.int64(len(array)), told
+    launch(function, blocks_for(len(array), 4 * THREADS, 3 * here()[0]), THREADS, given)
 
 
 def exponents_of(array: Any) -> NDArray[np.int64]:

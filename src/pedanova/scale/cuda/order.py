@@ -10,14 +10,14 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER, TAIL
+from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER
 from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
 
 SLOTS = (1 << 14) - 1
 SAMPLE = 1 << 13
 THREADS = 512
 MOST_GATHERED = 1 << 24  # rows that are sorted at once, of all slots together
-FEW_AT_LEAST = 1 << 12
+TAIL = 8  # numbers of a sample beyond each end of the window
 MIXED = 1 << 15
 QUEUED = 1 << 16  # bytes of shared memory in which a block keeps what it gathers
 Indices: TypeAlias = NDArray[np.int64]
@@ -168,13 +168,13 @@ class Ranking:
         sizes = self.counts[slots]
         inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
         ends = np.full((len(slots), 2), np.nan)
-        large = sizes > max(FEW_AT_LEAST, MOST_GATHERED // len(slots))
-        values, ends[large] = self._pick(slots, sizes, ~large, under, inside)
-        told = large[under]
-        last = inside == sizes[under] - 1
+        first, last = inside == 0, inside == sizes[under] - 1
+        whole = np.isin(np.arange(len(slots)), under[~first & ~last])  # of the others the ends are enough
+        small = whole & (np.cumsum(np.sort(sizes))[np.argsort(np.argsort(sizes))] <= MOST_GATHERED)
+        values, ends[~small] = self._pick(slots, sizes, small, under, inside)
+        told = ~small[under]
         values[told] = np.where(last, ends[under, 1], ends[under, 0])[told]
-        # A large slot of many different numbers, of which neither end is wanted.
-        odd = told & (ends[under, 0] < ends[under, 1]) & ~last & (inside > 0)
+        odd = told & (ends[under, 0] < ends[under, 1]) & ~first & ~last  # a large slot of many different numbers
         if odd.any():
             all_of_them = np.isin(np.arange(len(slots)), under[odd])
             values[odd] = self._pick(slots, sizes, all_of_them, under, inside)[0][odd]
