@@ -27,7 +27,7 @@ from pedanova.scale.cuda.units import Units, bands_of, units_for
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Space
 
-PIECE = 1 << 24  # rows that travel at once
+PIECE = 1 << 24  # rows that travel at once: a multiple of 16, since kernels read some at a time
 LARGE = 1 << 20  # rows whose thresholds a card finds sooner
 SAMPLE = 1 << 16  # rows of which levels are counted, about
 RowsOf = Callable[[slice], CardRows]

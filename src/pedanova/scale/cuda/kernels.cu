@@ -65,7 +65,9 @@ __device__ __forceinline__ u64 size_of(double value) { return (u64)__double_as_l
 __device__ __forceinline__ u32 size_of(float value) { return __float_as_uint(value) & ~(1u << 31); }
 __device__ __forceinline__ u64 finite_size(u64) { return 0x7fefffffffffffffull; }
 __device__ __forceinline__ u32 finite_size(u32) { return 0x7f7fffffu; }
-__device__ __forceinline__ double number_of(u64 key) { return __longlong_as_double((i64)(key & TOP ? key ^ TOP : ~key)); }
+__device__ __forceinline__ double number_of(u64 key) {
+    return __longlong_as_double((i64)(key & TOP ? key ^ TOP : ~key));
+}
 __device__ __forceinline__ double number_of(u32 key) {
     return exactly(__uint_as_float(key & 1u << 31 ? key ^ 1u << 31 : ~key));
 }
@@ -138,8 +140,8 @@ struct Extent {
     }
 };
 
-// Every row of an array: `four` takes four that lie side by side, `one` those at the end. Several fours are on their way
-// before the first is looked at.
+// Every row of an array: `four` takes four that lie side by side, `one` those at the end. Several fours are on their
+// way before the first is looked at.
 template <typename T, bool Dense, typename Fours, typename One>
 __device__ __forceinline__ void each_four(const T* values, i64 stride, i64 rows, Fours four, One one) {
     const int deep = sizeof(T) > 4 ? 2 : 4;
@@ -175,8 +177,8 @@ __global__ void __launch_bounds__(512) extent(const T* values, i64 stride, i64 r
 // Rows in each slot of a window over the number line, the last entry counts NaN; and the extent of all. Whether
 // numbers are whole is told of doubles alone.
 template <typename T, bool Dense>
-__global__ void __launch_bounds__(512) count_slots(const T* values, i64 stride, i64 rows, u64 turn, u64 from,
-                                                   int shift, u32 slots, u64* counts, u64* ends) {
+__global__ void __launch_bounds__(512) count_slots(const T* values, i64 stride, i64 rows, u64 turn, u64 from, int shift,
+                                                   u32 slots, u64* counts, u64* ends) {
     typedef typename Keyed<T>::Real Real;
     typedef typename Keyed<T>::Key Key;
     extern __shared__ u32 held[];
@@ -285,8 +287,8 @@ struct Cells {
     const Rank* accept_high;  // else none
     int cells;
     Rank low, high;
-    Real origin, scale, doubt;  // a guess, and how far from a boundary, in cells, it may be wrong
-    Real sure_low, sure_high;   // guesses between these are in the space
+    Real origin, scale, doubt;         // a guess, and how far from a boundary, in cells, it may be wrong
+    Real sure_low, sure_high;          // guesses between these are in the space
     double lattice_low, lattice_step;  // step 0: none
     const int* lookup;                 // whole numbers with a small range: one look settles the cell
     i64 offset;
@@ -331,7 +333,7 @@ struct Nearest<float> {
     static __device__ __forceinline__ int of(float moved) { return __float_as_int(moved) - 0x4b400000; }
 };
 
-// Far from boundaries a guess is right, and told by -1 it is not: the boundaries decide then.
+// The cell, where the guess is far enough from a boundary to be right; else -1, and the boundaries decide.
 template <int Guess, typename Real, typename Rank>
 __device__ __forceinline__ int guessed(const Cells<Real, Rank>& grid, Real value) {
     const Real line = Guess == EVEN ? value : log_of(value);
@@ -351,7 +353,8 @@ __device__ __forceinline__ int placed(const Cells<Real, Rank>& grid, const Rank*
 
 // The cells of four rows: guesses first, so that all wait together for the few that are unsure.
 template <int Guess, bool Plain, typename T, typename Real, typename Rank>
-__device__ __forceinline__ void place_four(const Cells<Real, Rank>& grid, const Rank* ends, const T value[4], int out[4]) {
+__device__ __forceinline__ void place_four(const Cells<Real, Rank>& grid, const Rank* ends, const T value[4],
+                                           int out[4]) {
     const bool guesses = Plain && (Guess == EVEN || Guess == LOG);
     bool unsure = !guesses;
     if (guesses) {
@@ -367,13 +370,13 @@ __device__ __forceinline__ void place_four(const Cells<Real, Rank>& grid, const 
         if (!guesses || out[k] < 0) out[k] = placed<Guess, Plain, T>(grid, ends, value[k]);
 }
 
-// A sum is a whole number of a level's unit. Wide: signed multiples, and a second sum of a unit 2^42 times finer; a unit
-// is the inverse of two powers of two, since one alone may be beyond the doubles. Narrow: multiples from the level's
-// first number on, most of them below 2^32; the unit's second number is MAGIC less that first number.
+// A sum is a whole number of a level's unit. Wide: signed multiples, and a second sum of a unit 2^42 times finer; a
+// unit is the inverse of two powers of two, since one alone may be beyond the doubles. Narrow: multiples from the
+// level's first number on, most of them below 2^32; the unit's second number is MAGIC less that first number.
 struct Unit {
     double first, second;
 };
-const double MAGIC = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves a whole number in the last bits
+const double MAGIC = 6755399441055744.0;   // 1.5 * 2^52: adding it leaves a whole number in the last bits
 const int NONE = 0, NARROW = 1, WIDE = 2;  // ways to a sum
 
 // Numbers that a plain conversion would lose; what is not finite counts as zero, which is added as less than the
@@ -524,13 +527,14 @@ struct Quads {
 // Blocks of one group count the levels of that group alone; those of all groups go over the rows together, so that
 // the card's cache serves all but the first. Shared memory: units, the ends of cells, tables.
 template <typename T, typename Real, typename Code, typename Y, int Sums, bool Dense, int Guess, bool Plain>
-__global__ void __launch_bounds__(1024) count_column(
-    const T* values, i64 stride, const u8* missing, const Code* codes, const Y* objective, i64 objective_stride,
-    i64 rows, const typename Ranked<Real>::Rank* all_ends, const typename Ranked<Real>::Rank* accept_low,
-    const typename Ranked<Real>::Rank* accept_high, int cells, typename Ranked<Real>::Rank low,
-    typename Ranked<Real>::Rank high, Real origin, Real scale, Real doubt, Real sure_low, Real sure_high,
-    double lattice_low, double lattice_step, const int* lookup, i64 offset, u64 size, int all_levels, int groups,
-    const Unit* all_units, double finer, double size_from, double size_to, i64 chunk, u64* counts, i64* sums) {
+__global__ void __launch_bounds__(1024)
+    count_column(const T* values, i64 stride, const u8* missing, const Code* codes, const Y* objective,
+                 i64 objective_stride, i64 rows, const typename Ranked<Real>::Rank* all_ends,
+                 const typename Ranked<Real>::Rank* accept_low, const typename Ranked<Real>::Rank* accept_high,
+                 int cells, typename Ranked<Real>::Rank low, typename Ranked<Real>::Rank high, Real origin, Real scale,
+                 Real doubt, Real sure_low, Real sure_high, double lattice_low, double lattice_step, const int* lookup,
+                 i64 offset, u64 size, int all_levels, int groups, const Unit* all_units, double finer,
+                 double size_from, double size_to, i64 chunk, u64* counts, i64* sums) {
     typedef typename Ranked<Real>::Rank Rank;
     extern __shared__ u64 room[];
     const int each = (all_levels + groups - 1) / groups, group = blockIdx.x % groups;
@@ -543,8 +547,20 @@ __global__ void __launch_bounds__(1024) count_column(
     const i64 start = (i64)level_from * width;
     const Cells<Real, Rank> grid{ends,  accept_low, accept_high, cells,       low,          high,   origin, scale,
                                  doubt, sure_low,   sure_high,   lattice_low, lattice_step, lookup, offset, size};
-    Tables<Y, Sums> tables{held, first, first + 2 * entries, units, entries, levels * width, finer, size_from, size_to, counts + start,
-                           sums + (Sums == NONE ? 0 : Sums == NARROW ? 2 : 4) * start};
+    Tables<Y, Sums> tables{held,
+                           first,
+                           first + 2 * entries,
+                           units,
+                           entries,
+                           levels * width,
+                           finer,
+                           size_from,
+                           size_to,
+                           counts + start,
+                           sums + (Sums == NONE     ? 0
+                                   : Sums == NARROW ? 2
+                                                    : 4) *
+                                      start};
     if (Guess != LOOKUP)
         for (int i = threadIdx.x; i <= cells; i += blockDim.x) ends[i] = all_ends[i];
     if (Sums != NONE)
@@ -611,15 +627,17 @@ __global__ void __launch_bounds__(1024) count_column(
 
 // The same where the tables are too large for shared memory: every row goes to the card's memory.
 template <typename T, typename Real, typename Code, typename Y, int Sums, bool Dense, int Guess, bool Plain>
-__global__ void __launch_bounds__(512) count_large(
-    const T* values, i64 stride, const u8* missing, const Code* codes, const Y* objective, i64 objective_stride,
-    i64 rows, const typename Ranked<Real>::Rank* all_ends, const typename Ranked<Real>::Rank* accept_low,
-    const typename Ranked<Real>::Rank* accept_high, int cells, typename Ranked<Real>::Rank low,
-    typename Ranked<Real>::Rank high, Real origin, Real scale, Real doubt, Real sure_low, Real sure_high,
-    double lattice_low, double lattice_step, const int* lookup, i64 offset, u64 size, int all_levels, int groups,
-    const Unit* all_units, double finer, double size_from, double size_to, i64 chunk, u64* counts, i64* sums) {
-    const Cells<Real, typename Ranked<Real>::Rank> grid{all_ends, accept_low, accept_high,  cells,        low,    high,   origin, scale,
-                                                        doubt,    sure_low,   sure_high, lattice_low, lattice_step, lookup, offset, size};
+__global__ void __launch_bounds__(512)
+    count_large(const T* values, i64 stride, const u8* missing, const Code* codes, const Y* objective,
+                i64 objective_stride, i64 rows, const typename Ranked<Real>::Rank* all_ends,
+                const typename Ranked<Real>::Rank* accept_low, const typename Ranked<Real>::Rank* accept_high,
+                int cells, typename Ranked<Real>::Rank low, typename Ranked<Real>::Rank high, Real origin, Real scale,
+                Real doubt, Real sure_low, Real sure_high, double lattice_low, double lattice_step, const int* lookup,
+                i64 offset, u64 size, int all_levels, int groups, const Unit* all_units, double finer, double size_from,
+                double size_to, i64 chunk, u64* counts, i64* sums) {
+    const Cells<Real, typename Ranked<Real>::Rank> grid{
+        all_ends, accept_low, accept_high, cells,       low,          high,   origin, scale,
+        doubt,    sure_low,   sure_high,   lattice_low, lattice_step, lookup, offset, size};
     for (i64 row = (i64)blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += (i64)gridDim.x * blockDim.x) {
         const int level = (int)codes[row];
         if (level >= all_levels) continue;
