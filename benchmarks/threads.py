@@ -22,7 +22,7 @@ import pedanova as pa
 from pedanova.base.kernel import library as kernel
 from scale import LEVELS, Table, count, make_floats, read_once
 
-STAGES = ("count_window", "gather_slots", "settle_codes", "count_features", "add_tables")  # of the kernel, in order
+STAGES = ("count_window", "gather_slots", "settle_rows", "count_features", "add_tables")  # of the kernel, in order
 
 
 @dataclass

@@ -204,6 +204,16 @@ PEDANOVA_EXPORT std::int64_t pedanova_settle_codes(const void* objective, std::i
     });
 }
 
+// values, places: (rows,); codes: as above.
+PEDANOVA_EXPORT std::int64_t pedanova_settle_rows(const double* values, const std::int64_t* places, std::int64_t rows,
+                                                  const double* boundaries, std::int64_t count, std::uint8_t* codes) {
+    if (rows < 0 || count < 0 || count > 254) return bad_argument;
+    return guarded([&] {
+        settle_rows(values, places, rows, boundaries, count, codes);
+        return std::int64_t{0};
+    });
+}
+
 // rows: (count, objectives) different rows in lexicographic order, all minimised.
 PEDANOVA_EXPORT std::int64_t pedanova_find_fronts(const double* rows, std::int64_t count, std::int64_t objectives,
                                                   std::int64_t* fronts) {
@@ -222,9 +232,9 @@ PEDANOVA_EXPORT const char* pedanova_face() {
         FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(add_tables) + FUNCTION(sum_levels) +
         FUNCTION(code_feature) + FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) +
         FUNCTION(count_window) + FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(settle_codes) +
-        FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) + FIELD(missing) +
-        FIELD(cells) + FIELD(inner) + FIELD(accept_low) + FIELD(accept_high) + FIELD(range) + FIELD(even) +
-        FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) +
+        FUNCTION(settle_rows) + FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) +
+        FIELD(missing) + FIELD(cells) + FIELD(inner) + FIELD(accept_low) + FIELD(accept_high) + FIELD(range) +
+        FIELD(even) + FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) +
         told("Feature", sizeof(Feature));
 #undef FIELD
 #undef FUNCTION

@@ -99,4 +99,12 @@ inline void settle_codes(const Column& objective, double sign, std::int64_t rows
     far.finish();
 }
 
+// The same where `gather_slots` has told the rows and their values, and every other code is its level already.
+inline void settle_rows(const double* values, const std::int64_t* places, std::int64_t rows, const double* boundaries,
+                        std::int64_t count, std::uint8_t* codes) {
+    for (std::int64_t i = 0; i < rows; ++i)
+        codes[places[i]] =
+            static_cast<std::uint8_t>(std::upper_bound(boundaries, boundaries + count, values[i]) - boundaries);
+}
+
 }  // namespace pedanova

@@ -28,6 +28,7 @@ from pedanova.space.grid import Grid, grid_of
 MANY_ROWS = 1 << 24  # for one thread: then further tables, to be added up, cost little
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 MANY_BESIDE = 16  # one row in so many
+MANY_TO_SETTLE = 1 << 16  # rows; fewer are settled before threads would have begun
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 
 
@@ -158,13 +159,14 @@ def settle_codes(
 
     def settle_few(beside: Beside) -> None:
         rows, places, values = beside
-        rough.codes[rows][places] = np.searchsorted(levels.boundaries, values, side="right")
+        kernel.settle_rows(values, places, levels.boundaries, rough.codes[rows])
 
     def settle_all(rows: slice) -> None:
         kernel.settle_codes(objective[rows], levels.sign, level_of, levels.boundaries, rough.codes[rows])
 
     if rough.beside is not None and (level_of == np.arange(len(level_of))).all():
-        spread(settle_few, rough.beside, threads=threads)
+        many = sum(len(places) for _, places, _ in rough.beside) >= MANY_TO_SETTLE
+        spread(settle_few, rough.beside, threads=threads if many else 1)
     else:
         spread(settle_all, portions(len(objective), threads=threads), threads=threads)
 

@@ -47,6 +47,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, *[_pointer] * 2, _int64, *[_pointer] * 2],
     "assign_by_slots": [*_column, _double, _int64, _pointer, *_window, _pointer, _int64, _int64, _int32, _pointer],
     "settle_codes": [*_column, _double, _int64, _pointer, _int64, _pointer, _int64, _pointer],
+    "settle_rows": [_pointer, _pointer, _int64, _pointer, _int64, _pointer],
 }
 
 
@@ -390,6 +391,14 @@ def settle_codes(
     """Make levels of the `codes` of `gather_slots`, in their place; `level_of` knows all but 255."""
     where = (*column_of(objective), sign, len(objective), address(level_of), len(level_of))
     call("settle_codes", *where, address(boundaries), len(boundaries), address(codes))
+
+
+def settle_rows(
+    values: NDArray[np.float64], places: NDArray[np.int64], boundaries: NDArray[np.float64], codes: NDArray[np.uint8]
+) -> None:
+    """Write the level of each signed value into `codes`, at its place."""
+    ends = (address(boundaries), len(boundaries))
+    call("settle_rows", address(values), address(places), len(values), *ends, address(codes))
 
 
 def find_fronts(rows: NDArray[np.float64]) -> NDArray[np.int64]:
