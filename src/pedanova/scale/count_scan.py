@@ -25,6 +25,7 @@ from pedanova.data.rowsets import rows_in_words
 from pedanova.data.trial_order import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
+from pedanova.scale.checkpoint_folder import CheckpointFolder
 from pedanova.scale.parts import FirstLook, Plan, light, look_at_part, named_in, sample_part, spoken_for
 from pedanova.scale.pushdown import engine_of, look_by_engine
 from pedanova.scale.readers import Crew, StartOverError
@@ -33,6 +34,7 @@ from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark_crew import SparkCrew
 from pedanova.sources.registry import KNOWN_TABLES
 from pedanova.sources.scans.scan import Scan
+from pedanova.sources.scans.shared_folder import folder_at
 from pedanova.sources.tables.known import account_of
 from pedanova.space.parameters import Moving, Space, Switch, as_space
 
@@ -106,17 +108,14 @@ def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: P
     if progress is None:
         rescan, progress = begin(scan, reading, crew, plan)
     else:
-        crew.lost.update(progress.lost)
+        crew.count_on(progress.lost)
         plan = replace(plan, space=progress.space, needs=columns_needed(scan, plan, progress.space))
         rescan = Rescan(crew, plan, progress.look)
-    if checkpoint is None:
-        progress.counts = rescan.count(progress.levels)
-    else:
-        rescan.go_on(progress, checkpoint)
-    if not progress.counts.tables:
+    counts = rescan.count(progress.levels) if checkpoint is None else rescan.go_on(progress, checkpoint)
+    if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
     notes = [*source_notes(scan, rescan), *reading.notes, *progress.notes]
-    return assembled(rescan, progress.levels, progress.counts, notes=notes, inside=reading.inside)
+    return assembled(rescan, progress.levels, counts, notes=notes, inside=reading.inside)
 
 
 def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
@@ -140,13 +139,16 @@ def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
     return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
 
 
-def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | None:
+def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | CheckpointFolder | None:
     if reading.checkpoint is None:
         return None
     request = plan.request
     space = None if request.space is None else as_space(request.space)
     columns = [*(request.params or ()), "but", *(request.exclude or ())]
     asked = question_of(plan, scan.parts, space=space, levels=reading.levels, columns=columns)
+    folder = folder_at(reading.checkpoint)
+    if folder is not None:
+        return CheckpointFolder(folder, asked, plan.objective)
     return Checkpoint(check_place(reading.checkpoint), asked, plan.objective)
 
 
