@@ -32,6 +32,7 @@ from pedanova.scale.readers import Crew, StartOverError
 from pedanova.scale.rescan import Rescan
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark_crew import SparkCrew
+from pedanova.scale.spark_executor import SparkExecutor, is_session
 from pedanova.sources.registry import KNOWN_TABLES
 from pedanova.sources.scans.scan import Scan
 from pedanova.sources.scans.shared_folder import folder_at
@@ -99,7 +100,8 @@ def crew_of(scan: Scan, reading: ScanOptions, threads: int) -> Crew | SparkCrew:
         return SparkCrew(scan.parts[0])
     if reading.executor is not None and not all(map(is_file, scan.parts)):
         raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
-    return Crew(scan.parts, scan.rows, threads, reading.executor, reading.skip)
+    executor = SparkExecutor(reading.executor) if is_session(reading.executor) else reading.executor
+    return Crew(scan.parts, scan.rows, threads, executor, reading.skip)
 
 
 def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> Counted:
