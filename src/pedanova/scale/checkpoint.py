@@ -208,6 +208,8 @@ def fingerprint(parts: Sequence[Part]) -> str:
     """Of the paths, sizes and times of change of all files."""
     marks = [getattr(part, "mark", None) for part in parts]
     if None in marks:
-        words = " is for files: other tables may change between two readings; give the path of its files, if it has some"
+        words = (
+            " is for files: other tables may change between two readings; give the path of its files, if it has some"
+        )
         raise QueryError(Arg("checkpoint"), words)
     return hashlib.sha256(repr(marks).encode()).hexdigest()

@@ -7,6 +7,7 @@ object once all of it has arrived.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -94,18 +95,14 @@ class SharedFolder:
             out.write(content)
 
     def remove(self, name: str) -> None:
-        """Take a file away; one that another has taken away already is no matter."""
-        try:
+        """Take a file away that nobody needs; where that cannot be, it stays."""
+        with suppress(OSError):
             if not self.is_far:
                 self.path(name).unlink(missing_ok=True)
                 return
             filesystem, path = opened_store(self.address(name))
             with plain_words(self.address(name)):
                 filesystem.delete_file(path)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise DataError(f"{self}/{name} cannot be removed: {error.strerror or error}") from None
 
 
 def folder_at(place: object) -> SharedFolder | None:
