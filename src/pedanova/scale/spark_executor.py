@@ -18,10 +18,11 @@ class SparkExecutor:
     """Every piece of work is a job of one task, which Spark runs again by itself where a worker is lost."""
 
     def __init__(self, session: Any) -> None:
-        self._context = getattr(session, "_sc", None)
-        if self._context is None:
+        context = getattr(session, "_sc", None)
+        if context is None:
             raise QueryError(Arg("executor"), " must be a session of Spark itself; one of Spark Connect runs no tasks")
-        self._max_workers = max(1, int(self._context.defaultParallelism))
+        self._context: Any = context
+        self._max_workers = max(1, int(context.defaultParallelism))
         self._pool = ThreadPoolExecutor(2 * self._max_workers + 2, thread_name_prefix="spark-job")
 
     def submit(self, function: Callable[..., Any], *given: Any) -> Future[Any]:

@@ -24,6 +24,8 @@ from pedanova.errors import DataError, FormatError, MissingLibraryError, PartErr
 from pedanova.sources.scans import batches
 from pedanova.sources.scans.objects import ObjectFile, find_objects, is_object, located, path_of, shown_address
 from pedanova.sources.scans.spark import SparkPart, is_spark
+from pedanova.sources.scans.table_folders import check_no_table, table_kind
+from pedanova.sources.scans.warehouses import Snapshot, is_warehouse, snapshot_at, snapshot_of
 from pedanova.sources.steady import Stamp, check_steady
 from pedanova.sources.tables.files import kind_of
 from pedanova.sources.tables.opening import is_packed
@@ -152,6 +154,10 @@ class Scan:
         return self.size > LARGE_BYTES if self.rows is None else self.rows > LARGE
 
     @property
+    def is_warehouse(self) -> bool:
+        return isinstance(self.parts[0], Snapshot)
+
+    @property
     def is_spark(self) -> bool:
         return isinstance(self.parts[0], SparkPart)
 
@@ -188,7 +194,11 @@ def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -
         return Scan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
     if batches.is_plan(data):
         return scan_plan(data)
-    return None
+    return scan_snapshot(snapshot_of(data)) if is_warehouse(data) else None
+
+
+def scan_snapshot(table: Snapshot) -> Scan:
+    return Scan(table.name, table.columns, (table,), table.rows, table.size)
 
 
 def scan_plan(plan: Any) -> Scan:
@@ -197,9 +207,14 @@ def scan_plan(plan: Any) -> Scan:
 
 
 def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> Scan | None:
+    table = table_kind(place)
+    if table is not None:
+        return scan_snapshot(snapshot_at(place, table))
     files = find_objects(place) if is_object(place) else find_files(place)
     if not files:
         return None
+    if len(files) > 1 or path_of(files[0]) != path_of(located(place)):
+        check_no_table(place, [path_of(file) if is_object(place) else Path(path_of(file)).absolute() for file in files])
     place = shown_address(place) if is_object(place) else place
     kinds = {kind for file in files if (kind := kind_of(path_of(file))) is not None}
     if len(kinds) > 1:
