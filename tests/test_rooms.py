@@ -29,6 +29,7 @@ OPTIONAL = {  # library → the only modules that may import it
         "sources.tables.binary",
         "sources.tables.text",
         "sources.scans.batches",
+        "sources.scans.kept_columns",
         "sources.scans.objects",
         "sources.scans.spark",
         "sources.scans.table_folders",

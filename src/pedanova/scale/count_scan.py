@@ -116,6 +116,7 @@ def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: P
     counts = rescan.count(progress.levels) if checkpoint is None else rescan.go_on(progress, checkpoint)
     if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
+    crew.keep(())
     notes = [*source_notes(scan, rescan), *reading.notes, *progress.notes]
     return assembled(rescan, progress.levels, counts, notes=notes, inside=reading.inside)
 
@@ -127,6 +128,7 @@ def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) 
     texts = tuple(name for name in evidence.texts if name in choice.space)
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=reading.pushdown)
+    crew.keep(light(plan).needs)
     look, extent = (look_at(crew, plan), None) if engine is None else look_by_engine(engine, plan)
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)

@@ -21,7 +21,7 @@ from pedanova.errors import PartError, PedanovaError, WorkerError
 from pedanova.scale.dask_sums import Kept, SumTree, client_of, submit_kept
 from pedanova.scale.heaps import GROUP, added_in_heaps
 from pedanova.sources.scans.batches import settle_libraries
-from pedanova.sources.scans.scan import Part
+from pedanova.sources.scans.scan import Part, with_kept
 
 Result = TypeVar("Result")
 
@@ -150,6 +150,11 @@ class Crew:
 
     def start_over(self) -> None:
         self.readings = 0
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Columns to keep in memory from reading to reading, where that saves a long way; none: forget them."""
+        if self.executor is None:
+            self.parts = with_kept(self.parts, names)
 
     def count_on(self, lost: Mapping[str, str]) -> None:
         """An earlier run read all parts but the lost ones, and found the thresholds."""

@@ -79,6 +79,9 @@ class SparkCrew:
     def each_but(self, *_: Any, **__: Any) -> Iterator[Any]:
         raise WorkerError(Arg("checkpoint"), " is for files; Spark keeps its own")
 
+    def keep(self, names: Iterable[str]) -> None:
+        """Whoever runs a plan keeps what it likes."""
+
     def count_on(self, lost: Mapping[str, str]) -> None:
         """Nothing is kept of an earlier run."""
 
