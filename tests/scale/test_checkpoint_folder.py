@@ -22,6 +22,7 @@ from helpers.common import refuse
 from pedanova.errors import DataError, FormatError, QueryError, WorkerError
 from pedanova.scale import checkpoint_folder, rescan
 from pedanova.scale.parts import count_part
+from pedanova.scale.readers import Crew
 
 PARTS = 20  # a heap of sixteen and one of four, in one
 SPACE = {"x": pa.Int(0, 9), "y": pa.Int(1, 5)}
@@ -94,6 +95,25 @@ def example(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def stopped(example: Path, tmp_path: Path) -> Path:
     return shutil.copytree(example, tmp_path / "run")
+
+
+def test_small_parts_are_kept_sixteen_at_a_time(
+    files: Path, whole: pa.Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there are many of them; here two heaps are many."""
+    monkeypatch.setattr(checkpoint_folder, "least_height", lambda _: 1)
+    Counted(monkeypatch, 18)
+    with pytest.raises(KeyboardInterrupt):
+        told(files, checkpoint=f"{tmp_path}/run/")
+    assert [path.name[-8:] for path in heaps_in(tmp_path / "run")] == ["1-0.pedh"]
+    rest = Counted(monkeypatch)
+    same_bytes(told(files, checkpoint=f"{tmp_path}/run/"), whole)
+    assert rest.parts == 4
+
+
+@pytest.mark.parametrize(("parts", "rows", "low"), [(64, 10**6, 1), (63, 10**6, 0), (64, 10**9, 0), (64, None, 0)])
+def test_which_heaps_are_kept(parts: int, rows: int | None, low: int) -> None:
+    assert checkpoint_folder.least_height(Crew((None,) * parts, rows)) == low
 
 
 def heaps_in(place: Path) -> list[Path]:

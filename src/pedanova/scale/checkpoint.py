@@ -55,7 +55,7 @@ class Progress:
     done: set[int] = field(default_factory=set)  # places of the parts that are counted
     lost: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)  # on the space
-    each: int = 0  # parts of the smallest heaps, where workers keep them in a folder
+    heap: tuple[int, int] = (1, 0)  # in a folder: parts of the smallest heaps, and the least height that is kept
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ def encode(asked: Mapping[str, Any], objective: str, progress: Progress) -> byte
         "look": [look.rows, look.kept, look.single],
         "look_notes": [note.to_dict() for note in look.notes],
         "slots": [list(look.window), base64.b85encode(slots).decode()],
-        "each": progress.each,
+        "heap": list(progress.heap),
         "taken": heaps.taken,
         "heaps": [{"rows": counts.rows, "idle": sorted(counts.idle)} for counts in heaps.sums],
         "bodies": [len(body) for body in bodies],
@@ -144,7 +144,7 @@ def decode(header: Mapping[str, Any], content: bytes) -> Progress:
         {int(place) for place in header["done"]},
         dict(header["lost"]),
         [*map(Note.from_dict, header["space"])],
-        int(header["each"]),
+        (int(header["heap"][0]), int(header["heap"][1])),
     )
 
 

@@ -25,11 +25,12 @@ from pedanova.errors import DataError, FormatError
 from pedanova.scale.checkpoint import Progress, counts_of, encode, progress_in, stored_of
 from pedanova.scale.heaps import GROUP
 from pedanova.scale.parts import Plan
-from pedanova.scale.readers import Bundle, Crew
+from pedanova.scale.readers import Bundle, Crew, workers_of
 from pedanova.sources.scans.shared_folder import SharedFolder
 
 MAGIC = b"\x89PEDH\r\n\x1a"
 VERSION = 1
+SMALL_PART = 2_000_000  # rows, which are counted about as soon as their counts are written
 HEAD = "head.pedc"
 HEAP = re.compile(r"heap-([0-9a-f]{16})-([0-9]+)-([0-9]+)\.pedh")
 
@@ -43,6 +44,7 @@ class Heaps:
     folder: SharedFolder
     run: str  # the digest of its head
     size: int  # parts of the smallest heaps
+    low: int  # the least height of those that are kept
     parts: int
 
     @property
@@ -88,17 +90,17 @@ def heap_of(
     bundle: Bundle, plan: Plan, levels: Levels, heaps: Heaps, height: int, count: Count, meter: Meter | None = None
 ) -> Counts:
     """The counts of a heap, as they are kept; else of those it is made of, or of its parts, and then kept."""
-    found = heaps.load(height, bundle)
+    found = heaps.load(height, bundle) if height >= heaps.low else None
     if found is not None:
         return found
-    if height == 0:
+    inner = heaps.split(bundle, height - 1) if height else []
+    if height:
+        found = Counts.sum(heap_of(one, plan, levels, heaps, height - 1, count, meter) for one in inner)
+    else:
         found = count(bundle, plan, levels, meter=meter)
+    if height >= heaps.low:
         heaps.save(height, bundle, found, plan, levels)
-        return found
-    inner = heaps.split(bundle, height - 1)
-    found = Counts.sum(heap_of(one, plan, levels, heaps, height - 1, count, meter) for one in inner)
-    heaps.save(height, bundle, found, plan, levels)
-    for one in inner:
+    for one in inner if height > heaps.low else ():
         heaps.folder.remove(heaps.name(height - 1, one))
     return found
 
@@ -109,6 +111,13 @@ def keep_heap(
     """See to it that a heap is kept; only its name travels."""
     heap_of(bundle, plan, levels, heaps, height, count, meter)
     return heaps.name(height, bundle)
+
+
+def least_height(crew: Crew) -> int:
+    """Of the heaps that are kept: small parts are, for each one's sake, only where else workers would have to wait."""
+    many = len(crew.parts)
+    small = crew.rows is not None and crew.rows < SMALL_PART * many
+    return 1 if small and many >= 4 * GROUP * workers_of(crew.executor) else 0
 
 
 @dataclass(slots=True)
@@ -147,23 +156,23 @@ class CheckpointFolder:
         if not self.head:
             self.folder.prepare()
             self._sweep({HEAD})
-            progress.each = crew.parts_at_once(len(crew.parts))
+            progress.heap = crew.parts_at_once(len(crew.parts)), least_height(crew)
             self.head = encode(self.asked, self.objective, progress)
             self.folder.write(HEAD, self.head)
-        return Heaps(self.folder, hashlib.sha256(self.head).hexdigest()[:16], progress.each, len(crew.parts))
+        return Heaps(self.folder, hashlib.sha256(self.head).hexdigest()[:16], *progress.heap, len(crew.parts))
 
     def _pile(
         self, heaps: Heaps, every: Bundle, there: set[str], crew: Crew, asked: tuple[Plan, Levels], count: Count
     ) -> None:
         """From the smallest heaps to the one of all: of every height those that nothing higher holds already."""
-        for height in range(heaps.height + 1):
+        for height in range(heaps.low, heaps.height + 1):
             above = range(height, heaps.height + 1)
             lacking = [
                 bundle
                 for bundle in heaps.split(every, height)
                 if not any(heaps.name(one, bundle) in there for one in above)
             ]
-            what = "rows to count" if height == 0 else "heaps of counts to add"
+            what = "rows to count" if height == heaps.low else "heaps of counts to add"
             for _ in crew.each_of(lacking, keep_heap, *asked, heaps, height, count, what=what):
                 pass
         crew.readings += 1
