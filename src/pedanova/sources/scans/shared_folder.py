@@ -63,7 +63,10 @@ class SharedFolder:
         if self.is_far:
             found = below(self.place, urlsplit(self.place).path)
             return [urlsplit(one).path.rpartition("/")[2] for one in found]
-        return sorted(entry.name for entry in os.scandir(self.place) if entry.is_file())
+        try:
+            return sorted(entry.name for entry in os.scandir(self.place) if entry.is_file())
+        except OSError as error:
+            raise DataError(f"{self} cannot be read: {error.strerror or error}") from None
 
     def read(self, name: str) -> bytes | None:
         """A file's content; None where there is none of that name."""
@@ -110,5 +113,4 @@ def folder_at(place: object) -> SharedFolder | None:
     text = os.fspath(place) if isinstance(place, str | os.PathLike) else ""
     if not isinstance(text, str):
         return None
-    ends = text.endswith(("/", os.sep))
-    return SharedFolder(text) if "://" in text or ends or Path(text).is_dir() else None
+    return SharedFolder(text) if "://" in text or text.endswith(("/", os.sep)) or os.path.isdir(text) else None  # noqa: PTH112
