@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
@@ -206,6 +207,17 @@ def test_patterns(pattern: str, fits: str, not_fits: str) -> None:
     rule = objects.as_expression(pattern)
     assert re.fullmatch(rule, fits)
     assert not re.fullmatch(rule, not_fits)
+
+
+def test_the_environment_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(objects.CHECKSUMS, raising=False)
+    with objects.spared_checksums():
+        assert os.environ[objects.CHECKSUMS] == "when_required"
+    assert objects.CHECKSUMS not in os.environ
+    monkeypatch.setenv(objects.CHECKSUMS, "when_supported")
+    with objects.spared_checksums():
+        assert os.environ[objects.CHECKSUMS] == "when_supported"  # the user's word
+    assert os.environ[objects.CHECKSUMS] == "when_supported"
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,21 +117,22 @@ def read_from_afar(
 ) -> Iterator[Records]:
     """Row group by row group, each read whole, and again where the connection broke."""
     with far_complaints(file):
+        meta = retried(lambda: footer_of(file, stamp))
         held: list[Any] = []  # the open file, until something breaks
 
         def opened() -> Any:
             if not held:
-                held.append(open_parquet(file, coded=names, meta=footer_of(file, stamp)))
+                held.append(open_parquet(file, coded=names, meta=meta))
             return held[0]
 
         def read(group: int) -> Any:
             try:
-                return read_group(opened(), file.url, group, names, kept)
+                return read_group(opened, file.url, group, names, kept)
             except OSError:
                 held.clear()
                 raise
 
-        for group in range(retried(opened).metadata.num_row_groups) if groups is None else groups:
+        for group in range(meta.num_row_groups) if groups is None else groups:
             table = retried(partial(read, group))
             for batch in table.to_batches(max_chunksize=batch_rows(len(names))):
                 if batch.num_rows:

@@ -6,7 +6,7 @@ beside thresholds and for the counts; in single precision ninety million rows of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeAlias
@@ -38,14 +38,14 @@ class KeptColumns:
                     self.room -= size
 
 
-def read_group(parquet: Any, path: str, group: int, names: Sequence[str], kept: KeptColumns | None) -> Any:
-    """These columns of a row group: from memory what is there, the others as they come."""
+def read_group(opened: Callable[[], Any], path: str, group: int, names: Sequence[str], kept: KeptColumns | None) -> Any:
+    """These columns of a row group: from memory what is there, the others out of the file, opened if need be."""
     import pyarrow as pa
 
     here = {} if kept is None else kept.of(path, group, names)
     missing = [name for name in names if name not in here]
     if missing:
-        read = parquet.read_row_group(group, columns=missing, use_threads=False)
+        read = opened().read_row_group(group, columns=missing, use_threads=False)
         if not here and kept is None:
             return read
         here |= {name: read.column(name) for name in missing}
