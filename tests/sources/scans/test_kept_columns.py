@@ -67,7 +67,8 @@ def test_what_was_kept_is_forgotten(files: Path) -> None:
     assert len(parts[0].kept._held) == 2 * GROUPS
     assert parts[0].kept is parts[1].kept
     assert 8 * 8000 <= kept_columns.ROOM - parts[0].kept.room < 8 * 8200  # and who has a value
-    assert [part.kept for part in with_kept(parts, ())] == [None, None]
+    bare: Any = with_kept(parts, ())
+    assert [part.kept for part in bare] == [None, None]
     here = scan_of(files)
     assert here is not None
     assert with_kept(here.parts, ["loss"]) == here.parts  # a disk is near
