@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -77,7 +78,7 @@ class Heaps:
             if header["run"] != self.run or header["places"] != list(bundle.places):
                 return None
             return counts_of(header, store.from_bytes(bytes(body)))
-        except (FormatError, KeyError, TypeError, ValueError):
+        except (FormatError, KeyError, TypeError, ValueError, zlib.error):
             return None
 
     def save(self, height: int, bundle: Bundle, counts: Counts, plan: Plan, levels: Levels) -> None:
