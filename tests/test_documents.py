@@ -21,7 +21,7 @@ from helpers.explorers import served
 from pedanova.cli.main import main
 
 NOT_RUN = {
-    "object-stores.md": 1,
+    "object-stores.md": 2,
     "optuna-dashboard.md": 1,
     "scale.md": 2,
     "terminal.md": 1,

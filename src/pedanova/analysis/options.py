@@ -156,7 +156,7 @@ TABLE = (
     Option(
         "executor", None,
         "Whose workers read the parts: any executor in the manner of ``concurrent.futures``, such as Dask's "
-        "``client.get_executor(retries=2)``.",
+        "``client.get_executor(retries=2)``, or a Spark session.",
     ),
     Option(
         "on_error", "raise",
@@ -167,8 +167,10 @@ TABLE = (
     Option(
         "checkpoint", None,
         "A file that keeps what is counted of a table read in parts: the same call goes on from there after a "
-        "crash. It stays, and answers at once if all was counted.",
-        "keep what is counted there, and go on from it after a crash", "large tables", metavar="FILE",
+        "crash. It stays, and answers at once if all was counted. A folder (``run/``, ``s3://…``) for many workers, "
+        "which keep their parts there themselves.",
+        "keep what is counted there, and go on from it after a crash: a file, or a folder/ for many workers",
+        "large tables", metavar="FILE",
     ),
     Option(
         "pushdown", None,

@@ -25,6 +25,7 @@ from pedanova.data.rowsets import rows_in_words
 from pedanova.data.trial_order import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
+from pedanova.scale.checkpoint_folder import CheckpointFolder
 from pedanova.scale.cuda.device import library
 from pedanova.scale.parts import FirstLook, Plan, light, look_at_part, named_in, sample_part, spoken_for
 from pedanova.scale.pushdown import engine_of, look_by_engine
@@ -32,8 +33,10 @@ from pedanova.scale.readers import Crew, StartOverError
 from pedanova.scale.rescan import Rescan
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark_crew import SparkCrew
+from pedanova.scale.spark_executor import SparkExecutor, is_session
 from pedanova.sources.registry import KNOWN_TABLES
 from pedanova.sources.scans.scan import Scan
+from pedanova.sources.scans.shared_folder import folder_at
 from pedanova.sources.tables.known import account_of
 from pedanova.space.parameters import Moving, Space, Switch, as_space
 
@@ -112,7 +115,8 @@ def crew_of(scan: Scan, reading: ScanOptions, threads: int) -> Crew | SparkCrew:
         return SparkCrew(scan.parts[0])
     if reading.executor is not None and not all(map(is_file, scan.parts)):
         raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
-    return Crew(scan.parts, scan.rows, threads, reading.executor, reading.skip)
+    executor = SparkExecutor(reading.executor) if is_session(reading.executor) else reading.executor
+    return Crew(scan.parts, scan.rows, threads, executor, reading.skip)
 
 
 def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> Counted:
@@ -121,17 +125,15 @@ def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: P
     if progress is None:
         rescan, progress = begin(scan, reading, crew, plan)
     else:
-        crew.lost.update(progress.lost)
+        crew.count_on(progress.lost)
         plan = replace(plan, space=progress.space, needs=columns_needed(scan, plan, progress.space))
         rescan = Rescan(crew, plan, progress.look)
-    if checkpoint is None:
-        progress.counts = rescan.count(progress.levels)
-    else:
-        rescan.go_on(progress, checkpoint)
-    if not progress.counts.tables:
+    counts = rescan.count(progress.levels) if checkpoint is None else rescan.go_on(progress, checkpoint)
+    if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
+    crew.keep(())
     notes = [*source_notes(scan, rescan), *reading.notes, *progress.notes]
-    return assembled(rescan, progress.levels, progress.counts, notes=notes, inside=reading.inside)
+    return assembled(rescan, progress.levels, counts, notes=notes, inside=reading.inside)
 
 
 def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
@@ -141,6 +143,7 @@ def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) 
     texts = tuple(name for name in evidence.texts if name in choice.space)
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=reading.pushdown)
+    crew.keep(light(plan).needs)
     look, extent = (look_at(crew, plan), None) if engine is None else look_by_engine(engine, plan)
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
@@ -155,13 +158,16 @@ def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
     return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
 
 
-def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | None:
+def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | CheckpointFolder | None:
     if reading.checkpoint is None:
         return None
     request = plan.request
     space = None if request.space is None else as_space(request.space)
     columns = [*(request.params or ()), "but", *(request.exclude or ())]
     asked = question_of(plan, scan.parts, space=space, levels=reading.levels, columns=columns)
+    folder = folder_at(reading.checkpoint)
+    if folder is not None:
+        return CheckpointFolder(folder, asked, plan.objective)
     return Checkpoint(check_place(reading.checkpoint), asked, plan.objective)
 
 

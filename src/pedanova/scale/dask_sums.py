@@ -2,19 +2,17 @@
 
 Dask's workers can hand results to one another: each stays with the worker that found it, some sixteen
 of them are added by one of these workers, sixteen of such sums by another, and one comes here. Which
-results are added to which follows from their order alone, not from who was ready first: sums of
-floating point numbers are the same each time.
+results are added to which follows from their order alone (`heaps`), not from who was ready first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
-GROUP = 16  # results that one piece of work adds
-Add: TypeAlias = Callable[[Iterable[Any]], Any]  # what several hold together; leaves them as they are
+from pedanova.scale.heaps import GROUP, Add
 
 
 def client_of(executor: Any) -> Any:

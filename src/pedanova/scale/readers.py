@@ -8,7 +8,7 @@ results to one another, they add them up themselves.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 from pedanova.base.progress import Meter
 from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
-from pedanova.scale.dask_sums import GROUP, Kept, SumTree, client_of, submit_kept
+from pedanova.scale.dask_sums import Kept, SumTree, client_of, submit_kept
+from pedanova.scale.heaps import GROUP, added_in_heaps
 from pedanova.sources.scans.batches import settle_libraries
-from pedanova.sources.scans.scan import Part
+from pedanova.sources.scans.scan import Part, with_kept
 
 Result = TypeVar("Result")
 
@@ -49,8 +50,8 @@ class Bundle:
         for part in self.parts:
             yield from part.batches(names)
 
-    def without(self, name: str) -> Bundle | None:
-        left = [(p, i) for p, i in zip(self.parts, self.places, strict=True) if p.name != name]
+    def without(self, *names: str) -> Bundle | None:
+        left = [(p, i) for p, i in zip(self.parts, self.places, strict=True) if p.name not in names]
         return Bundle(tuple(p for p, _ in left), tuple(i for _, i in left)) if left else None
 
 
@@ -101,10 +102,15 @@ class Crew:
         self, done: Sequence[int], function: Callable[..., Result], plan: Any, *arguments: Any, what: str
     ) -> Iterator[tuple[tuple[int, ...], Result]]:
         """The same without the parts at some places; with each result the places it is about."""
-        bundles = self._bundles(set(done))
-        with self._workers(what) as (submit, width):
-            yield from self._run(bundles, partial(submit, function), (plan, *arguments), width)
+        yield from self.each_of(self._bundles(set(done)), function, plan, *arguments, what=what)
         self.readings += 1
+
+    def each_of(
+        self, bundles: list[Bundle], function: Callable[..., Result], *arguments: Any, what: str
+    ) -> Iterator[tuple[tuple[int, ...], Result]]:
+        """``function(bundle, …)`` of each of these, in their order, with the places it is about."""
+        with self._workers(what) as (submit, width):
+            yield from self._run(bundles, partial(submit, function), arguments, width)
 
     def total(
         self,
@@ -116,7 +122,7 @@ class Crew:
     ) -> Result:
         """``function(part, plan, …)`` of every part, added up; by the workers themselves if they can."""
         if client_of(self.executor) is None:
-            return add(self.each(function, plan, *arguments, what=what))
+            return added_in_heaps(self.each(function, plan, *arguments, what=what), add, len(self.parts))
         tree = SumTree(self.executor, add)
         try:
             with Meter(what, len(self.parts), "parts") as meter:
@@ -145,10 +151,23 @@ class Crew:
     def start_over(self) -> None:
         self.readings = 0
 
+    def keep(self, names: Iterable[str]) -> None:
+        """Columns to keep in memory from reading to reading, where that saves a long way; none: forget them."""
+        if self.executor is None:
+            self.parts = with_kept(self.parts, names)
+
+    def count_on(self, lost: Mapping[str, str]) -> None:
+        """An earlier run read all parts but the lost ones, and found the thresholds."""
+        self.lost.update(lost)
+        self.readings += 1
+
+    def parts_at_once(self, many: int) -> int:
+        """How many of so many parts are one piece of work."""
+        return 1 if self.executor is None else -(-many // max(MOST_TASKS, 4 * workers_of(self.executor)))
+
     def _bundles(self, done: set[int]) -> list[Bundle]:
         left = [(i, part) for i, part in enumerate(self.parts) if i not in done and part.name not in self.lost]
-        most = max(MOST_TASKS, 4 * workers_of(self.executor))
-        size = 1 if self.executor is None else -(-len(left) // most)
+        size = self.parts_at_once(len(left))
         pieces = [left[start : start + size] for start in range(0, len(left), max(1, size))]
         return [Bundle(tuple(p for _, p in piece), tuple(i for i, _ in piece)) for piece in pieces]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -78,6 +78,12 @@ class SparkCrew:
 
     def each_but(self, *_: Any, **__: Any) -> Iterator[Any]:
         raise WorkerError(Arg("checkpoint"), " is for files; Spark keeps its own")
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Whoever runs a plan keeps what it likes."""
+
+    def count_on(self, lost: Mapping[str, str]) -> None:
+        """Nothing is kept of an earlier run."""
 
     def start_over(self) -> None:
         """Nothing is ever skipped."""

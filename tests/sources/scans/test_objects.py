@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
@@ -19,6 +20,7 @@ from helpers.object_store import KEYS, Road, bad_road, environment, s3_server, u
 from pedanova.errors import FormatError, MissingLibraryError, PedanovaError
 from pedanova.sources.scans import objects
 from pedanova.sources.scans.scan import scan_of
+from pedanova.sources.scans.shared_folder import SharedFolder
 
 OPTIONS = {"space": nasty.SPACE, "outside": "count"}
 
@@ -138,6 +140,23 @@ def test_a_checkpoint_knows_no_secrets_and_goes_on(port: int, tmp_path: Path) ->
     assert pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint=file).tallies == a.tallies
 
 
+@pytest.mark.usefixtures("port")
+def test_a_checkpoint_may_lie_in_the_store_itself(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = pa.analyze(files / "keyed", "loss", stream=True)
+    for _ in range(2):
+        a = pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint="s3://data/runs/one")
+        assert a.tallies == here.tallies
+        monkeypatch.setattr("pedanova.scale.rescan.count_part", None)  # the second time nothing is counted
+    monkeypatch.undo()
+    folder = SharedFolder("s3://data/runs/one")
+    head, heap = sorted(folder.names(), reverse=True)[::-1]
+    assert b"very-secret" not in (folder.read(head) or b"")
+    folder.write(heap, (folder.read(heap) or b"")[:-50])
+    assert pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint="s3://data/runs/one").tallies == here.tallies
+    with pytest.raises(PedanovaError, match="no-bucket"):
+        pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint="s3://no-bucket/one")
+
+
 @pytest.fixture
 def web(files: Path) -> Iterator[str]:
     import uvicorn
@@ -188,6 +207,17 @@ def test_patterns(pattern: str, fits: str, not_fits: str) -> None:
     rule = objects.as_expression(pattern)
     assert re.fullmatch(rule, fits)
     assert not re.fullmatch(rule, not_fits)
+
+
+def test_the_environment_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(objects.CHECKSUMS, raising=False)
+    with objects.spared_checksums():
+        assert os.environ[objects.CHECKSUMS] == "when_required"
+    assert objects.CHECKSUMS not in os.environ
+    monkeypatch.setenv(objects.CHECKSUMS, "when_supported")
+    with objects.spared_checksums():
+        assert os.environ[objects.CHECKSUMS] == "when_supported"  # the user's word
+    assert os.environ[objects.CHECKSUMS] == "when_supported"
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

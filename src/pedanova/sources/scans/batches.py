@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.sources.scans.kept_columns import KeptColumns, read_group
 from pedanova.sources.scans.objects import ObjectFile, retried, without_secrets
 from pedanova.sources.tables.binary import check_errno, is_stream
 from pedanova.sources.tables.delimiters import find_delimiter
@@ -27,6 +29,10 @@ WIDE = 64  # columns: then chunks of a row group are read bit by bit
 CHUNK_BYTES = 1 << 16
 CSV_BLOCK = 1 << 25  # bytes
 CSV_PEEK = 1 << 20
+LONG_FOOTER = 4096  # columns of row groups; such a footer is read each time
+MOST_FOOTERS = 64
+FOOTERS: dict[tuple[str, object], Any] = {}  # of files in stores, by address and stamp
+ONE_AT_A_TIME = Lock()
 HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
 
 
@@ -44,12 +50,12 @@ def settle_libraries() -> None:
 
 
 def describe_file(
-    file: Path | ObjectFile, kind: str, delimiter: str | None = None
+    file: Path | ObjectFile, kind: str, delimiter: str | None = None, stamp: object = None
 ) -> tuple[tuple[str, ...], list[int]]:
     """The columns of a file, and the rows of its groups where it tells them."""
     if isinstance(file, ObjectFile):
         with far_complaints(file):
-            return retried(lambda: describe_parquet(file))
+            return retried(lambda: describe_parquet(file, stamp))
     with complaints(file, kind):
         if kind == "Parquet":
             return describe_parquet(file)
@@ -58,20 +64,25 @@ def describe_file(
         return tuple(read_header(file, delimiter or find_delimiter(file))), []
 
 
-def describe_parquet(file: Path | ObjectFile) -> tuple[tuple[str, ...], list[int]]:
-    with open_parquet(file) as parquet:
-        meta = parquet.metadata
-        rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
-        return tuple(parquet.schema_arrow.names), rows
+def describe_parquet(file: Path | ObjectFile, stamp: object = None) -> tuple[tuple[str, ...], list[int]]:
+    meta = metadata_of(file, stamp)
+    rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+    return tuple(meta.schema.to_arrow_schema().names), rows
 
 
-def group_ranges(file: Path | ObjectFile, name: str) -> list[tuple[float, float] | None]:
+def group_ranges(file: Path | ObjectFile, name: str, stamp: object = None) -> list[tuple[float, float] | None]:
     """For each row group of a Parquet file, what its numbers in a column lie between, where it tells."""
+    meta = metadata_of(file, stamp)
+    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+    places = [i for i in range(meta.num_columns) if meta.schema.column(i).path == name]
+    return [_range_of(group.column(places[0])) if places else None for group in groups]
+
+
+def metadata_of(file: Path | ObjectFile, stamp: object) -> Any:
+    if isinstance(file, ObjectFile):
+        return footer_of(file, stamp)
     with open_parquet(file) as parquet:
-        meta = parquet.metadata
-        groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
-        places = [i for i in range(meta.num_columns) if meta.schema.column(i).path == name]
-        return [_range_of(group.column(places[0])) if places else None for group in groups]
+        return parquet.metadata
 
 
 def _range_of(chunk: Any) -> tuple[float, float] | None:
@@ -84,7 +95,7 @@ def _range_of(chunk: Any) -> tuple[float, float] | None:
 
 
 def read_batches(
-    file: Path | ObjectFile,
+    file: Path,
     kind: str,
     names: Sequence[str],
     groups: Sequence[int] | None,
@@ -95,31 +106,33 @@ def read_batches(
 
     `words`: columns of a CSV file that are text, whatever they hold here.
     """
-    if isinstance(file, ObjectFile):
-        yield from read_from_afar(file, list(names), groups)
-        return
     with complaints(file, kind):
         for batch in _batches(file, kind, list(names), groups, words, delimiter):
             if batch.num_rows:
                 yield read_frame(batch)
 
 
-def read_from_afar(file: ObjectFile, names: list[str], groups: Sequence[int] | None) -> Iterator[Records]:
+def read_from_afar(
+    file: ObjectFile, names: list[str], groups: Sequence[int] | None, stamp: object, kept: KeptColumns | None
+) -> Iterator[Records]:
     """Row group by row group, each read whole, and again where the connection broke."""
     with far_complaints(file):
-        _, rows = retried(lambda: describe_parquet(file))
+        meta = retried(lambda: footer_of(file, stamp))
         held: list[Any] = []  # the open file, until something breaks
+
+        def opened() -> Any:
+            if not held:
+                held.append(open_parquet(file, coded=names, meta=meta))
+            return held[0]
 
         def read(group: int) -> Any:
             try:
-                if not held:
-                    held.append(open_parquet(file, coded=names))
-                return held[0].read_row_group(group, columns=names, use_threads=False)
+                return read_group(opened, file.url, group, names, kept)
             except OSError:
                 held.clear()
                 raise
 
-        for group in range(len(rows)) if groups is None else groups:
+        for group in range(meta.num_row_groups) if groups is None else groups:
             table = retried(partial(read, group))
             for batch in table.to_batches(max_chunksize=batch_rows(len(names))):
                 if batch.num_rows:
@@ -142,13 +155,29 @@ def _batches(
         yield from _open_csv(file, sign, names, [name for name in words if name in names])
 
 
-def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = ()) -> Any:
+def footer_of(file: ObjectFile, stamp: object) -> Any:
+    """What a file in a store tells of itself; remembered, unless it is long, for the file as it was at that stamp."""
+    from pyarrow import parquet
+
+    known = FOOTERS.get((file.url, stamp))
+    if known is not None:
+        return known
+    meta = parquet.read_metadata(file.open())
+    if stamp is not None and meta.num_row_groups * meta.num_columns <= LONG_FOOTER:
+        with ONE_AT_A_TIME:
+            FOOTERS[file.url, stamp] = meta
+            for oldest in list(FOOTERS)[:-MOST_FOOTERS]:
+                del FOOTERS[oldest]
+    return meta
+
+
+def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: Any = None) -> Any:
     """The file; text among the `coded` columns comes as codes, which is how it mostly lies there."""
     import pyarrow as pa
     from pyarrow import parquet
 
     source = file.open() if isinstance(file, ObjectFile) else file
-    meta = parquet.read_metadata(source) if coded else None
+    meta = parquet.read_metadata(source) if coded and meta is None else meta
     schema = pa.schema([]) if meta is None else meta.schema.to_arrow_schema()
     types = dict(zip(schema.names, schema.types, strict=True))
     texts = [name for name in coded if types.get(name) in (pa.string(), pa.large_string())]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,8 +22,11 @@ from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.sources.scans import batches
+from pedanova.sources.scans.kept_columns import KeptColumns
 from pedanova.sources.scans.objects import ObjectFile, find_objects, is_object, located, path_of, shown_address
 from pedanova.sources.scans.spark import SparkPart, is_spark
+from pedanova.sources.scans.table_folders import check_no_table, table_kind
+from pedanova.sources.scans.warehouses import Snapshot, is_warehouse, snapshot_at, snapshot_of
 from pedanova.sources.steady import Stamp, check_steady
 from pedanova.sources.tables.files import kind_of
 from pedanova.sources.tables.opening import is_packed
@@ -56,6 +59,7 @@ class FilePart:
     words: tuple[str, ...] = ()  # columns of CSV files that are text in some file, hence in all
     delimiter: str | None = None  # of CSV files; None for the one that is found
     stamp: Stamp | None = None  # what the file was when the scan was made
+    kept: KeptColumns | None = field(default=None, repr=False, compare=False)  # of files in stores, read here
 
     @property
     def file(self) -> Path | ObjectFile:
@@ -70,15 +74,21 @@ class FilePart:
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         inside = [name for name in names if name not in dict(self.keys)]
         try:
-            how = (self.groups, self.words, self.delimiter)
-            check_steady(self.file, self.stamp)
-            for records in batches.read_batches(self.file, self.kind, inside, *how):
+            if not isinstance(self.file, ObjectFile):  # of which each question costs a journey: the last one tells
+                check_steady(self.file, self.stamp)
+            for records in self._read(inside):
                 yield self._with_keys(records, names)
             check_steady(self.file, self.stamp)
         except FormatError as error:
             raise PartError(*self._reason(error).words, part=self.name) from None
         except OSError as error:
             raise PartError(f"{self.file} cannot be read: {error.strerror or error}", part=self.name) from None
+
+    def _read(self, names: list[str]) -> Iterator[Records]:
+        file = self.file
+        if isinstance(file, ObjectFile):
+            return batches.read_from_afar(file, names, self.groups, self.stamp, self.kept)
+        return batches.read_batches(file, self.kind, names, self.groups, self.words, self.delimiter)
 
     def _reason(self, error: FormatError) -> FormatError:
         """Why it cannot be read: where the file was changed meanwhile, that is why."""
@@ -98,7 +108,7 @@ class FilePart:
         if self.kind != "Parquet" or name in dict(self.keys):
             return self
         try:
-            ranges = batches.group_ranges(self.file, name)
+            ranges = batches.group_ranges(self.file, name, self.stamp)
         except (OSError, ValueError):  # reading the rows will say why
             return self
         own = range(len(ranges)) if self.groups is None else self.groups
@@ -109,9 +119,10 @@ class FilePart:
     def mark(self) -> tuple[object, ...]:
         """What tells this part from others, and from itself after a change."""
         if isinstance(self.file, ObjectFile):
-            return (str(self.file), self.groups, *self.file.state())
-        state = self.file.stat()
-        return (str(self.file.resolve()), self.groups, state.st_size, state.st_mtime_ns)
+            state = self.file.state() if self.stamp is None else (self.stamp.size, self.stamp.changed)
+            return (str(self.file), self.groups, *state)
+        now = self.file.stat()
+        return (str(self.file.resolve()), self.groups, now.st_size, now.st_mtime_ns)
 
     def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
         if not self.keys:
@@ -152,6 +163,10 @@ class Scan:
         return self.size > LARGE_BYTES if self.rows is None else self.rows > LARGE
 
     @property
+    def is_warehouse(self) -> bool:
+        return isinstance(self.parts[0], Snapshot)
+
+    @property
     def is_spark(self) -> bool:
         return isinstance(self.parts[0], SparkPart)
 
@@ -188,7 +203,11 @@ def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -
         return Scan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
     if batches.is_plan(data):
         return scan_plan(data)
-    return None
+    return scan_snapshot(snapshot_of(data)) if is_warehouse(data) else None
+
+
+def scan_snapshot(table: Snapshot) -> Scan:
+    return Scan(table.name, table.columns, (table,), table.rows, table.size)
 
 
 def scan_plan(plan: Any) -> Scan:
@@ -197,9 +216,14 @@ def scan_plan(plan: Any) -> Scan:
 
 
 def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> Scan | None:
+    table = table_kind(place)
+    if table is not None:
+        return scan_snapshot(snapshot_at(place, table))
     files = find_objects(place) if is_object(place) else find_files(place)
     if not files:
         return None
+    if len(files) > 1 or path_of(files[0]) != path_of(located(place)):
+        check_no_table(place, [path_of(file) if is_object(place) else Path(path_of(file)).absolute() for file in files])
     place = shown_address(place) if is_object(place) else place
     kinds = {kind for file in files if (kind := kind_of(path_of(file))) is not None}
     if len(kinds) > 1:
@@ -216,6 +240,16 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
             return None  # read at once, by whatever is there
         raise MissingLibraryError(f"{place}: several files need pyarrow; pip install 'pedanova[arrow]'")
     return scan_files(place, files, kind, skip=skip, delimiter=delimiter)
+
+
+def with_kept(parts: Sequence[Part], names: Iterable[str]) -> tuple[Part, ...]:
+    """The same parts, of which those in a store keep these columns from reading to reading; no names: none."""
+    wanted = frozenset(names)
+    kept = KeptColumns(wanted) if wanted else None
+    return tuple(
+        replace(part, kept=kept) if isinstance(part, FilePart) and isinstance(part.file, ObjectFile) else part
+        for part in parts
+    )
 
 
 def is_pattern(place: str) -> bool:
@@ -301,7 +335,7 @@ def describe(
 ) -> tuple[Stamp | None, tuple[str, ...], list[int]]:
     """What a file is now, its columns, and its rows by group."""
     stamp = Stamp.of(file)
-    names, groups = batches.describe_file(file, kind, delimiter)
+    names, groups = batches.describe_file(file, kind, delimiter, stamp)
     return stamp, (*names, *(key for key, _ in keys_in(file) if key not in names)), groups
 
 

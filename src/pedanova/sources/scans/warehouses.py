@@ -1,0 +1,193 @@
+"""Delta and Iceberg tables, read by their own maintained libraries: the rows of one snapshot, no others.
+
+Which files count, which rows of them were deleted, how columns were renamed and what partitions stand for is left to
+`deltalake` and `pyiceberg`; what they cannot respect they refuse, and so do we. A table that is named by its path is
+read as it is now; an object of those libraries as of the snapshot that it holds, so that time travel is theirs too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from pedanova.data.records import Records
+from pedanova.errors import DataError, MissingLibraryError, PedanovaError
+from pedanova.sources.scans.batches import batch_rows
+from pedanova.sources.scans.objects import is_object, shown_address, without_secrets
+from pedanova.sources.scans.table_folders import ICEBERG
+from pedanova.sources.tables.frames import read_frame
+
+MISSING = "whose reader is missing; pip install"
+HINT = "metadata/version-hint.text"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """One state of a table, as a part that is read anew each time."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: int | None  # None where some of the files' rows may not count
+    size: int  # bytes of its files
+    read: Callable[[list[str]], Iterator[Any]] = field(repr=False)  # batches of Arrow, of these columns
+
+    def batches(self, names: Sequence[str]) -> Iterator[Records]:
+        with told_by(self.name):
+            for table in gathered(self.read(list(names)), batch_rows(len(names))):
+                yield read_frame(table.select(list(names)))
+
+
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Small batches put together, as tables of about so many rows."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.num_rows for one in held) >= rows:
+            yield plain_text(pa.Table.from_batches(held))
+            held = []
+    if any(batch.num_rows for batch in held):
+        yield plain_text(pa.Table.from_batches(held))
+
+
+def plain_text(table: Any) -> Any:
+    """The same with views of text as text."""
+    import pyarrow as pa
+
+    views = {getattr(pa, name)() for name in ("string_view",) if hasattr(pa, name)}
+    fields = [one.with_type(pa.string()) if one.type in views else one for one in table.schema]
+    return table.cast(pa.schema(fields))
+
+
+def is_warehouse(data: object) -> bool:
+    """A table of deltalake, a table or a scan of pyiceberg."""
+    module, name = type(data).__module__, type(data).__name__
+    delta = module.startswith("deltalake") and name == "DeltaTable"
+    return delta or (module.startswith("pyiceberg.") and (hasattr(data, "to_arrow_batch_reader") or is_iceberg(data)))
+
+
+def is_iceberg(data: object) -> bool:
+    return hasattr(data, "scan") and hasattr(data, "current_snapshot")
+
+
+def snapshot_of(data: Any) -> Snapshot:
+    """What an object of those libraries holds."""
+    if type(data).__module__.startswith("deltalake"):
+        return delta_snapshot(data, f"the Delta table {shown_address(data.table_uri)}")
+    with told_by("the Iceberg table"):
+        scan = data.scan() if is_iceberg(data) else data
+    return iceberg_snapshot(scan, "the Iceberg table")
+
+
+def snapshot_at(place: str, kind: str) -> Snapshot:
+    """The table in a folder, as it is now."""
+    shown = shown_address(place) if is_object(place) else place
+    if kind == "Delta":
+        return delta_snapshot(open_delta(place, shown), f"the Delta table {shown}")
+    if kind == "Iceberg":
+        return iceberg_snapshot(open_iceberg(place, shown).scan(), f"the Iceberg table {shown}")
+    raise DataError(f"{shown} is a {kind} table, which is not read; write its rows as Parquet, Delta or Iceberg")
+
+
+def open_delta(place: str, shown: str) -> Any:
+    try:
+        from deltalake import DeltaTable
+    except ImportError:
+        raise MissingLibraryError(f"{shown} is a Delta table, {MISSING} 'pedanova[delta]'") from None
+    with told_by(f"the Delta table {shown}"):
+        if not is_object(place):
+            return DeltaTable(str(Path(place).expanduser().resolve()))
+        return DeltaTable(shown, storage_options=delta_options(place))
+
+
+def delta_options(place: str) -> dict[str, str]:
+    """What an address says of its server, as that library calls it; all else it takes from the environment."""
+    address = urlsplit(place)
+    if address.scheme != "s3":
+        return {}
+    host, scheme, region = server_of(place)
+    told = {"AWS_ENDPOINT_URL": f"{scheme}://{host}" if host else "", "AWS_REGION": region}
+    plain = {"AWS_ALLOW_HTTP": "true"} if scheme == "http" else {}
+    unsigned = {"AWS_SKIP_SIGNATURE": "true"} if address.netloc.startswith("anonymous@") else {}
+    return {name: value for name, value in told.items() if value} | plain | unsigned
+
+
+def server_of(place: str) -> tuple[str, str, str]:
+    """Host, scheme and region of an S3 address: its own words first, then the environment."""
+    wanted = dict(parse_qsl(urlsplit(place).query))
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    scheme, _, host = endpoint.rpartition("://")
+    host = wanted.get("endpoint_override", host.rstrip("/"))
+    return host, wanted.get("scheme") or scheme or "https", wanted.get("region", "")
+
+
+def delta_snapshot(table: Any, name: str) -> Snapshot:
+    if not hasattr(table, "scan"):
+        raise MissingLibraryError(f"{name} needs deltalake 1.6.6 or newer; pip install -U 'pedanova[delta]'")
+    with told_by(name):
+        import pyarrow as pa
+
+        files = pa.table(table.get_add_actions(flatten=True))
+        rows = files["num_records"].to_pylist() if "num_records" in files.column_names else [None]
+        vectors = "deletionVectors" in (table.protocol().reader_features or ())
+        columns = tuple(str(one.name) for one in table.schema().fields)
+        version = table.version()
+
+    def read(names: list[str]) -> Iterator[Any]:
+        if table.version() != version:
+            raise DataError(f"{name} was moved from version {version} to {table.version()} meanwhile; analyze it anew")
+        yield from pa.RecordBatchReader.from_stream(table.scan(columns=names))
+
+    known = None if vectors or None in rows else sum(rows)
+    return Snapshot(name, columns, known, sum(files["size_bytes"].to_pylist()), read)
+
+
+def open_iceberg(place: str, shown: str) -> Any:
+    """A table by its metadata file, or by a folder that says which one counts."""
+    try:
+        from pyiceberg.table import StaticTable
+    except ImportError:
+        raise MissingLibraryError(f"{shown} is an Iceberg table, {MISSING} 'pedanova[iceberg]'") from None
+    if not shown.endswith(ICEBERG) and (is_object(place) or not (Path(place) / HINT).is_file()):
+        raise DataError(
+            f"{shown} is an Iceberg table, of which its catalog alone knows what it holds now; give the table itself, "
+            f"pyiceberg's load_catalog(…).load_table(…), or the path of one of its files …{ICEBERG}"
+        )
+    with told_by(f"the Iceberg table {shown}"):
+        if not is_object(place):
+            return StaticTable.from_metadata(str(Path(place).expanduser().resolve()))
+        host, scheme, region = server_of(place)
+        told = {"s3.endpoint": f"{scheme}://{host}" if host else "", "s3.region": region}
+        return StaticTable.from_metadata(shown, {name: value for name, value in told.items() if value})
+
+
+def iceberg_snapshot(scan: Any, name: str) -> Snapshot:
+    with told_by(name):
+        columns = tuple(str(one.name) for one in scan.projection().fields)
+        tasks = list(scan.plan_files())
+        whole = type(scan.row_filter).__name__ == "AlwaysTrue" and not any(task.delete_files for task in tasks)
+        size = sum(int(task.file.file_size_in_bytes) for task in tasks)
+        rows = sum(int(task.file.record_count) for task in tasks) if whole else None
+
+    def read(names: list[str]) -> Iterator[Any]:
+        yield from scan.select(*names).to_arrow_batch_reader()
+
+    return Snapshot(name, columns, rows, size, read)
+
+
+@contextmanager
+def told_by(name: str) -> Iterator[None]:
+    """Whatever a table's library says, in one line that names the table."""
+    try:
+        yield
+    except PedanovaError:
+        raise
+    except Exception as error:  # of Rust, Arrow, the store or the format: those libraries have no common kind
+        words = without_secrets(str(error), name) if str(error).strip() else type(error).__name__
+        raise DataError(f"{name} cannot be read: {words}") from error
