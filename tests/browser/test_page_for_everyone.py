@@ -10,7 +10,7 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page, axe_script
-from helpers.reports import LADDER, QUICK, analysis, browser, explorer, page, report
+from helpers.reports import LADDER, QUICK
 
 HOSTILE = [
     "</script><script>window.hacked=1</script>",

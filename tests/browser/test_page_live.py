@@ -10,7 +10,6 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import analysis, browser, explorer, page
 from pedanova.base.digits import percent
 from pedanova.report.page import answers
 from pedanova.report.page.question import Question

@@ -10,7 +10,6 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import browser, page
 from helpers.tabs import FAST, mixed, opened, settled
 from pedanova.errors import PedanovaError
 from pedanova.measures.drawing import drawing_of

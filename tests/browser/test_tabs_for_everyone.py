@@ -13,7 +13,6 @@ import pytest
 import pedanova as pa
 from helpers.chromium import Page, axe_script
 from helpers.groups import studies_of
-from helpers.reports import browser
 from helpers.tabs import mixed, saved, served, settled, tab, two_goals
 
 TABS = ["trials", "parallel", "pairs", "targets", "means", "space", "notes"]
