@@ -9,15 +9,14 @@ INSTALL := $(UV) pip install --quiet --reinstall-package pedanova
 # What the installed package is made of: when one of these changes, it is installed anew.
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
 
-# Of the tests, types tell what pays: names, attributes and arguments that are not there. They pass wrong values on purpose.
-LEFT_OUT := arg-type operator union-attr misc unused-ignore no-any-return var-annotated func-returns-value import-untyped index type-arg assignment call-overload dict-item comparison-overlap return-value list-item no-untyped-call unreachable
-TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls $(LEFT_OUT:%=--disable-error-code=%)
-
 # Tests of whatever touches a library that others release.
 TOUCHING := tests/base/test_table.py tests/cli/test_arrow.py tests/counting/test_same_tallies.py tests/measures/forest \
     tests/report/figures/test_plots.py tests/report/live/test_server.py tests/sources/optuna tests/sources/tables
 
-.PHONY: demo test check heavy oldest newest wheel lint bench history paper docs gallery sanitize clean help
+# Files with a test that runs a real tool: the others need not be read for them.
+HEAVY := $(shell grep -rl --include='test_*.py' 'mark\.heavy' tests)
+
+.PHONY: demo test check every quick heavy oldest newest wheel lint style types bench history paper docs gallery sanitize clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,16 +24,23 @@ help:  ## list the targets
 demo: $(VENV)/.demo  ## analyse the bundled random search; ends with a table and report.html
 	$(BIN)/pedanova demo --report report.html
 
+# mypy keeps one core busy: beside the tests, which leave a core alone at times. What fails is said by both.
 test: $(VENV)/.test  ## lint, types and every test
-	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(MAKE) --no-print-directory style
+	$(MAKE) --no-print-directory --jobs 2 --keep-going types every
 
 check: $(VENV)/.test  ## lint, types and the quick tests of every room: the loop while working
-	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory style
+	$(MAKE) --no-print-directory --jobs 2 --keep-going types quick
+
+every: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m "not slow and not heavy" -q
 
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
-	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder
+	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder $(HEAVY)
 
 oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
 	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
@@ -46,12 +52,15 @@ wheel: .venv-release/.done  ## sdist and wheels for this machine, the same bytes
 	.venv-release/bin/python packaging/wheels.py --check
 	.venv-release/bin/python packaging/materials.py
 
-lint: $(VENV)/.test  ## ruff, mypy and clang-format
+lint: style types  ## ruff, mypy and clang-format
+
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror src/kernel/*
+
+types: $(VENV)/.test
 	$(BIN)/mypy
-	$(BIN)/mypy tests $(TESTS_TYPED)
 
 bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machine, some minutes
 	$(BIN)/python benchmarks/core.py
