@@ -57,7 +57,7 @@ lint: style types  ## ruff, mypy and clang-format
 style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror src/kernel/*
+	$(BIN)/clang-format --dry-run -Werror src/kernel/* src/pedanova/scale/cuda/kernels.cu
 
 types: $(VENV)/.test
 	$(BIN)/mypy
