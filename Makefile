@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # uv installs in seconds what takes pip minutes; of the package itself it must not keep an older build.
 UV := $(BIN)/uv
 INSTALL := $(UV) pip install --quiet --reinstall-package pedanova
+# The package is built once for all environments: its wheel serves every Python.
+WHEEL = $$(ls build/wheel/*.whl)
 
 # What the installed package is made of: when one of these changes, it is installed anew.
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
@@ -96,26 +98,31 @@ clean:  ## remove environments and builds
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(VENV)/.uv $(SOURCES)
-	$(INSTALL) --python $(BIN)/python '.[all]'
+build/wheel/.done: $(SOURCES) $(VENV)/.uv
+	rm -rf build/wheel
+	$(UV) build --quiet --wheel --python $(BIN)/python --out-dir build/wheel .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.uv $(SOURCES)
-	$(INSTALL) --python $(BIN)/python '.[lint]'
+$(VENV)/.demo: build/wheel/.done
+	$(INSTALL) --python $(BIN)/python "$(WHEEL)[all]"
 	@touch $@
 
-.venv-tools/.done: $(VENV)/.uv $(SOURCES)
+$(VENV)/.test: build/wheel/.done
+	$(INSTALL) --python $(BIN)/python "$(WHEEL)[lint]"
+	@touch $@
+
+.venv-tools/.done: build/wheel/.done
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-tools
-	$(INSTALL) --python .venv-tools/bin/python -C build-dir=build/tools '.[tools]'
+	$(INSTALL) --python .venv-tools/bin/python "$(WHEEL)[tools]"
 	@touch $@
 
 # uv alone can resolve to the lowest versions; what is not named here is as new as they let it be.
-.venv-oldest/.done .venv-newest/.done: $(SOURCES) $(VENV)/.uv
+.venv-oldest/.done .venv-newest/.done: build/wheel/.done
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(@D)
 	$(UV) pip compile --quiet --python $(@D)/bin/python --extra all --extra optuna --extra oldest pyproject.toml \
 	    --upgrade -o $(@D)/chosen.txt $(if $(findstring oldest,$@),--resolution lowest-direct,--prerelease allow)
 	$(UV) pip install --quiet --python $(@D)/bin/python -r $(@D)/chosen.txt
-	$(INSTALL) --python $(@D)/bin/python --no-deps -C build-dir=build/$(@D) .
+	$(INSTALL) --python $(@D)/bin/python --no-deps $(WHEEL)
 	@touch $@
 
 $(VENV)/.uv: $(BIN)/python
@@ -127,10 +134,10 @@ $(VENV)/.uv: $(BIN)/python
 	$(UV) pip install --quiet --python .venv-release/bin/python -r pyproject.toml --extra release
 	@touch $@
 
-$(VENV)/.bench: $(VENV)/.uv $(SOURCES)
-	$(INSTALL) --python $(BIN)/python '.[bench]'
+$(VENV)/.bench: build/wheel/.done
+	$(INSTALL) --python $(BIN)/python "$(WHEEL)[bench]"
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.uv $(SOURCES)
-	$(INSTALL) --python $(BIN)/python '.[docs]'
+$(VENV)/.docs: build/wheel/.done
+	$(INSTALL) --python $(BIN)/python "$(WHEEL)[docs]"
 	@touch $@
