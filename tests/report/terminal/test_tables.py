@@ -355,12 +355,7 @@ def test_the_examples_run(run, workshop: Path, monkeypatch, line: str) -> None:
     assert status == 0, err
 
 
-@pytest.mark.slow
-def test_the_commands_of_the_document(run, workshop: Path, monkeypatch) -> None:
-    monkeypatch.chdir(workshop)
+def test_the_document_shows_commands() -> None:
+    """They are run, and what they print is held to the page, by tests/test_documents.py."""
     text = (ROOT / "docs" / "terminal.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^\$ (pedanova .*)$", text, re.MULTILINE)
-    assert len(lines) >= 8
-    for line in lines:
-        status, _, err = run(*shlex.split(line, comments=True)[1:])
-        assert status == 0, (line, err)
+    assert len(re.findall(r"^\$ (pedanova .*)$", text, re.MULTILINE)) >= 8
