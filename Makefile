@@ -5,19 +5,20 @@ BIN := $(VENV)/bin
 # uv installs in seconds what takes pip minutes; of the package itself it must not keep an older build.
 UV := $(BIN)/uv
 INSTALL := $(UV) pip install --quiet --reinstall-package pedanova
+# The package is built once for all environments: its wheel serves every Python.
+WHEEL = $$(ls build/wheel/*.whl)
 
 # What the installed package is made of: when one of these changes, it is installed anew.
 SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -type f -not -name '*.pyc')
-
-# Of the tests, types tell what pays: names, attributes and arguments that are not there. They pass wrong values on purpose.
-LEFT_OUT := arg-type operator union-attr misc unused-ignore no-any-return var-annotated func-returns-value import-untyped index type-arg assignment call-overload dict-item comparison-overlap return-value list-item no-untyped-call unreachable
-TESTS_TYPED := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls $(LEFT_OUT:%=--disable-error-code=%)
 
 # Tests of whatever touches a library that others release.
 TOUCHING := tests/base/test_table.py tests/cli/test_arrow.py tests/counting/test_same_tallies.py tests/measures/forest \
     tests/report/figures/test_plots.py tests/report/live/test_server.py tests/sources/optuna tests/sources/tables
 
-.PHONY: demo test check heavy oldest newest wheel lint bench history paper docs gallery sanitize clean help
+# Files with a test that runs a real tool: the others need not be read for them.
+HEAVY := $(shell grep -rl --include='test_*.py' 'mark\.heavy' tests)
+
+.PHONY: demo test check every quick heavy oldest newest wheel lint style types bench history paper docs gallery sanitize clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,16 +26,23 @@ help:  ## list the targets
 demo: $(VENV)/.demo  ## analyse the bundled random search; ends with a table and report.html
 	$(BIN)/pedanova demo --report report.html
 
+# mypy keeps one core busy: beside the tests, which leave a core alone at times. What fails is said by both.
 test: $(VENV)/.test  ## lint, types and every test
-	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(MAKE) --no-print-directory style
+	$(MAKE) --no-print-directory --jobs 2 --keep-going types every
 
 check: $(VENV)/.test  ## lint, types and the quick tests of every room: the loop while working
-	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory style
+	$(MAKE) --no-print-directory --jobs 2 --keep-going types quick
+
+every: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m "not slow and not heavy" -q
 
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
-	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder
+	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder $(HEAVY)
 
 oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
 	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not slow and not heavy" -k "not TestServers" $(TOUCHING)
@@ -46,12 +54,15 @@ wheel: .venv-release/.done  ## sdist and wheels for this machine, the same bytes
 	.venv-release/bin/python packaging/wheels.py --check
 	.venv-release/bin/python packaging/materials.py
 
-lint: $(VENV)/.test  ## ruff, mypy and clang-format
+lint: style types  ## ruff, mypy and clang-format
+
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror src/kernel/* src/pedanova/scale/cuda/kernels.cu
+
+types: $(VENV)/.test
 	$(BIN)/mypy
-	$(BIN)/mypy tests $(TESTS_TYPED)
 
 bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machine, some minutes
 	$(BIN)/python benchmarks/core.py
@@ -87,26 +98,31 @@ clean:  ## remove environments and builds
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(VENV)/.uv $(SOURCES)
-	$(INSTALL) --python $(BIN)/python '.[all]'
+build/wheel/.done: $(SOURCES) $(VENV)/.uv
+	rm -rf build/wheel
+	$(UV) build --quiet --wheel --python $(BIN)/python --out-dir build/wheel .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.uv $(SOURCES)
-	$(INSTALL) --python $(BIN)/python '.[lint]'
+$(VENV)/.demo: build/wheel/.done
+	$(INSTALL) --python $(BIN)/python "$(WHEEL)[all]"
 	@touch $@
 
-.venv-tools/.done: $(VENV)/.uv $(SOURCES)
+$(VENV)/.test: build/wheel/.done
+	$(INSTALL) --python $(BIN)/python "$(WHEEL)[lint]"
+	@touch $@
+
+.venv-tools/.done: build/wheel/.done
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-tools
-	$(INSTALL) --python .venv-tools/bin/python -C build-dir=build/tools '.[tools]'
+	$(INSTALL) --python .venv-tools/bin/python "$(WHEEL)[tools]"
 	@touch $@
 
 # uv alone can resolve to the lowest versions; what is not named here is as new as they let it be.
-.venv-oldest/.done .venv-newest/.done: $(SOURCES) $(VENV)/.uv
+.venv-oldest/.done .venv-newest/.done: build/wheel/.done
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(@D)
 	$(UV) pip compile --quiet --python $(@D)/bin/python --extra all --extra optuna --extra oldest pyproject.toml \
 	    --upgrade -o $(@D)/chosen.txt $(if $(findstring oldest,$@),--resolution lowest-direct,--prerelease allow)
 	$(UV) pip install --quiet --python $(@D)/bin/python -r $(@D)/chosen.txt
-	$(INSTALL) --python $(@D)/bin/python --no-deps -C build-dir=build/$(@D) .
+	$(INSTALL) --python $(@D)/bin/python --no-deps $(WHEEL)
 	@touch $@
 
 $(VENV)/.uv: $(BIN)/python
@@ -118,10 +134,10 @@ $(VENV)/.uv: $(BIN)/python
 	$(UV) pip install --quiet --python .venv-release/bin/python -r pyproject.toml --extra release
 	@touch $@
 
-$(VENV)/.bench: $(VENV)/.uv $(SOURCES)
-	$(INSTALL) --python $(BIN)/python '.[bench]'
+$(VENV)/.bench: build/wheel/.done
+	$(INSTALL) --python $(BIN)/python "$(WHEEL)[bench]"
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.uv $(SOURCES)
-	$(INSTALL) --python $(BIN)/python '.[docs]'
+$(VENV)/.docs: build/wheel/.done
+	$(INSTALL) --python $(BIN)/python "$(WHEEL)[docs]"
 	@touch $@

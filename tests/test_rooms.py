@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,7 @@ def room_of(name: str) -> str:
     return max(inside, key=len, default="")
 
 
+@cache
 def imports_of(path: Path) -> set[str]:
     """Absolute names of everything a file imports, wherever in the file."""
     names: set[str] = set()

@@ -22,10 +22,32 @@ def run(path: Path) -> nbformat.NotebookNode:
     """The notebook as a reader leaves it who ran every cell from the top, in an empty folder."""
     notebook = nbformat.read(path, as_version=4)
     with TemporaryDirectory() as folder:
-        resources = {"metadata": {"path": folder}}
-        how = {"timeout": SECONDS, "kernel_name": "python3", "coalesce_streams": True}
-        NotebookClient(notebook, resources=resources, **how).execute()
+        execute(notebook, folder)
     return notebook
+
+
+def execute(notebook: nbformat.NotebookNode, folder: str, **options: object) -> None:
+    resources = {"metadata": {"path": folder}}
+    how = {"timeout": SECONDS, "kernel_name": "python3", "coalesce_streams": True, **options}
+    NotebookClient(notebook, resources=resources, **how).execute()
+
+
+def run_all(paths: list[Path]) -> dict[Path, nbformat.NotebookNode]:
+    """All of them, one after the other in one kernel, which loads the libraries once and forgets every name between.
+
+    An error is an output of its cell, and what follows in that notebook fails with it.
+    """
+    books = {path: nbformat.read(path, as_version=4) for path in paths}
+    whole = nbformat.v4.new_notebook()
+    with TemporaryDirectory() as folder:
+        for path, book in books.items():
+            (Path(folder) / path.stem).mkdir()
+            forget = f"%reset -f\n%cd -q {folder}/{path.stem}"
+            whole.cells += [nbformat.v4.new_code_cell(forget), *book.cells]
+        for place, cell in enumerate(whole.cells):
+            cell.id = f"cell-{place}"
+        execute(whole, folder, allow_errors=True)
+    return books
 
 
 def plain(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

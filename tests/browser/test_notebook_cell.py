@@ -13,7 +13,6 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import browser, page
 
 comm = pytest.importorskip("comm")
 pytest.importorskip("anywidget")

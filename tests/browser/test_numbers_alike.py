@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from helpers.chromium import Page
-from helpers.reports import analysis, browser, page, report
 from pedanova.base import digits
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import LADDER, QUICK, analysis, browser, page
+from helpers.reports import LADDER, QUICK
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import analysis, browser, explorer, page
 from pedanova.base.digits import percent
 from pedanova.report.page import answers
 from pedanova.report.page.question import Question
@@ -236,14 +235,14 @@ ASK = """
 
 
 @pytest.mark.slow
-def test_two_hundred_selections_say_what_python_says(page: Page, explorer: str, analysis: pa.Analysis) -> None:
+def test_eighty_selections_say_what_python_says(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     """What the page shows is what the shown line of Python gives, to the last digit."""
     page.open(explorer)
     random = np.random.default_rng(11)
-    questions = [random_question(random) for _ in range(200)]
-    told = [one for start in range(0, 200, 20) for one in page.later(ASK, questions[start : start + 20])]
+    questions = [random_question(random) for _ in range(80)]
+    told = [one for start in range(0, 80, 20) for one in page.later(ASK, questions[start : start + 20])]
     answered = [(shown, drawn) for shown, drawn in told if not shown["refused"]]
-    assert len(answered) > 60
+    assert len(answered) > 24  # a fault in one of ten is found in nine runs of ten
     for shown, drawn in answered:
         found = by_line(shown["lines"]["python"], analysis)
         assert [row["parameter"] for row in shown["importances"]] == list(found)

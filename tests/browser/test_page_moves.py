@@ -10,7 +10,7 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import LADDER, analysis, browser, page, report
+from helpers.reports import LADDER
 from pedanova.report.page import answers
 from pedanova.report.page.question import Question
 

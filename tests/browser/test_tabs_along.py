@@ -9,7 +9,6 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import browser, page
 from helpers.tabs import FAST, opened, saved, tab
 
 

@@ -10,7 +10,6 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import browser, page
 from helpers.tabs import FAST, mixed, opened, settled
 from pedanova.errors import PedanovaError
 from pedanova.measures.drawing import drawing_of
@@ -78,12 +77,12 @@ def by_python(a: pa.Analysis, question: Question) -> tuple[int, dict[str, Any]] 
 
 
 @pytest.mark.slow
-def test_two_hundred_selections_are_counted_alike(page: Page, binned: tuple[Path, pa.Analysis]) -> None:
+def test_a_hundred_selections_are_counted_alike(page: Page, binned: tuple[Path, pa.Analysis]) -> None:
     path, a = binned
     random = np.random.default_rng(11)
     opened(page, path)
     page.driver.set_script_timeout(120)
-    given = page.driver.execute_async_script(ASK, [random_question(random) for _ in range(200)])
+    given = page.driver.execute_async_script(ASK, [random_question(random) for _ in range(100)])
     answered = 0
     for answer in given:
         wanted = by_python(a, Question.parse(answer["question"], a.space))
@@ -96,7 +95,7 @@ def test_two_hundred_selections_are_counted_alike(page: Page, binned: tuple[Path
             known = wanted[1][row["parameter"]]
             assert [row[key] for key in NUMBERS] == pytest.approx([getattr(known, key) for key in NUMBERS], abs=1e-9)
         assert [row["parameter"] for row in answer["importances"][:2]] == list(wanted[1])[:2]
-    assert answered >= 80
+    assert answered >= 40
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import pytest
 
 from helpers.chromium import Page
 from helpers.groups import ODD, studies_of
-from helpers.reports import browser
 from helpers.tabs import FAST, asked, saved, served, settled
 
 NAMES = "return [...document.querySelectorAll('.groups-table tbody th button')].map((one) => one.textContent)"

@@ -10,7 +10,6 @@ from selenium.webdriver import ActionChains
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import browser
 from helpers.tabs import FAST, asked, mixed, saved, served, settled, tab, two_goals
 from pedanova.report.page.answers import asked_of
 from pedanova.report.page.question import Question

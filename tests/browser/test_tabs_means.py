@@ -9,7 +9,6 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import analysis, browser, explorer, page, report
 from helpers.tabs import asked, opened, saved, settled, tab
 from pedanova.report.page.marginals import marginals
 from pedanova.report.page.question import Question

@@ -11,7 +11,6 @@ import pytest
 
 import pedanova as pa
 from helpers.chromium import Page
-from helpers.reports import browser, page
 from helpers.tabs import FAST, mixed, opened, save, saved, settled, tab
 
 LADDER = [0.05, 0.1, 0.3, 1.0]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from helpers.chromium import Page
 from helpers.followed import append, begin
-from helpers.reports import browser, page
 from pedanova.analysis.watched import Watched
 from pedanova.report.live.server import Explorer, explore
 

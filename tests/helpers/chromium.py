@@ -56,6 +56,21 @@ class Page:
         self.online(on=False)
         self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
 
+    def fresh(self) -> None:
+        """Nothing open, nothing stored, no network, its own size and colours."""
+        self.driver.get("about:blank")
+        self.command("Storage.clearDataForOrigin", origin="*", storageTypes="all")
+        self.command("Network.clearBrowserCookies")
+        self.command("Emulation.clearDeviceMetricsOverride")
+        self.command("Emulation.setEmulatedMedia", media="", features=[])
+        self.online(on=False)
+        self.driver.set_script_timeout(30)  # Selenium's own
+        for saved in self.downloads.glob("*.*"):
+            if saved.is_file():
+                saved.unlink()
+        self.complaints()
+        self.requests()
+
     def command(self, name: str, **options: Any) -> Any:
         return self.driver.execute_cdp_cmd(name, options)
 

@@ -1,4 +1,4 @@
-"""Fixtures of the page's tests: one browser, and a small report."""
+"""Fixtures of the page's tests, for all files of tests/browser: one browser, and a small report."""
 
 from __future__ import annotations
 
@@ -17,10 +17,18 @@ QUICK = {"estimator": "counts", "draws": 200, "reduce": False}
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A process of some seconds of work: one for all files."""
     page = Page(tmp_path_factory.mktemp("downloads"))
     yield page
     page.driver.quit()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Page) -> Page:
+    """As if it had just been started: what another file left is gone."""
+    chromium.fresh()
+    return chromium
 
 
 @pytest.fixture

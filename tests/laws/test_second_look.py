@@ -118,18 +118,18 @@ class TestSentences:
     @pytest.mark.slow
     def test_noise_is_rarely_called_a_cause(self) -> None:
         claims = last_steps = warned = 0
-        for seed in range(60):
+        for seed in range(40):
             random = np.random.default_rng(seed)
-            data = {f"x{i}": random.random(300) for i in range(8)} | {"y": random.random(300)}
+            data = {f"x{i}": random.random(300) for i in range(4)} | {"y": random.random(300)}
             a = pa.analyze(data, "y")
             few = {"estimator": "counts", "draws": 200}
             wide, narrow = a.importance(**few), a.importance(0.1, 0.5, **few)
             claims += not summarize(wide).startswith("Nothing")
             last_steps += "last step" in contrast(wide, narrow)
             warned += any("no parameter is distinguishable from noise" in note for note in wide.notes)
-        assert claims <= 9
-        assert last_steps <= 6
-        assert warned >= 51
+        assert claims <= 6  # a level of 1 in 20 gives 2; one of 1 in 4 is found nine times of ten
+        assert last_steps <= 4
+        assert warned >= 34
 
     def test_a_real_effect_is_called_one(self, random: np.random.Generator) -> None:
         x = random.random(300)

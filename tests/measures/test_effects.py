@@ -195,18 +195,24 @@ class TestRowsWithoutAFiniteObjective:
 
 
 class TestScale:
-    @pytest.mark.parametrize("rows", [100, 3_000])
-    @pytest.mark.parametrize("power", [-280, -200, -160, -125, 125, 200, 300])
-    def test_no_scale_takes_digits(self, rows: int, power: int, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("power", "rows"),
+        [(-280, 100), (-280, 3_000), (-200, 100), (-160, 3_000), (-125, 100), (125, 3_000), (200, 100), (300, 3_000)],
+    )
+    def test_no_scale_takes_digits(self, power: int, rows: int, tmp_path: Path) -> None:
         random = np.random.default_rng(0)
         table = {"x": random.random(rows), "c": random.choice(["a", "b", "c"], rows)}
         loss = table["x"] ** 2 + 0.5 * (table["c"] == "a") + 0.1 * random.normal(size=rows)
         one, a = pa.analyze(table, loss), pa.analyze(table, loss * 10.0**power)
         a.save(tmp_path / "a.pedanova")
-        pushed = pa.analyze(pl.DataFrame(table | {"y": loss * 10.0**power}).lazy(), "y", pushdown=True)
-        for b in (a, pa.load(tmp_path / "a.pedanova"), pushed):
-            for region in (1.0, 0.1):
-                expected, found = one.effects(region), b.effects(region)
+        counted = [a, pa.load(tmp_path / "a.pedanova")]
+        if power in (-280, 125, 300):  # an engine is asked in words, which takes a second
+            frame = pl.DataFrame(table | {"y": loss * 10.0**power}).lazy()
+            counted.append(pa.analyze(frame, "y", pushdown=True))
+        for region in (1.0, 0.1):
+            expected = one.effects(region)
+            for b in counted:
+                found = b.effects(region)
                 assert found.shares == pytest.approx(expected.shares, rel=1e-9)
                 assert found.ratios == pytest.approx(expected.ratios, rel=1e-9)
                 assert found.mean / 10.0**power == pytest.approx(expected.mean, rel=1e-12)

@@ -113,9 +113,9 @@ def check(a: pa.Analysis, asked: Question, found: dict[str, Any], **options: Any
 
 
 @pytest.mark.slow
-def test_80_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
+def test_40_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
     draw, answered = random.Random(1), 0
-    while answered < 80:
+    while answered < 40:
         asked = question(draw, a)
         found = answer(a, asked, draws=50)
         if found["refused"] is None:

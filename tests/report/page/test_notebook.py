@@ -126,7 +126,7 @@ def test_printed_tables_cannot_steer_a_terminal() -> None:
 
 @pytest.mark.slow
 def test_the_widget_is_the_page_in_a_closed_frame(a: pa.Analysis, tmp_path) -> None:
-    options = {"title": HOSTILE, "estimator": "counts", "draws": 0}
+    options = {"title": HOSTILE, "estimator": "counts", "draws": 0, "reduce": False, "ladder": [0.1, 0.5, 1.0]}
     widget = widget_of(a, height=700, **options)
     a.report(tmp_path / "r.html", **options)
     seen = Seen(widget._repr_html_())

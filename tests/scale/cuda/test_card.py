@@ -182,7 +182,8 @@ def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch, large, sing
         "wd": np.where(rng.random(rows) < 0.1, np.nan, rng.random(rows)),
         "loss": np.where(rng.random(rows) < 0.01, np.nan, rng.standard_normal(rows)),
     }
-    host["loss"] = host["loss"].astype(np.float32) if single else host["loss"]
+    if single:
+        host["loss"] = np.asarray(host["loss"], np.float32)
     a, b = pa.analyze(host, "loss", engine="cuda"), pa.analyze(host, "loss")
     assert (a.levels, a.rows, [*a.notes]) == (b.levels, b.rows, [*b.notes])
     for name in a.space:

@@ -175,9 +175,9 @@ def test_a_wide_objective_gets_a_second_unit_and_a_wider_one_bands() -> None:
     spread = units_for(levels, Extent(1e-9, 5.0, 1e-9, whole=False, absent=0), rows, single=True)
     assert spread is not None
     assert spread.way == WIDE
-    wide = np.array([5e-324, 1e-300, 2e-300, 1.0, 1e300, 1.7e308])
-    bands = bands_of(np.bincount(wide.view(np.int64) >> 52 & 2047, minlength=2048), 1)
-    for value in wide:  # in one band, where no digit of it is lost
+    sizes = np.array([5e-324, 1e-300, 2e-300, 1.0, 1e300, 1.7e308])
+    bands = bands_of(np.bincount(sizes.view(np.int64) >> 52 & 2047, minlength=2048), 1)
+    for value in sizes:  # in one band, where no digit of it is lost
         (own,) = [band for band in bands if band.sizes[0] <= value < band.sizes[1]]
         whole = math.ldexp(value, int(own.powers[0]))
         assert whole < 2.0**SUM_BITS

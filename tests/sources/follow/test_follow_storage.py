@@ -51,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 def test_every_look_tells_what_a_reading_at_once_tells(url: str) -> None:
     study = make(for_optuna(url), "grows")
     tale = Tale(follow(url))
-    for trials in (0, 1, 7, 30):
+    for trials in (0, 1, 7, 13):
         fill_conditional(study, trials)
         look = tale.look()
         same(tale.rows, read_records(url))
@@ -168,12 +168,12 @@ def test_a_trial_that_a_server_shows_late_is_not_missed(path: Path) -> None:
     """Two sessions draw keys 7 and 8, and that of 8 is finished first: so it is on servers."""
     study = make(f"sqlite:///{path}", "late")
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE trials SET study_id = 99 WHERE trial_id = 50")  # not to be seen yet
+        database.execute("UPDATE trials SET study_id = 99 WHERE trial_id = 20")  # not to be seen yet
     database.close()
     tale = Tale(follow(path))
     assert tale.look().new == TRIALS - 1
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE trials SET study_id = 1 WHERE trial_id = 50")
+        database.execute("UPDATE trials SET study_id = 1 WHERE trial_id = 20")
     database.close()
     assert tale.look().new == 1
     fill_conditional(study, 2)

@@ -44,7 +44,7 @@ def same(one: Records, other: Records) -> None:
 
 
 def same_answers(one: object, other: object, **options: object) -> None:
-    first, second = (pa.analyze(source, **options).importance(draws=0).to_dict() for source in (one, other))
+    first, second = (pa.analyze(source, **options).importance(0.3, draws=0).to_dict() for source in (one, other))
     assert first["parameter"] == second["parameter"]
     np.testing.assert_allclose(first["ratio"], second["ratio"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(first["share"], second["share"], rtol=0, atol=1e-12)
@@ -312,7 +312,7 @@ class TestDomains:
             ("gain", "maximize"),
         ]
         infeasible = sum(trial.params["x"] + trial.params["y"] > 0.8 for trial in study.trials)
-        assert any(note.startswith(f"{infeasible} of 120 rows are infeasible") for note in a.notes)
+        assert any(note.startswith(f"{infeasible} of {len(study.trials)} rows are infeasible") for note in a.notes)
         alone = pa.analyze(study, objective="gain")
         assert alone.direction == "maximize"
         assert set(alone.space) == {"x", "y"}
@@ -326,7 +326,7 @@ class TestDomains:
     def test_other_columns_can_be_the_objective(self) -> None:
         study = make(None, "u")
         a = pa.analyze(study, objective="user_attrs_accuracy", direction="maximize")
-        assert next(iter(a.importance(estimator="counts", draws=0))) == "rate"
+        assert next(iter(a.importance(0.3, estimator="counts", draws=0))) == "rate"
         assert pa.analyze(study, objective="duration").rows > TRIALS // 2
         assert pa.analyze(study, exclude=["rate"], params=None).space.keys() == a.space.keys() - {"rate"}
         refuse(PedanovaError, "'value'", of=lambda: pa.analyze(study, exclude=["value"]))

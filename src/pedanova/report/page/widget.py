@@ -36,7 +36,8 @@ class Widget:
 
 def widget_of(a: Shows, *, height: int, note: str = "", **options: Any) -> Widget:
     """The page of an analysis in a frame."""
-    return Widget(draw_page(payload_of(a, **options)), check_height(height), note)
+    height = check_height(height)  # before the page, which takes its time
+    return Widget(draw_page(payload_of(a, **options)), height, note)
 
 
 def check_height(height: object) -> int:
