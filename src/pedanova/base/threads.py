@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pedanova.errors import Arg, QueryError
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
+MANY_PIECES = 50  # small ones that are worth several threads
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 
@@ -26,6 +27,11 @@ def as_threads(threads: object) -> int:
     if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
         raise QueryError(Arg("threads", threads), " must be a whole number from 1 up, or None for all cores")
     return int(threads)
+
+
+def threads_for(pieces: int) -> int:
+    """How many threads so many small pieces of work are worth."""
+    return as_threads(None) if pieces > MANY_PIECES else 1
 
 
 def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads: int) -> list[Result]:
