@@ -63,7 +63,7 @@ def test_bounds_are_those_of_draws(shape: str, slope: float) -> None:
 @pytest.mark.parametrize("shape", ["even", "conditional"])
 def test_the_share_found_is_that_of_the_folded_cells(shape: str) -> None:
     law, folded, widths = law_of(contrast(shape, 0.3))
-    assert law.found(folded.target) == pytest.approx(found_shares(folded, widths, "region"), rel=1e-9)
+    assert law.found(folded.target) == pytest.approx(found_shares(folded, widths, "region"), rel=1e-5)
 
 
 def test_where_single_rows_are_felt_draws_must_tell() -> None:
@@ -89,8 +89,10 @@ def test_chance_is_as_likely_as_drawn() -> None:
     law = law_of_chance(folded, "auto")
     assert law is not None
     scores = dealt.scores(folded, slice(0, DRAWS), "region", "auto", rng)
-    for part in (0.2, 0.5, 0.9):
-        assert law.chance_of(float(np.quantile(scores, 1 - part))) == pytest.approx(part, abs=0.04)
+    for part in (0.02, 0.1, 0.5, 0.9):
+        told = law.chance_of(float(np.quantile(scores, 1 - part)))
+        assert told is None or told == pytest.approx(part, abs=0.01 + 0.04 * part)
+    assert law.chance_of(float(np.quantile(scores, 0.5))) is not None
 
 
 def test_p_values_of_noise_are_even() -> None:
@@ -103,7 +105,7 @@ def test_p_values_of_noise_are_even() -> None:
         cells = np.minimum((rng.beta(1, 2, 20_000) * grid.cells).astype(int), grid.cells - 1)
         target, region = (np.bincount(c, minlength=grid.width) for c in (cells[:2000], cells))
         found.append(permutation(Contrast("x", grid, target, region), dealt, "region", "auto", rng))
-    for part in (0.05, 0.15, 0.5, 0.8):
+    for part in (0.02, 0.05, 0.15, 0.5, 0.8):
         assert np.mean(np.array(found) <= part) == pytest.approx(part, abs=3.5 * np.sqrt(part * (1 - part) / 300))
 
 
@@ -111,5 +113,5 @@ def test_a_sum_of_squares() -> None:
     """The upper half, tenth and hundredth of chi-square laws with ten and with a hundred degrees of freedom."""
     known = {10: (9.341818, 15.987179, 23.209251), 100: (99.334129, 118.498004, 135.806723)}
     for freedom, places in known.items():
-        found = [beyond(place / freedom, freedom) for place in places]
+        found = [beyond((place - freedom) / np.sqrt(2 * freedom), freedom) for place in places]
         assert found == pytest.approx([0.5, 0.1, 0.01], rel=0.02)

@@ -35,23 +35,28 @@ class Folded:
     steps: tuple[int, ...]  # cells put into one, for each block
     target: NDArray[np.int64]
     region: NDArray[np.int64]
-    prior: Reals  # inside each block it adds to one
+    fine_prior: Reals  # of the cells before they were put together, and
+    starts: NDArray[np.int64]  # which of them each one begins with
 
     @classmethod
     def of(cls, contrast: Contrast, steps: Sequence[int]) -> Folded:
         blocks: list[Block] = []
-        starts: list[int] = []
-        priors: list[Reals] = []
+        firsts: list[NDArray[np.int64]] = []
         end = 0
-        own = np.concatenate([contrast.grid.prior, [1.0, 1.0]])
         for block, step in zip(blocks_of(contrast.grid), steps, strict=True):
-            starts += range(block.start, block.stop, step)
-            blocks.append(Block(end, len(starts), block.ordered))
-            end = len(starts)
-            inside = np.add.reduceat(own[block.start : block.stop], range(0, _width(block), step))
-            priors.append(inside / max(inside.sum(), 1e-300))
+            firsts.append(np.arange(block.start, block.stop, step))
+            blocks.append(Block(end, end + len(firsts[-1]), block.ordered))
+            end = blocks[-1].stop
+        starts = np.concatenate(firsts)
         target, region = (np.add.reduceat(c, starts) for c in (contrast.target, contrast.region))
-        return cls(tuple(blocks), tuple(steps), target, region, np.concatenate(priors))
+        return cls(tuple(blocks), tuple(steps), target, region, contrast.grid.prior, starts)
+
+    @property
+    def prior(self) -> Reals:
+        """(cells,) Chances of a uniform draw; inside each block they add to one."""
+        summed = np.add.reduceat(np.concatenate([self.fine_prior, [1.0, 1.0]]), self.starts)
+        each = [summed[block.start : block.stop] for block in self.blocks]
+        return np.concatenate([inside / max(inside.sum(), 1e-300) for inside in each])
 
     def scores(self, targets: Reals, baseline: str, smoothing: Smoothing) -> Reals:
         """(draws,) The corrected share of every draw, for a given region."""

@@ -117,7 +117,7 @@ def permutation(
     else:
         seen = law.found(folded.target)[2]
         likely = law.chance_of(seen)
-        if likely is not None and likely > CLEAR:
+        if likely is not None:
             return likely
     level = seen - 1e-9 * max(1.0, abs(seen))
     drawn, draws = np.empty(0), dealt.draws
