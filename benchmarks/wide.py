@@ -56,6 +56,8 @@ def timed(title: str, work: Callable[[], object], read: float | None = None) -> 
 def in_memory(rows: int, columns: int) -> None:
     data, objective = make(rows, columns, 0)
     print(f"{rows:,} x {columns:,} in memory\n{'':<34}{'wall':>10}{'CPU':>11}{'to a read':>10}")
+    few = {name: column[:1000] for name, column in list(data.items())[:2]}
+    timed("a first small one (imports)", lambda: pa.analyze(few, objective[:1000]).importance(draws=0))
     _, read = timed("read once", lambda: [float(column.sum()) for column in data.values()])
     analysis, _ = timed("analyze, space guessed", lambda: pa.analyze(data, objective), read)
     timed("rank", lambda: analysis.importance(draws=0), read)

@@ -51,7 +51,7 @@ from pedanova.errors import Arg, DataError, PartError, QueryError
 from pedanova.sources.scans.scan import FilePart, Part
 from pedanova.space.parameters import Moving, Space, Switch
 
-SLICE = 128  # columns that are read together
+SLICE = 64  # columns that are read together
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from pedanova.base.progress import Meter
 from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
 from pedanova.scale.dask_sums import GROUP, Kept, SumTree, client_of, submit_kept
-from pedanova.sources.scans.batches import settle_libraries
+from pedanova.sources.scans.batches import release_memory, settle_libraries
 from pedanova.sources.scans.scan import Part
 
 Result = TypeVar("Result")
@@ -95,6 +95,7 @@ class Crew:
 
             found: list[Result] = [result for _, result in self._run([bundle], submit, (plan, *arguments), 1)]
         self.readings += 1
+        release_memory()
         return found[0]
 
     def each_but(
@@ -105,6 +106,7 @@ class Crew:
         with self._workers(what) as (submit, width):
             yield from self._run(bundles, partial(submit, function), (plan, *arguments), width)
         self.readings += 1
+        release_memory()
 
     def total(
         self,
