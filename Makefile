@@ -49,7 +49,7 @@ wheel: .venv-release/.done  ## sdist and wheels for this machine, the same bytes
 lint: $(VENV)/.test  ## ruff, mypy and clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror src/kernel/*
+	$(BIN)/clang-format --dry-run -Werror src/kernel/* src/pedanova/scale/cuda/kernels.cu
 	$(BIN)/mypy
 	$(BIN)/mypy tests $(TESTS_TYPED)
 

@@ -9,7 +9,7 @@ SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pag
     "Start": ["start", "terminal", "notebook"],
     "How to": [
         "how-to/", "sources", "object-stores", "search-space", "rows-and-conditions", "explore", "report", "figures",
-        "reduction", "scale", "parts-and-files",
+        "reduction", "scale", "cuda", "parts-and-files",
     ],
     "Understand": ["importance", "how-sure", "effects-and-pairs", "along", "studies", "priors", "forest", "paper", "*"],
     "Gallery": ["gallery/"],

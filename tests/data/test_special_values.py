@@ -27,6 +27,14 @@ LOSS = np.where(DECAY == 0, 0.1, np.abs(np.log10(LOG) + 3)) + RNG.normal(0, 0.05
 TABLE: dict[str, Any] = {"decay": DECAY, "depth": DEPTH, "part": PART, "loss": LOSS}
 
 
+def test_a_number_written_in_another_way_than_the_others_is_told() -> None:
+    part = np.where(np.arange(ROWS) == 7, "0,01", PART)
+    notes = pa.analyze({"part": np.where(part == "auto", "0.5", part), "loss": LOSS}, "loss").notes
+    (told,) = [note for note in notes if "has only 1 row;" in note]
+    assert "'0,01'" in told
+    assert "meant as a number" in told
+
+
 def test_what_is_special() -> None:
     space = pa.analyze(TABLE, "loss").space
     words = {name: in_words(parameter) for name, parameter in space.items()}

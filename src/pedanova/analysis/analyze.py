@@ -110,7 +110,7 @@ def count(given: Mapping[str, Any]) -> Counted:
         return count_card(given["data"].columns, request, given["levels"], inside=inside, notes=notes)
     opened = open_source(given)
     if isinstance(opened, Scan):
-        own = {name: given[name] for name in ("levels", "executor", "checkpoint", "pushdown")}
+        own = {name: given[name] for name in ("levels", "executor", "checkpoint", "pushdown", "engine")}
         skip = given["on_error"] == "skip"
         return count_table(opened, request, ScanOptions(**own, skip=skip, inside=inside, notes=tuple(notes)))
     records = read_records(opened, names=given["names"], study=given["study"], delimiter=delimiter_for(opened, given))

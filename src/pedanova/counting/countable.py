@@ -20,7 +20,7 @@ from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Threshold
 from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, SpaceError
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Parameter, Space, Switch
+from pedanova.space.parameters import Categorical, Parameter, Space, Switch
 
 FEW_ROWS = 20  # a domain of fewer is told in the notes
 Recount: TypeAlias = tuple[Levels, Tallies]
@@ -159,7 +159,17 @@ def _few_notes(tally: Tally) -> list[Note]:
     by_cell = tally.counts.sum(axis=0)
     rows = [int(by_cell[block.start : block.stop].sum()) for block in tally.grid.blocks]
     return [
-        Note("doubt", f"its domain {domain} has only {many} rows; its part is rough", subject=tally.name)
+        Note("doubt", _few_in_words(domain, many), subject=tally.name)
         for domain, many in zip(tally.parameter.regimes, rows, strict=True)
         if 0 < many < FEW_ROWS
     ]
+
+
+def _few_in_words(domain: Parameter, rows: int) -> str:
+    """A word with digits among numbers is most likely a number that was written in another way."""
+    told = f"has only {rows} row{'s' * (rows != 1)}; its part is rough"
+    if not isinstance(domain, Categorical) or len(domain.choices) > 1:
+        return f"its domain {domain} {told}"
+    (value,) = domain.choices
+    meant = isinstance(value, str) and any(char.isdigit() for char in value)
+    return f"its value {value!r} {told}" + ("; if it is meant as a number, write it as the others are" if meant else "")

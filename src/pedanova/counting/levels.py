@@ -245,5 +245,5 @@ def assemble(
         nan=nan,
         thresholds=sign * cuts,
         quantiles=tuple(quantiles),
-        index=tuple(int(np.searchsorted(cuts, end)) for end in ends),
+        index=tuple(np.searchsorted(cuts, ends).tolist()),
     )

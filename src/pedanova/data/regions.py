@@ -266,7 +266,7 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
 
 def rank_of(part: Fraction, rows: int) -> int:
     """⌈part · rows⌉ without rounding errors."""
-    return math.ceil(part * rows)
+    return -(-part.numerator * rows // part.denominator)
 
 
 def percent(part: Fraction) -> str:

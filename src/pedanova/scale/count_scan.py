@@ -25,6 +25,7 @@ from pedanova.data.rowsets import rows_in_words
 from pedanova.data.trial_order import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
+from pedanova.scale.cuda.device import library
 from pedanova.scale.parts import FirstLook, Plan, light, look_at_part, named_in, sample_part, spoken_for
 from pedanova.scale.pushdown import engine_of, look_by_engine
 from pedanova.scale.readers import Crew, StartOverError
@@ -50,6 +51,7 @@ class ScanOptions:
     skip: bool = False  # files that cannot be read
     checkpoint: str | os.PathLike[str] | None = None
     pushdown: bool | None = None  # None for tables of ibis only
+    engine: str | None = None  # "cuda": a card counts what the readers bring
 
 
 def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
@@ -64,7 +66,10 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
     reading = reading if request.direction is not None else replace(reading, notes=(*reading.notes, *notes))
     params, exclude = listed_names(request.params), listed_names(request.exclude)
     own = replace(request, direction=direction, params=params, exclude=exclude)
-    plan = Plan(own, Space({}), (), trial=trial_column(scan.columns))
+    on_card = reading.engine == "cuda"
+    if on_card:
+        check_card(reading)
+    plan = Plan(own, Space({}), (), trial=trial_column(scan.columns), on_card=on_card)
     crew = crew_of(scan, reading, request.threads)
     while True:
         try:
@@ -72,6 +77,16 @@ def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
                 return count_scan(scan, reading, crew, plan)
         except StartOverError:
             crew.start_over()
+
+
+def check_card(reading: ScanOptions) -> None:
+    """One line where there is no card, before anything is read."""
+    if reading.pushdown:
+        raise QueryError(
+            Arg("pushdown"), " leaves the counting to the engine of the table; leave ", Arg("engine"), " out"
+        )
+    if reading.executor is None:
+        library()
 
 
 def with_names_told(request: Request, account: Account) -> Request:

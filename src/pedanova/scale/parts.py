@@ -48,6 +48,7 @@ from pedanova.data.regions import Direction, Region, sign_of
 from pedanova.data.request import Request
 from pedanova.data.trial_order import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError
+from pedanova.scale.cuda.from_memory import count_on_card
 from pedanova.sources.scans.scan import FilePart, Part
 from pedanova.space.parameters import Moving, Space, Switch
 
@@ -63,6 +64,7 @@ class Plan:
     needs: tuple[str, ...]  # columns to read
     texts: tuple[str, ...] = ()  # parameters that are numbers kept as text
     trial: str | None = None  # the column that numbers the trials
+    on_card: bool = False  # whether a card counts
 
     @property
     def objective(self) -> str:
@@ -155,10 +157,14 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
         tables: dict[str, list[NDArray[Any]]] = {}
-        if RunningCounts.is_for(observed):
+        if not plan.on_card and RunningCounts.is_for(observed):
             running.add(observed, codes)
         else:
-            counted = count_codes(observed, codes, levels.count, threads=threads)
+            counted = (
+                count_on_card(observed, codes, levels, threads=threads)
+                if plan.on_card
+                else count_codes(observed, codes, levels.count, threads=threads)
+            )
             tables = {name: list(both) for name, both in counted.items()}
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())

@@ -168,6 +168,70 @@ def test_rows_in_memory_can_be_counted_on_a_card() -> None:
     assert np.allclose(a.tallies["lr"].sums, b.tallies["lr"].sums, rtol=1e-12)
 
 
+@pytest.mark.parametrize("large", [1 << 10, 1 << 30])
+@pytest.mark.parametrize("single", [True, False])
+def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch, large, single) -> None:
+    monkeypatch.setattr("pedanova.scale.cuda.from_memory.PIECE", 30_000)
+    monkeypatch.setattr("pedanova.scale.cuda.from_memory.LARGE", large)  # whether the card finds the thresholds
+    rng = np.random.default_rng(5)
+    rows = 400_000
+    host = {
+        "lr": (10.0 ** rng.uniform(-5, 0, rows)).astype(np.float32),
+        "layers": rng.integers(1, 9, rows).astype(np.int16),
+        "optimizer": rng.choice(["adam", "sgd", "lamb"], rows),
+        "wd": np.where(rng.random(rows) < 0.1, np.nan, rng.random(rows)),
+        "loss": np.where(rng.random(rows) < 0.01, np.nan, rng.standard_normal(rows)),
+    }
+    host["loss"] = host["loss"].astype(np.float32) if single else host["loss"]
+    a, b = pa.analyze(host, "loss", engine="cuda"), pa.analyze(host, "loss")
+    assert (a.levels, a.rows, [*a.notes]) == (b.levels, b.rows, [*b.notes])
+    for name in a.space:
+        assert np.array_equal(a.tallies[name].counts, b.tallies[name].counts), name
+        assert np.allclose(a.tallies[name].sums, b.tallies[name].sums, rtol=1e-12, atol=1e-9)
+
+
+def test_a_table_in_parts_is_counted_on_a_card(tmp_path) -> None:
+    parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(6)
+    for part in range(3):
+        x, z = rng.random((2, 60_000)).astype(np.float32)
+        table = {"x": x, "z": z, "loss": (x - 0.3) ** 2 + 0.1 * z}
+        parquet.write_table(arrow.table(table), tmp_path / f"{part}.parquet", row_group_size=20_000)
+    how = {"stream": True, "space": {"x": pa.Float(0, 1), "z": pa.Float(0, 1)}}
+    a, b = (pa.analyze(str(tmp_path / "*.parquet"), "loss", engine=engine, **how) for engine in ("cuda", "cpu"))
+    assert a.levels == b.levels
+    for name in a.space:
+        assert np.array_equal(a.tallies[name].counts, b.tallies[name].counts)
+        assert np.allclose(a.tallies[name].sums, b.tallies[name].sums, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["few cells", "one cell", "smallest singles", "far", "half infinite", "cancels out"])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_narrow_sums_carry_what_a_word_cannot_hold(kind, direction) -> None:
+    """Counts of 16 bits wrap, lower words of sums wrap, levels begin far from zero, or around it."""
+    rng = np.random.default_rng(7)
+    rows = 3_000_000
+    y = {
+        "few cells": rng.random(rows),
+        "one cell": rng.random(rows),
+        "smallest singles": rng.integers(-60, 60, rows) * 1e-45,
+        "far": 1e6 + rng.standard_normal(rows),
+        "half infinite": np.where(rng.random(rows) < 0.5, rng.choice([np.inf, -np.inf], rows), rng.random(rows)),
+        "cancels out": np.where(rng.random(rows) < 0.99, rng.choice([-1e-6, 1e-6], rows), rng.standard_normal(rows)),
+    }[kind].astype(np.float32)
+    x = {"one cell": np.zeros(rows)}.get(kind, rng.integers(0, 3, rows) / 1000).astype(np.float32)
+    levels = cut_levels(y, direction=direction, quantiles=as_ladder([0.1, 0.5]))
+    table = CardTable(
+        "y", direction, "drop", Space({"even": pa.Float(0.0, 1.0)}), {"even": cupy.asarray(x)}, cupy.asarray(y)
+    )
+    assert table.cut(as_ladder([0.1, 0.5])) == levels
+    codes = judge.assign_levels(y, levels)
+    counts, sums = table.count(levels).tables["even"]
+    exact, _ = judge.count(Column("even", x), grid_of(pa.Float(0.0, 1.0)), codes, y, levels.count)
+    assert np.array_equal(counts, exact)
+    check_sums(sums, x, y, codes, levels.count)
+
+
 def test_a_small_table_is_copied_and_can_be_asked_everything() -> None:
     x = cupy.linspace(0, 1, 500)
     a = pa.analyze({"x": x, "loss": (x - 0.3) ** 2}, "loss")

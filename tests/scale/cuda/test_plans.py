@@ -14,8 +14,19 @@ from pedanova.counting import reference as judge
 from pedanova.counting.levels import cut_levels
 from pedanova.errors import DataError, MissingLibraryError
 from pedanova.scale.cuda.device import is_on_card
-from pedanova.scale.cuda.order import MIXED, SLOTS, Ranking, as_values, keys_of, single_keys, values_of, window_of
-from pedanova.scale.cuda.tables import EVEN, HALVING, LOG, SUM_BITS, bands_of, first_guess, rounded, units_for
+from pedanova.scale.cuda.order import (
+    MIXED,
+    SLOTS,
+    Extent,
+    Ranking,
+    as_values,
+    keys_of,
+    single_keys,
+    values_of,
+    window_of,
+)
+from pedanova.scale.cuda.tables import EVEN, HALVING, LOG, first_guess, rounded
+from pedanova.scale.cuda.units import MAGIC, NARROW, SUM_BITS, WIDE, WORD, Units, bands_of, units_for
 from pedanova.space.grid import grid_of
 
 PARAMETERS = [
@@ -95,32 +106,75 @@ def test_slots_without_a_boundary_have_one_level(dtype, direction) -> None:
     first, shift = window_of(signed)
     ends = rounded(levels.boundaries, dtype, up=True)
     key_of = single_keys if dtype is np.float32 else keys_of
-    ranking = Ranking(SimpleNamespace(), levels.sign, first, shift, np.zeros(SLOTS + 1, dtype=np.int64))
-    table = ranking.levels_of_slots(key_of(ends))
     slots = np.minimum((np.maximum(key_of(signed).astype(object), first) - first) // 2**shift, SLOTS - 1).astype(int)
+    counts = np.append(np.bincount(slots, minlength=SLOTS), 0)
+    extent = Extent(-1.0, 1.0, 0.1, whole=False, absent=0)
+    ranking = Ranking(SimpleNamespace(), levels.sign, first, shift, counts, extent, np.cumsum(counts[:-1]))
+    table = ranking.levels_of_slots(key_of(ends))
     levels_told, exact = table[slots], judge.assign_levels(y, levels)
-    told = levels_told != MIXED
-    assert np.array_equal(levels_told[told], exact[told])
-    assert told.mean() > 0.2
+    mixed = (levels_told & MIXED) > 0
+    assert np.array_equal(levels_told[~mixed], exact[~mixed])
+    assert mixed.mean() < 0.8
+    assert np.all((levels_told ^ MIXED)[mixed] <= exact[mixed])  # where the search for the level begins
+    rows = ranking.rows_of_levels(key_of(ends))
+    assert rows.sum() == len(y)
+    assert np.abs(np.cumsum(rows) - np.cumsum(np.bincount(exact, minlength=levels.count))).max() <= mixed.sum()
 
 
-def test_units_lose_no_digit_of_the_objective() -> None:
+def extent_of(y: np.ndarray) -> Extent:
+    known = y[np.isfinite(y)].astype(np.float64)
+    least = np.abs(known[known != 0]).min(initial=np.inf)
+    whole = bool(np.all(known == np.floor(known)))
+    return Extent(known.min(), known.max(), least if least < np.inf else 0.0, whole, int(np.isnan(y).sum()))
+
+
+def multiples(units: Units, y: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """What a kernel adds up in a narrow level, as doubles."""
+    first, second = units.pairs()[codes].T
+    return y.astype(np.float64) * first + second - MAGIC  # exact, as the assertions below show
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("kind", ["uniform", "normal", "near zero", "whole", "a constant and others", "far from zero"])
+def test_narrow_multiples_lose_no_digit_of_the_objective(kind, direction) -> None:
     rng = np.random.default_rng(4)
-    y = rng.uniform(0.5, 1.0, 3000).astype(np.float32)
-    levels = cut_levels(y, direction="minimize")
-    units = units_for(levels, (float(y.min()), float(y.max())), float(np.abs(y).min()), single=True)
+    y = {
+        "uniform": rng.uniform(0.5, 1.0, 5000),
+        "normal": rng.standard_normal(5000),
+        "near zero": np.append(rng.uniform(-1e-3, 1.0, 5000), [0.0, 1e-9]),
+        "whole": rng.integers(-50, 1000, 5000).astype(float),
+        "a constant and others": np.where(rng.random(5000) < 0.9, 1.0, rng.random(5000)),
+        "far from zero": 1e6 + rng.standard_normal(5000),
+    }[kind]
+    y = y if kind == "whole" else y.astype(np.float32)
+    levels = cut_levels(y, direction=direction)
     codes = judge.assign_levels(y, levels)
-    whole = np.ldexp(y.astype(np.float64), units.powers[codes])
-    assert units.limbs == 1
-    assert np.array_equal(whole, np.rint(whole))
-    assert np.abs(whole).max() < 2.0**SUM_BITS
+    units = units_for(levels, extent_of(y), np.bincount(codes, minlength=levels.count), single=kind != "whole")
+    assert units is not None
+    assert units.way == NARROW
+    steps = multiples(units, y, codes)
+    assert np.array_equal(steps, np.floor(steps))
+    assert steps.min() >= 0
+    assert np.mean(steps >= 2.0**WORD) <= 1 / 8
+    back = [
+        math.ldexp(Fraction(s) + Fraction(f), -int(p))
+        for s, f, p in zip(steps, units.firsts[codes], units.powers[codes], strict=True)
+    ]
+    assert np.array_equal(back, y.astype(np.float64))
 
 
 def test_a_wide_objective_gets_a_second_unit_and_a_wider_one_bands() -> None:
     y = np.array([1e-6, 1.0, 3.0, 5.0])
     levels = cut_levels(y, direction="minimize", quantiles=(Fraction(1),))
-    assert units_for(levels, (1e-6, 5.0), 1e-6, single=False).limbs == 2
-    assert units_for(levels, (1e-300, 1e300), 1e-300, single=False) is None
+    rows = np.array([4])
+    wide = units_for(levels, Extent(1e-6, 5.0, 1e-6, whole=False, absent=0), rows, single=False)
+    assert wide is not None
+    assert wide.way == WIDE
+    assert units_for(levels, Extent(1e-300, 1e300, 1e-300, whole=False, absent=0), rows, single=False) is None
+    # Singles whose multiples are mostly beyond a word.
+    spread = units_for(levels, Extent(1e-9, 5.0, 1e-9, whole=False, absent=0), rows, single=True)
+    assert spread is not None
+    assert spread.way == WIDE
     wide = np.array([5e-324, 1e-300, 2e-300, 1.0, 1e300, 1.7e308])
     bands = bands_of(np.bincount(wide.view(np.int64) >> 52 & 2047, minlength=2048), 1)
     for value in wide:  # in one band, where no digit of it is lost

@@ -23,9 +23,10 @@ from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, rank_of, sign_of
 from pedanova.errors import DataError, SpaceError, unknown_name
 from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
-from pedanova.scale.cuda.evidence import ColumnExtent, exponents_of
+from pedanova.scale.cuda.evidence import exponents_of
 from pedanova.scale.cuda.order import Ranking, keys_of, single_keys, turn_of
-from pedanova.scale.cuda.tables import CardColumn, Units, bands_of, count_in_bands, rounded, units_for
+from pedanova.scale.cuda.tables import CardColumn, CardRows, add_bands, count_columns, rounded
+from pedanova.scale.cuda.units import Units, bands_of, units_for
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Moving, Parameter, Space, Switch, parents_first
 
@@ -48,7 +49,7 @@ class CardTable:
     notes: list[Note] = field(default_factory=list)
     _ranking: Ranking | None = None
     _missing: dict[str, Any] = field(default_factory=dict)
-    _idle: frozenset[str] | None = None
+    _ends: tuple[Levels, tuple[Any, Any]] | None = None
 
     @property
     def objective(self) -> str:
@@ -87,34 +88,43 @@ class CardTable:
         small = levels.count < 255
         codes = cupy.empty(len(self.goal), dtype=np.uint8 if small else np.uint16)
         nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
-        real = np.float32 if self.single else np.float64
-        ends = rounded(levels.boundaries, real, up=True)
-        keys = single_keys(ends) if self.single else keys_of(ends)
-        table = self.ranking.levels_of_slots(keys)
+        keys, table = self._slots(levels)
         shared = 2 * len(table)
         function = kernel("level_codes", goal.word, "u8" if small else "u16", str(goal.dense).lower(), shared=shared)
         given = goal.array, np.int64(goal.stride), np.int64(len(codes)), turn_of(levels.sign)
-        held = cupy.asarray(keys if len(keys) else np.zeros(1, dtype=keys.dtype))
-        tail = cupy.asarray(table), held, np.int32(len(ends)), np.int32(nan_level), codes
+        told = cupy.asarray(np.concatenate([keys.view(np.uint8), table.view(np.uint8)]))  # one journey
+        tail = told[keys.nbytes :], told, np.int32(len(keys)), np.int32(nan_level), codes
         processors, _ = here()
-        blocks = blocks_for(len(codes), 4 * THREADS, 4 * processors)
+        blocks = blocks_for(len(codes), 4 * THREADS, 3 * processors)
         launch(function, blocks, THREADS, (*given, *self.ranking.window(), *tail), shared)
         return codes
 
+    def _slots(self, levels: Levels) -> tuple[Any, Any]:
+        """Order keys where levels end, and the level of every slot of the ranking."""
+        if self._ends is None or self._ends[0] is not levels:
+            real = np.float32 if self.single else np.float64
+            ends = rounded(levels.boundaries, real, up=True)
+            keys = single_keys(ends) if self.single else keys_of(ends)
+            self._ends = levels, (keys, self.ranking.levels_of_slots(keys))
+        return self._ends[1]
+
     def units(self, levels: Levels) -> list[Units]:
         """In which units the objective is summed; several, each for sizes of its own, where one cannot hold all."""
-        extent = ColumnExtent.of(self.goal) if self.with_sums else None
-        if extent is None or extent.low != extent.low:
+        extent = self.ranking.extent
+        if not self.with_sums or extent.low != extent.low:
             return []
-        ends = extent.low, extent.high
-        units = units_for(levels, ends, extent.smallest, single=self.single)
+        rows = self.ranking.rows_of_levels(self._slots(levels)[0])
+        units = units_for(levels, extent, rows, single=self.single)
         return bands_of(exponents_of(self.goal), levels.count) if units is None else [units]
 
     def count(self, levels: Levels) -> Counts:
         notes, idle = self._conditions()
         columns = [self._card_column(name) for name in self.space]
-        tables = count_in_bands(self.codes(levels), levels.count, self.goal, self.units(levels), columns)
-        rows = int(next(iter(tables.values()))[0].sum())
+        own = CardRows(self.codes(levels), self.goal)
+        bands: Sequence[Units | None] = self.units(levels) or [None]
+        found = add_bands([count_columns(own, levels.count, units, columns) for units in bands])
+        tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, found, strict=True)}
+        rows = int(found[0][0].sum())
         return Counts(len(self.goal), rows, tables, None, [*self.notes, *notes], idle)
 
     def _card_column(self, name: str) -> CardColumn:
@@ -164,7 +174,7 @@ class CardTable:
         return recut(self, levels, cuts)
 
     def constant(self) -> float | None:
-        extent = ColumnExtent.of(self.goal)
+        extent = self.ranking.extent
         varies = extent.low != extent.high or (self.nan == "worst" and extent.absent)
         return None if varies else extent.low
 

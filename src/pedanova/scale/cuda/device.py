@@ -9,12 +9,16 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.errors import DataError, MissingLibraryError
 
-WORDS = {  # NumPy's names of types → C++
-    "float32": "float", "float64": "double", "int8": "signed char", "uint8": "u8", "int16": "short", "uint16": "u16",
-    "int32": "int", "uint32": "u32", "int64": "i64", "uint64": "u64",
+WORDS = {  # types of NumPy → C++
+    np.dtype(name): word
+    for name, word in {
+        "float32": "float", "float64": "double", "int8": "signed char", "uint8": "u8", "int16": "short",
+        "uint16": "u16", "int32": "int", "uint32": "u32", "int64": "i64", "uint64": "u64",
+    }.items()
 }  # fmt: skip
 CUDA_IN_DLPACK = (2, 13)  # device types: CUDA, CUDA's managed memory
 KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the compiler and the driver
@@ -67,7 +71,7 @@ def as_card_array(name: str, values: object) -> Any:
         return array.view(np.uint8)
     if array.dtype == np.float16:
         return array.astype(np.float32)
-    if array.dtype.name not in WORDS:
+    if array.dtype not in WORDS:
         raise DataError(f"{name}: {array.dtype} cannot be counted on a card; turn it into numbers")
     return array
 
@@ -91,7 +95,7 @@ class CardArray:
 
     @property
     def word(self) -> str:
-        return WORDS[self.array.dtype.name]
+        return WORDS[self.array.dtype]
 
 
 @lru_cache(maxsize=256)
@@ -101,7 +105,12 @@ def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
     instance = f"{name}<{', '.join(arguments)}>"
     text = (resources.files("pedanova.scale.cuda") / "kernels.cu").read_text(encoding="utf-8")
     module = cupy.RawModule(code=text, options=("-std=c++17",), name_expressions=[instance])
-    function = module.get_function(instance)
+    try:
+        function = module.get_function(instance)
+    except (cupy.cuda.compiler.CompileException, RuntimeError, ImportError, OSError) as error:
+        why = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        remedy = "check that CuPy fits the driver (python -c 'import cupy; cupy.show_config()'), or pass engine='cpu'"
+        raise DataError(f"what a card runs could not be compiled for it ({why}); {remedy}") from None
     if shared > 48 * 1024:  # the same function may be asked for with less before and more behind
         function.max_dynamic_shared_size_bytes = here()[1]
     return function
@@ -118,6 +127,19 @@ def room(device: int) -> tuple[int, int]:
 
 def launch(function: Any, blocks: int, threads: int, arguments: Sequence[Any], shared: int = 0) -> None:
     function((blocks,), (threads,), tuple(arguments), shared_mem=shared)
+
+
+def fetched(array: Any) -> NDArray[Any]:
+    """An array of the card in memory, by way of memory that the card may write to."""
+    held = pinned(array.size, array.dtype).reshape(array.shape)
+    array.get(out=held)
+    return held
+
+
+def pinned(size: int, dtype: Any) -> NDArray[Any]:
+    """Memory that a card copies from and to without the CPU."""
+    room = library().cuda.alloc_pinned_memory(size * np.dtype(dtype).itemsize)
+    return np.frombuffer(room, dtype=dtype, count=size)
 
 
 def blocks_for(rows: int, each: int, most: int) -> int:

@@ -13,8 +13,8 @@ from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.presence import Presence
 from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
-from pedanova.scale.cuda.order import values_of
-from pedanova.scale.cuda.tables import CardColumn, Counter
+from pedanova.scale.cuda.order import Extent
+from pedanova.scale.cuda.tables import CardColumn, CardRows, count_columns
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Ordinal
 
@@ -23,29 +23,19 @@ FEW = 200  # so many different numbers are all looked for
 THREADS = 512
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnExtent:
+def extent_of(array: Any) -> Extent:
     """What one pass over a column tells."""
+    told = library().zeros(Extent.WORDS, dtype=np.uint64)
+    look_at(array, told)
+    return Extent.of(library().asnumpy(told))
 
-    low: float  # finite ones; NaN where there is none
-    high: float
-    smallest: float  # size above zero
-    whole: bool  # no number is broken
-    absent: int  # NaN
 
-    @classmethod
-    def of(cls, array: Any) -> ColumnExtent:
-        cupy, reading = library(), CardArray.of(array)
-        ends = cupy.asarray(np.array([~np.uint64(0), 0, ~np.uint64(0), 0, 0], dtype=np.uint64))
-        function = kernel("extent", reading.word, "true" if reading.dense else "false")
-        processors, _ = here()
-        given = reading.array, np.int64(reading.stride), np.int64(len(array)), ends
-        launch(function, blocks_for(len(array), 4 * THREADS, 4 * processors), THREADS, given)
-        found = cupy.asnumpy(ends)
-        low, high, small = values_of(found[:3]).tolist()
-        if low > high:
-            return cls(np.nan, np.nan, 0.0, True, int(found[4]))
-        return cls(low, high, small if np.isfinite(small) else 0.0, not found[3], int(found[4]))
+def look_at(array: Any, told: Any) -> None:
+    """Launch what adds a column, or a piece of one, to an extent."""
+    reading = CardArray.of(array)
+    function = kernel("extent", reading.word, "true" if reading.dense else "false")
+    given = reading.array, np.int64(reading.stride), np.int64(len(array)), told
+    launch(function, blocks_for(len(array), 4 * THREADS, 3 * here()[0]), THREADS, given)
 
 
 def exponents_of(array: Any) -> NDArray[np.int64]:
@@ -64,7 +54,7 @@ class CardEvidence:
     """Columns on a card, each as a small one in memory that stands for all rows."""
 
     table: Mapping[str, Any]
-    extents: dict[str, ColumnExtent] = field(default_factory=dict)
+    extents: dict[str, Extent] = field(default_factory=dict)
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         return {name: self._column(name) for name in names}
@@ -86,7 +76,7 @@ class CardEvidence:
     def _column(self, name: str) -> Column:
         array = self.table[name]
         sample = self._sample(name)
-        extent = self.extents.setdefault(name, ColumnExtent.of(array))
+        extent = self.extents.setdefault(name, extent_of(array))
         gaps = extent.absent > 0
         finite = sample[np.isfinite(sample)] if sample.dtype.kind == "f" else sample
         known = np.unique(finite)
@@ -106,9 +96,8 @@ class CardEvidence:
         if not len(values):
             return True
         grid = grid_of(Ordinal(tuple(value.item() for value in values)))
-        counter = Counter(library().zeros(len(array), dtype=np.uint8), 1, None, None)
-        column = CardColumn("", grid, array)
-        counts, _ = counter.count([column])[""]
+        rows = CardRows(library().zeros(len(array), dtype=np.uint8))
+        ((counts, _),) = count_columns(rows, 1, None, [CardColumn("", grid, array)])
         return not counts[0, grid.outside]
 
     def _others(self, array: Any, known: NDArray[Any]) -> NDArray[Any]:

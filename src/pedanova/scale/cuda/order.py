@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import lru_cache
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER, TAIL
+from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER
 from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
 
 SLOTS = (1 << 14) - 1
 SAMPLE = 1 << 13
 THREADS = 512
 MOST_GATHERED = 1 << 24  # rows that are sorted at once, of all slots together
-FEW_AT_LEAST = 1 << 12
-MIXED = 65_535
+TAIL = 8  # numbers of a sample beyond each end of the window
+MIXED = 1 << 15
+QUEUED = 1 << 16  # bytes of shared memory in which a block keeps what it gathers
 Indices: TypeAlias = NDArray[np.int64]
 TOP = np.uint64(1 << 63)
 
@@ -51,6 +53,29 @@ def window_of(sample: NDArray[Any]) -> tuple[int, int]:
     return first, max(0, (high - first).bit_length() - SLOTS.bit_length())
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What one pass over a column tells."""
+
+    low: float  # finite ones; NaN where there is none
+    high: float
+    smallest: float  # size above zero; 0 where there is none
+    whole: bool  # no number is broken
+    absent: int  # NaN
+
+    WORDS: ClassVar[int] = 5  # in which kernels tell it, beginning with zeros
+
+    @classmethod
+    def of(cls, told: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> Extent:
+        """As kernels tell it of numbers with this sign."""
+        low, high, small = values_of(np.array([~told[0], told[1], ~told[2]])).tolist()
+        absent += int(told[4])
+        if not told[1]:
+            return cls(np.nan, np.nan, 0.0, True, absent)
+        low, high = (low, high) if sign > 0 else (-high, -low)
+        return cls(low, high, small if told[2] else 0.0, not told[3], absent)
+
+
 def as_values(keys: NDArray[Any], *, single: bool) -> NDArray[np.float64]:
     """The numbers behind order keys, which singles have of their own."""
     if not single:
@@ -76,6 +101,13 @@ def single_keys(values: NDArray[np.float32]) -> NDArray[np.uint32]:
     return np.where(bits & top, ~bits, bits | top)
 
 
+@lru_cache(maxsize=16)
+def sampled_rows(rows: int, _: int) -> Any:
+    """Rows from all over a table, on the card in use."""
+    turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
+    return library().asarray((turns * rows).astype(np.int64))
+
+
 @dataclass(slots=True, eq=False)
 class Ranking:
     """The objective on the card, and how many of its rows lie in each slot."""
@@ -85,52 +117,64 @@ class Ranking:
     first: int
     shift: int
     counts: NDArray[np.int64]  # (SLOTS + 1,) rows in each slot, and NaN
+    extent: Extent
+    reached: NDArray[np.int64]  # (SLOTS,) rows up to each slot
 
     @classmethod
     def of(cls, array: Any, sign: float) -> Ranking:
         cupy, reading, rows = library(), CardArray.of(array), len(array)
-        turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
-        picked = cupy.asnumpy(reading.array[cupy.asarray((turns * rows).astype(np.int64))])
+        picked = cupy.asnumpy(reading.array[sampled_rows(rows, cupy.cuda.runtime.getDevice())])
         first, shift = window_of(picked.dtype.type(sign) * picked if picked.dtype.kind == "f" else sign * picked)
-        counts = cupy.zeros(SLOTS + 1, dtype=np.uint64)
+        told = cupy.zeros(SLOTS + 1 + Extent.WORDS, dtype=np.uint64)
         shared = 4 * (SLOTS + 1)
         function = kernel("count_slots", reading.word, _truth(reading.dense), shared=shared)
         processors, _ = here()
         blocks = blocks_for(rows, 4 * THREADS, 3 * processors)
         window = np.uint64(first), np.int32(shift), np.uint32(SLOTS)
-        given = reading.array, np.int64(reading.stride), np.int64(rows), turn_of(sign), *window, counts
+        given = reading.array, np.int64(reading.stride), np.int64(rows), turn_of(sign), *window, told, told[SLOTS + 1 :]
         launch(function, blocks, THREADS, given, shared)
-        return cls(reading, sign, first, shift, cupy.asnumpy(counts).astype(np.int64))
+        held = cupy.asnumpy(told)
+        counts, extent = held[: SLOTS + 1].view(np.int64), Extent.of(held[SLOTS + 1 :], sign, int(held[SLOTS]))
+        return cls(reading, sign, first, shift, counts, extent, np.cumsum(counts[:-1]))
 
     @property
     def numbers(self) -> int:
-        return int(self.counts[:-1].sum())
+        return int(self.reached[-1])
 
     def window(self) -> tuple[Any, ...]:
         return np.uint64(self.first), np.int32(self.shift), np.uint32(SLOTS)
 
     def levels_of_slots(self, keys: NDArray[Any]) -> NDArray[np.uint16]:
-        """(SLOTS + 1,) The level of each slot, given the keys where levels end; MIXED where one ends inside it."""
-        slots = np.array([min(SLOTS - 1, max(0, int(key) - self.first) >> self.shift) for key in keys], dtype=np.int64)
-        table = np.searchsorted(slots, np.arange(SLOTS + 1), side="left").astype(np.uint16)
-        table[slots] = MIXED
+        """(SLOTS + 1,) How many levels end below each slot, given the keys of ends; MIXED where one ends inside it."""
+        slots = self._slots_of(keys)
+        table = np.repeat(np.arange(len(slots) + 1, dtype=np.uint16), np.diff(slots + 1, prepend=0, append=SLOTS + 1))
+        table[slots] |= MIXED
         return table
+
+    def rows_of_levels(self, keys: NDArray[Any]) -> NDArray[np.int64]:
+        """(levels,) About how many rows each level has, given the keys where they end."""
+        return np.diff(self.reached[self._slots_of(keys)], prepend=0, append=self.numbers)
+
+    def _slots_of(self, keys: NDArray[Any]) -> Indices:
+        return np.array([min(SLOTS - 1, max(0, int(key) - self.first) >> self.shift) for key in keys], dtype=np.int64)
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
         """The signed objective at each of these ranks (1 = smallest)."""
         wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
         if not len(wanted):
             return {}
-        reached = np.cumsum(self.counts[:-1])
+        reached = self.reached
         slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
         sizes = self.counts[slots]
         inside = wanted - 1 - (reached[slots] - sizes)[under]  # rank among the rows of the slot
         ends = np.full((len(slots), 2), np.nan)
-        large = sizes > max(FEW_AT_LEAST, MOST_GATHERED // len(slots))
-        values, ends[large] = self._pick(slots, sizes, ~large, under, inside)
-        told = large[under]
-        values[told] = ends[under, 0][told]
-        odd = told & (ends[under, 0] < ends[under, 1])  # a large slot of many different numbers
+        first, last = inside == 0, inside == sizes[under] - 1
+        whole = np.isin(np.arange(len(slots)), under[~first & ~last])  # of the others the ends are enough
+        small = whole & (np.cumsum(np.sort(sizes))[np.argsort(np.argsort(sizes))] <= MOST_GATHERED)
+        values, ends[~small] = self._pick(slots, sizes, small, under, inside)
+        told = ~small[under]
+        values[told] = np.where(last, ends[under, 1], ends[under, 0])[told]
+        odd = told & (ends[under, 0] < ends[under, 1]) & ~first & ~last  # a large slot of many different numbers
         if odd.any():
             all_of_them = np.isin(np.arange(len(slots)), under[odd])
             values[odd] = self._pick(slots, sizes, all_of_them, under, inside)[0][odd]
@@ -145,24 +189,28 @@ class Ranking:
         marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)
         kept = np.packbits(marks > PASSED_OVER, bitorder="little").view(np.uint32)
         few, others = int(sizes[small].sum()), int((~small).sum())
-        lows = cupy.full(max(1, others), ~np.uint64(0), dtype=np.uint64)
-        highs = cupy.zeros(max(1, others), dtype=np.uint64)
         single = self.objective.array.dtype == np.float32
-        out = cupy.zeros(max(1, few), dtype=np.uint32 if single else np.uint64)
-        used = cupy.zeros(1, dtype=np.uint64)
-        shared = 4 * len(kept)
+        out = cupy.empty(max(1, few), dtype=np.uint32 if single else np.uint64)
+        ends = np.zeros((2, others), dtype=np.uint64)
+        ends[0] = ~np.uint64(0)  # lows, highs
+        told = cupy.asarray(
+            np.concatenate([ends.ravel(), np.zeros(1, np.uint64), kept.view(np.uint64), marks.view(np.uint64)])
+        )
+        used = 2 * others
+        shared = QUEUED + 4 * len(kept)
         function = kernel("gather_slots", self.objective.word, _truth(self.objective.dense), shared=shared)
         processors, _ = here()
         where = self.objective.array, np.int64(self.objective.stride), np.int64(rows), turn_of(self.sign)
-        blocks = blocks_for(rows, 4 * THREADS, 4 * processors)
-        tables = cupy.asarray(kept), cupy.asarray(marks), lows, highs, out, used
+        blocks = blocks_for(rows, 4 * THREADS, 3 * processors)
+        bits = told[used + 1 :]
+        tables = bits, bits[len(kept) // 2 :], told, told[others:], told[used:], out
         launch(function, blocks, THREADS, (*where, *self.window(), *tables), shared)
         out.sort()
         before = np.cumsum(np.where(small, sizes, 0)) - sizes
         places = np.where(small[under], before[under] + inside, 0)
         values = as_values(cupy.asnumpy(out[cupy.asarray(places)]), single=single)
-        ends = np.stack([as_values(cupy.asnumpy(end[:others]), single=single) for end in (lows, highs)], axis=1)
-        return values, ends
+        keys = cupy.asnumpy(told[:used]) if others else ends
+        return values, as_values(keys.reshape(2, others), single=single).T
 
 
 def _truth(value: bool) -> str:
