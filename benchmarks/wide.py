@@ -29,7 +29,9 @@ import pedanova as pa
 begin = time.perf_counter()
 analysis = pa.analyze(sys.argv[1], "y", stream=True)
 wall, used = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF)
-cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+cpu = used.ru_utime + used.ru_stime
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+peak = int(status["VmHWM"].split()[0]) / 1024  # ru_maxrss would be that of the process that started this one
 print(f"{'analyze in parts, guessed':<34}{wall:8.2f} s{cpu:9.2f} s   peak {peak:,.0f} MB")
 """
 
