@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "add.hpp"
 #include "agreement.hpp"
 #include "cells.hpp"
 #include "column.hpp"
@@ -83,6 +84,16 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, st
     });
 }
 
+// tables: (count,) of as many entries each; counts and sums: (entries,).
+PEDANOVA_EXPORT std::int64_t pedanova_add_tables(const Entry* const* tables, std::int32_t count, std::int64_t entries,
+                                                 std::int64_t* counts, double* sums) {
+    if (count < 1 || entries < 0) return bad_argument;
+    return guarded([&] {
+        add_tables(tables, count, entries, counts, sums);
+        return std::int64_t{0};
+    });
+}
+
 PEDANOVA_EXPORT std::int64_t pedanova_sum_levels(const void* objective, std::int64_t stride, std::int32_t dtype,
                                                  std::int64_t rows, std::int32_t level_bytes, const void* levels,
                                                  const double* centres, Moment* table) {
@@ -151,11 +162,12 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_window(const void* objective, std::i
 PEDANOVA_EXPORT std::int64_t pedanova_gather_slots(const void* objective, std::int64_t stride, std::int32_t dtype,
                                                    double sign, std::int64_t rows, const std::uint16_t* slots,
                                                    const std::int32_t* wanted, std::int64_t slot_count, Ends* ends,
-                                                   double* out, std::int64_t capacity, std::uint8_t* codes) {
+                                                   double* out, std::int64_t capacity, std::uint8_t* codes,
+                                                   std::int64_t* places) {
     if (!is_known(dtype) || rows < 0 || slot_count < 1 || slot_count > Window::most_slots + 1) return bad_argument;
     return guarded([&] {
         return gather_slots(slots, as_column(objective, stride, dtype), sign, rows, wanted, slot_count, ends, out,
-                            capacity, codes);
+                            capacity, codes, places);
     });
 }
 
@@ -192,6 +204,16 @@ PEDANOVA_EXPORT std::int64_t pedanova_settle_codes(const void* objective, std::i
     });
 }
 
+// values, places: (rows,); codes: as above.
+PEDANOVA_EXPORT std::int64_t pedanova_settle_rows(const double* values, const std::int64_t* places, std::int64_t rows,
+                                                  const double* boundaries, std::int64_t count, std::uint8_t* codes) {
+    if (rows < 0 || count < 0 || count > 254) return bad_argument;
+    return guarded([&] {
+        settle_rows(values, places, rows, boundaries, count, codes);
+        return std::int64_t{0};
+    });
+}
+
 // rows: (count, objectives) different rows in lexicographic order, all minimised.
 PEDANOVA_EXPORT std::int64_t pedanova_find_fronts(const double* rows, std::int64_t count, std::int64_t objectives,
                                                   std::int64_t* fronts) {
@@ -207,12 +229,13 @@ PEDANOVA_EXPORT const char* pedanova_face() {
 #define FUNCTION(name) told(#name, &pedanova_##name)
 #define FIELD(name) told("Feature." #name, offsetof(Feature, name))
     static const std::string face =
-        FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(sum_levels) + FUNCTION(code_feature) +
-        FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) + FUNCTION(count_window) +
-        FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(settle_codes) + FUNCTION(find_fronts) +
-        FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) + FIELD(missing) + FIELD(cells) + FIELD(inner) +
-        FIELD(accept_low) + FIELD(accept_high) + FIELD(range) + FIELD(even) + FIELD(origin) + FIELD(scale) +
-        FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) + told("Feature", sizeof(Feature));
+        FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(add_tables) + FUNCTION(sum_levels) +
+        FUNCTION(code_feature) + FUNCTION(count_pairs) + FUNCTION(count_digits) + FUNCTION(gather_wanted) +
+        FUNCTION(count_window) + FUNCTION(gather_slots) + FUNCTION(assign_by_slots) + FUNCTION(settle_codes) +
+        FUNCTION(settle_rows) + FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) +
+        FIELD(missing) + FIELD(cells) + FIELD(inner) + FIELD(accept_low) + FIELD(accept_high) + FIELD(range) +
+        FIELD(even) + FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) +
+        told("Feature", sizeof(Feature));
 #undef FIELD
 #undef FUNCTION
     return face.c_str();

@@ -26,6 +26,8 @@ constexpr std::int64_t stretch_rows = 4096;   // of one column at a time: long e
 constexpr std::int64_t worth_rows = 1 << 17;  // fewer are counted one by one
 constexpr std::int64_t most_bucket_levels = 512;  // with more, too few rows wait for each
 constexpr std::int64_t rows_ahead = 8;            // two lines of the cache
+constexpr std::int64_t line_bytes = 64;           // of the cache
+constexpr std::int64_t rows_a_line = 64;          // so many are added for each line sent for
 constexpr std::int64_t few_left_out = 8;  // where fewer than one row in so many does not count, all may as well wait
 
 struct Rows {
@@ -94,32 +96,35 @@ PEDANOVA_APART void add_records(Entry* one, Entry* two, Entry* three, Entry* fou
     }
 }
 
+// On the way, the parts of the tables that the `next` level needs are sent for, line by line.
 template <int Features>
-void add_level(const Feature* features, std::int64_t level, const Record* from, const Record* to) {
+void add_level(const Feature* features, std::int64_t level, std::int64_t next, const Record* from, const Record* to) {
     Entry* tables[most_features] = {};
-    for (int f = 0; f < Features; ++f) tables[f] = features[f].table + level * features[f].width();
-    add_records<Features>(tables[0], tables[1], tables[2], tables[3], from, to);
-}
-
-// `ends` of the buckets move on; there is room for all rows in each.
-template <class Level>
-PEDANOVA_APART void put_into_buckets(const Level* levels, const std::uint64_t* cells, const double* objective,
-                                     std::int64_t rows, Record** ends) {
-    for (std::int64_t i = 0; i < rows; ++i) {
-        Record* const record = ends[levels[i]]++;
-        std::uint64_t value;
-        std::memcpy(&value, objective + i, sizeof value);
-        *record = Record{cells[i], value};
-        expect_to_write(record + rows_ahead);
+    const char* ahead[most_features] = {};
+    std::int64_t bytes = 0;
+    for (int f = 0; f < Features; ++f) {
+        const std::int64_t width = features[f].width();
+        tables[f] = features[f].table + level * width;
+        ahead[f] = reinterpret_cast<const char*>(features[f].table + next * width);
+        bytes = std::max(bytes, width * static_cast<std::int64_t>(sizeof(Entry)));
     }
+    const auto add = [&](const Record* end) {
+        add_records<Features>(tables[0], tables[1], tables[2], tables[3], from, end);
+        from = end;
+    };
+    for (std::int64_t line = 0; line < bytes && to - from > rows_a_line; line += line_bytes) {
+        for (int f = 0; f < Features; ++f) expect_to_write_later(ahead[f] + line);
+        add(from + rows_a_line);
+    }
+    add(to);
 }
 
-// The same of the rows at these places.
-template <class Level>
-PEDANOVA_APART void put_some_into_buckets(const Level* levels, const std::uint64_t* cells, const double* objective,
-                                          const std::uint32_t* places, std::int64_t rows, Record** ends) {
+// `ends` of the buckets move on; there is room for all rows in each. All rows, or only `Some`: those at these places.
+template <bool Some, class Level>
+PEDANOVA_APART void put_into_buckets(const Level* levels, const std::uint64_t* cells, const double* objective,
+                                     const std::uint32_t* places, std::int64_t rows, Record** ends) {
     for (std::int64_t k = 0; k < rows; ++k) {
-        const std::uint32_t i = places[k];
+        const std::int64_t i = Some ? static_cast<std::int64_t>(places[k]) : k;
         Record* const record = ends[levels[i]]++;
         std::uint64_t value;
         std::memcpy(&value, objective + i, sizeof value);
@@ -172,12 +177,17 @@ void count_in_buckets(const Feature* features, const std::vector<Fill<std::uint1
     std::vector<Record*> ends(rows.levels + 1);
     for (std::int64_t level = 0; level <= rows.levels; ++level) ends[level] = &room[level * capacity];
     const auto empty_beyond = [&](std::int64_t most) {
-        for (std::int64_t level = 0; level <= rows.levels; ++level) {
+        const auto next_beyond = [&](std::int64_t level) {
+            while (level < rows.levels && ends[level] - &room[level * capacity] <= most) ++level;
+            return level;
+        };
+        for (std::int64_t level = next_beyond(0), next; level < rows.levels; level = next) {
+            next = next_beyond(level + 1);
             Record* const bucket = &room[level * capacity];
-            if (ends[level] - bucket <= most) continue;
-            if (level < rows.levels) add_level<Features>(features, level, bucket, ends[level]);
+            add_level<Features>(features, level, next, bucket, ends[level]);
             ends[level] = bucket;
         }
+        ends[rows.levels] = &room[rows.levels * capacity];  // rows that do not count
     };
     for (std::int64_t first = 0; first < rows.count; first += stretch_rows) {
         const std::int64_t here = std::min(stretch_rows, rows.count - first);
@@ -187,10 +197,10 @@ void count_in_buckets(const Feature* features, const std::vector<Fill<std::uint1
         pack_cells(stretch->cells, here, stretch->packed);
         const double* objective = view(rows.objective, first, here, stretch->buffer);
         if (out * few_left_out < here) {
-            put_into_buckets(levels + first, stretch->packed, objective, here, ends.data());
+            put_into_buckets<false>(levels + first, stretch->packed, objective, nullptr, here, ends.data());
         } else {
             const std::int64_t counted = gather_counted(levels + first, here, rows.levels, stretch->places);
-            put_some_into_buckets(levels + first, stretch->packed, objective, stretch->places, counted, ends.data());
+            put_into_buckets<true>(levels + first, stretch->packed, objective, stretch->places, counted, ends.data());
         }
         empty_beyond(full);
     }

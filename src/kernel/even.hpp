@@ -57,8 +57,17 @@ struct PlainGrid {
           shift(whole_shift - grid.origin * scale + 1.0),
           cells(static_cast<std::uint16_t>(grid.cells)) {}
 
-    std::uint64_t bits(double value) const { return bits_of(value * scale + shift); }
-    double position(double value) const { return value * scale + shift - whole_shift - 1.0; }
+    // One instruction where the processor has it. Rounded once or twice: what that could change lies close to a
+    // boundary.
+    double shifted(double value) const {
+#if defined(__FP_FAST_FMA)
+        return std::fma(value, scale, shift);
+#else
+        return value * scale + shift;
+#endif
+    }
+    std::uint64_t bits(double value) const { return bits_of(shifted(value)); }
+    double position(double value) const { return shifted(value) - whole_shift - 1.0; }
 
     // No cell may refuse a value that lies in it, for the short way does not ask.
     bool is_plain(const EvenGrid& grid) const {

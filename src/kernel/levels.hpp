@@ -74,8 +74,8 @@ void assign_by_slots(const std::uint16_t* slots, const Window& window, const Col
     for (; i < rows; ++i) levels[i] = level_of[slots[i]], settle(i);
 }
 
-// The same from codes as `gather_slots` writes them, in their place: `level_of`, (256,), knows the level of each but
-// 255, whose rows must be looked at.
+// The same from codes as `gather_slots` writes them, in their place: `level_of`, (used,), knows the level of each
+// but 255, whose rows must be looked at.
 inline void settle_codes(const Column& objective, double sign, std::int64_t rows, const std::uint8_t* level_of,
                          std::int64_t used, const double* boundaries, std::int64_t count, std::uint8_t* codes) {
     constexpr std::int64_t stride = 8;
@@ -97,6 +97,14 @@ inline void settle_codes(const Column& objective, double sign, std::int64_t rows
         }
     }
     far.finish();
+}
+
+// The same where `gather_slots` has told the rows and their values, and every other code is its level already.
+inline void settle_rows(const double* values, const std::int64_t* places, std::int64_t rows, const double* boundaries,
+                        std::int64_t count, std::uint8_t* codes) {
+    for (std::int64_t i = 0; i < rows; ++i)
+        codes[places[i]] =
+            static_cast<std::uint8_t>(std::upper_bound(boundaries, boundaries + count, values[i]) - boundaries);
 }
 
 }  // namespace pedanova

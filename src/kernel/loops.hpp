@@ -70,6 +70,15 @@ inline void expect_to_write(const void* where) {
 #endif
 }
 
+// The same into the second-level cache.
+inline void expect_to_write_later(const void* where) {
+#if defined(__GNUC__)
+    __builtin_prefetch(where, 1, 2);
+#else
+    (void)where;
+#endif
+}
+
 inline void expect_to_read(const void* where) {
 #if defined(__GNUC__)
     __builtin_prefetch(where);

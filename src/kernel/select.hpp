@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "column.hpp"
@@ -107,18 +108,57 @@ PEDANOVA_LOOP(bool, fill_window,
     return odd != 0;
 }
 
-// The same for a window whose numbers all have one sign: `flip` makes keys of their bits.
-PEDANOVA_LOOP(bool, fill_one_side,
-              (Window window, double low, double high, std::uint64_t flip, const double* values, std::int64_t rows,
-               std::uint16_t* out),
-              (window, low, high, flip, values, rows, out)) {
-    std::uint64_t numbers = ~std::uint64_t{0};
+// A sum in no particular order: NaN if one of the values is.
+PEDANOVA_LOOP(double, sum_of, (const double* values, std::int64_t rows), (values, rows)) {
+    constexpr int lanes = 8;
+    double sums[lanes] = {};
+    std::int64_t i = 0;
+    for (; i + lanes <= rows; i += lanes)
+        for (int k = 0; k < lanes; ++k) sums[k] += values[i + k];
+    double total = 0.0;
+    for (; i < rows; ++i) total += values[i];
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
+// Drawn to an end by one instruction; NaN becomes anything.
+inline double at_least(double value, double low) {
+#if defined(__aarch64__)
+    return std::fmax(value, low);
+#else
+    return value > low ? value : low;
+#endif
+}
+
+inline double at_most(double value, double high) {
+#if defined(__aarch64__)
+    return std::fmin(value, high);
+#else
+    return value < high ? value : high;
+#endif
+}
+
+// The same for a window whose numbers all have one sign: a difference of bits is one of keys. NaN is not noticed.
+template <bool Negative>
+PEDANOVA_BODY void fill_side(const Window& window, double low, double high, const double* values, std::int64_t rows,
+                             std::uint16_t* out) {
+    const std::uint64_t start = Negative ? ~window.first : window.first - top_bit;
     for (std::int64_t i = 0; i < rows; ++i) {
-        const double value = values[i], above = value > low ? value : low, kept = above < high ? above : high;
-        out[i] = static_cast<std::uint16_t>(((bits_of(kept) ^ flip) - window.first) >> window.shift);
-        numbers &= value == value ? ~std::uint64_t{0} : 0;
+        const std::uint64_t bits = bits_of(at_most(at_least(values[i], low), high));
+        out[i] = static_cast<std::uint16_t>((Negative ? start - bits : bits - start) >> window.shift);
     }
-    return numbers == 0;
+}
+
+PEDANOVA_LOOP(void, fill_positive,
+              (Window window, double low, double high, const double* values, std::int64_t rows, std::uint16_t* out),
+              (window, low, high, values, rows, out)) {
+    fill_side<false>(window, low, high, values, rows, out);
+}
+
+PEDANOVA_LOOP(void, fill_negative,
+              (Window window, double low, double high, const double* values, std::int64_t rows, std::uint16_t* out),
+              (window, low, high, values, rows, out)) {
+    fill_side<true>(window, low, high, values, rows, out);
 }
 
 inline bool fill_slots_of(const Window& window, const double* values, std::int64_t rows, std::uint16_t* out) {
@@ -127,8 +167,9 @@ inline bool fill_slots_of(const Window& window, const double* values, std::int64
     if (end < window.first || end > order_key(HUGE_VAL) || !(positive || negative) ||
         window.first < order_key(-HUGE_VAL))
         return fill_window(window, window.low(), values, rows, out);
-    const std::uint64_t flip = positive ? top_bit : ~std::uint64_t{0};
-    return fill_one_side(window, window.low(), value_of_key(end), flip, values, rows, out);
+    const auto fill = positive ? fill_positive : fill_negative;
+    fill(window, window.low(), value_of_key(end), values, rows, out);
+    return std::isnan(sum_of(values, rows));
 }
 
 inline void place_in_window(const Window& window, const double* values, std::int64_t rows, std::uint16_t* out) {
@@ -137,23 +178,32 @@ inline void place_in_window(const Window& window, const double* values, std::int
     for (std::int64_t i = 0; i < rows; ++i) out[i] = values[i] == values[i] ? out[i] : nan;
 }
 
-// Writes the slot of every row, and adds the rows in each to `counts`, (slots + 1,). Short counters keep more of the
-// table in the cache; they are added up before they can overflow.
+// Counters of one byte are few enough for the first-level cache; one that has come round tells `counts`.
+inline void count_slots(const std::uint16_t* slots, std::int64_t rows, std::uint8_t* few, std::int64_t* counts) {
+    const auto count = [&](std::uint64_t slot) {
+        if (++few[slot] == 0) counts[slot] += UINT8_MAX + 1;
+    };
+    constexpr std::int64_t stride = 4;
+    std::int64_t i = 0;
+    for (; i + stride <= rows; i += stride) {
+        std::uint64_t four;  // in one load
+        std::memcpy(&four, slots + i, sizeof four);
+        count(four & UINT16_MAX), count(four >> 16 & UINT16_MAX), count(four >> 32 & UINT16_MAX), count(four >> 48);
+    }
+    for (; i < rows; ++i) count(slots[i]);
+}
+
+// Writes the slot of every row, and adds the rows in each to `counts`, (slots + 1,).
 inline void count_window(const Column& objective, double sign, std::int64_t rows, const Window& window,
                          std::int64_t* counts, std::uint16_t* slots) {
-    constexpr std::int64_t most = std::int64_t{1} << 31;
-    std::vector<std::uint32_t> few(window.slots + 1);
+    std::vector<std::uint8_t> few(window.slots + 1, 0);
     double buffer[block_rows];
-    for (std::int64_t begin = 0; begin < rows; begin += most) {
-        const std::int64_t end = std::min(begin + most, rows);
-        std::fill(few.begin(), few.end(), 0u);
-        for (std::int64_t first = begin; first < end; first += block_rows) {
-            const std::int64_t here = std::min(block_rows, end - first);
-            place_in_window(window, signed_view(objective, sign, first, here, buffer), here, slots + first);
-            for (std::int64_t i = first; i < first + here; ++i) ++few[slots[i]];
-        }
-        for (std::size_t slot = 0; slot < few.size(); ++slot) counts[slot] += few[slot];
+    for (std::int64_t first = 0; first < rows; first += block_rows) {
+        const std::int64_t here = std::min(block_rows, rows - first);
+        place_in_window(window, signed_view(objective, sign, first, here, buffer), here, slots + first);
+        count_slots(slots + first, here, few.data(), counts);
     }
+    for (std::size_t slot = 0; slot < few.size(); ++slot) counts[slot] += few[slot];
 }
 
 inline double value_at(const Column& objective, double sign, std::int64_t row) {
@@ -223,10 +273,11 @@ struct Ends {
 
 // wanted: (slot_count,) for each slot -2: nothing, -1: collect its values in row order, else: which of `ends` to widen
 // by them. Never writes more than `capacity` values; returns how many there are. `codes`, where given, gets for each
-// row -1 if its slot is wanted, else the number of wanted slots before it, as a byte: they must be fewer than 255.
+// row -1 if its slot is wanted, else the number of wanted slots before it, as a byte: they must be fewer than 255;
+// `places`, where given, the row of each value.
 inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objective, double sign, std::int64_t rows,
                                  const std::int32_t* wanted, std::int64_t slot_count, Ends* ends, double* out,
-                                 std::int64_t capacity, std::uint8_t* codes) {
+                                 std::int64_t capacity, std::uint8_t* codes, std::int64_t* places) {
     std::int64_t found = 0;
     std::vector<std::uint8_t> code_of(Window::most_slots + 1, 0);
     std::uint8_t passed = 0;
@@ -239,6 +290,7 @@ inline std::int64_t gather_slots(const std::uint16_t* slots, const Column& objec
         const double value = value_at(objective, sign, row);
         if (wish == -1) {
             if (found < capacity) out[found] = value;
+            if (found < capacity && places != nullptr) places[found] = row;
             ++found;
         } else {
             ends[wish].low = std::min(ends[wish].low, value);

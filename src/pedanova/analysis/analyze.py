@@ -10,7 +10,7 @@ from typing import Any
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.options import OBJECTIVE, TABLE, check_choices, documented
 from pedanova.base.notes import Note
-from pedanova.base.threads import as_threads
+from pedanova.base.threads import as_threads, one_crew
 from pedanova.counting.countable import Counted, assembled, levels_for
 from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
@@ -166,15 +166,16 @@ def count_records(
     records: Records, request: Request, levels: object, *, inside: bool, engine: str | None = None
 ) -> Counted:
     """Count a table in memory: a scan of one part, which may be asked everything."""
-    observed, notes = prepare(records, request)
-    nan: NanPolicy = "worst" if request.policies.may_be_worst else "drop"
-    held = InMemory(observed, nan, request.threads)
-    if engine == "cuda":
-        from pedanova.scale.cuda.from_memory import FromMemory
+    with one_crew(request.threads):
+        observed, notes = prepare(records, request)
+        nan: NanPolicy = "worst" if request.policies.may_be_worst else "drop"
+        held = InMemory(observed, nan, request.threads)
+        if engine == "cuda":
+            from pedanova.scale.cuda.from_memory import FromMemory
 
-        held = FromMemory(observed, nan, request.threads)
-    cut = levels_for(held, levels)
-    return assembled(held, cut, held.count(cut), notes=notes, inside=inside)
+            held = FromMemory(observed, nan, request.threads)
+        cut = levels_for(held, levels)
+        return assembled(held, cut, held.count(cut), notes=notes, inside=inside)
 
 
 def guess_space(

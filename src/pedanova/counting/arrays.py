@@ -6,6 +6,7 @@ that every core has work; each piece fills a table of its own, and the tables ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
-from pedanova.base.kernel.selection import Rough, Survey
-from pedanova.base.threads import portions, spread
+from pedanova.base.kernel.selection import Beside, Rough, Survey
+from pedanova.base.threads import chunks, portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
@@ -27,6 +28,7 @@ from pedanova.space.grid import Grid, grid_of
 MANY_ROWS = 1 << 24  # for one thread: then further tables, to be added up, cost little
 SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 MANY_BESIDE = 16  # one row in so many
+MANY_TO_SETTLE = 1 << 16  # rows; fewer are settled before threads would have begun
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
 
 
@@ -126,11 +128,12 @@ def level_codes(
         return assigned if keep is None else np.where(keep, assigned, dtype(levels.count))
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries = levels.boundaries
-    if survey is not None and survey.rough is not None and dtype == np.uint8:
+    if survey is not None and survey.rough is not None and dtype == np.uint8 and keep is None:
         level_of = survey.rough.levels(survey, boundaries, nan_level)
         if level_of is not None:
             rough, survey.rough = survey.rough, None  # its codes become the levels
-            return settled_codes(objective, levels, rough, level_of, threads=threads, keep=keep)
+            settle_codes(objective, levels, rough, level_of, threads=threads)
+            return rough.codes
     codes = np.empty(len(objective), dtype=dtype)
     # Where many rows lie beside a boundary, as ties do, all of them may as well be looked at.
     by_slots = survey is not None and survey.shared_with(boundaries) <= len(objective) // MANY_BESIDE
@@ -149,25 +152,23 @@ def level_codes(
     return codes
 
 
-def settled_codes(
-    objective: NDArray[Any],
-    levels: Levels,
-    rough: Rough,
-    level_of: NDArray[np.uint8],
-    *,
-    threads: int,
-    keep: NDArray[np.bool_] | None = None,
-) -> NDArray[np.uint8]:
-    """The level of each row, where the search for thresholds has already told all but those beside one."""
-    used, boundaries = len(rough.looked_into) + 1, levels.boundaries
+def settle_codes(
+    objective: NDArray[Any], levels: Levels, rough: Rough, level_of: NDArray[np.uint8], *, threads: int
+) -> None:
+    """Make levels of codes: the search for thresholds has already told all but those of rows beside one."""
 
-    def settle(rows: slice) -> None:
-        kernel.settle_codes(objective[rows], levels.sign, level_of, used, boundaries, rough.codes[rows])
-        if keep is not None:
-            np.copyto(rough.codes[rows], np.uint8(levels.count), where=~keep[rows])
+    def settle_few(beside: Beside) -> None:
+        rows, places, values = beside
+        kernel.settle_rows(values, places, levels.boundaries, rough.codes[rows])
 
-    spread(settle, portions(len(objective), threads=threads), threads=threads)
-    return rough.codes
+    def settle_all(rows: slice) -> None:
+        kernel.settle_codes(objective[rows], levels.sign, level_of, levels.boundaries, rough.codes[rows])
+
+    if rough.beside is not None and (level_of == np.arange(len(level_of))).all():
+        many = sum(len(places) for _, places, _ in rough.beside) >= MANY_TO_SETTLE
+        spread(settle_few, rough.beside, threads=threads if many else 1)
+    else:
+        spread(settle_all, portions(len(objective), threads=threads), threads=threads)
 
 
 def count_by_judge(
@@ -190,22 +191,23 @@ def count_by_kernel(
     # With several groups a core, whole columns are even enough pieces of work.
     pieces = 1 if len(groups) >= 4 * threads else threads
     cuts = portions(len(codes), threads=pieces, each=2 if len(codes) >= threads * MANY_ROWS else 1)
-    work = [(group, rows) for group in groups for rows in cuts]
 
-    def count(piece: tuple[list[Job], slice]) -> list[judge.Counted]:
-        group, rows = piece
-        tables = [np.zeros((levels + 1, job.grid.width), dtype=kernel.ENTRY) for job in group]
+    def count(group: list[Job], rows: slice) -> list[NDArray[Any]]:
+        tables = [kernel.empty_table(levels + 1, job.grid.width) for job in group]
         if len(codes):
             placed = [job.placed for job in group]
             kernel.count_features(placed, rows, codes, levels, objective, tables)
-        return [in_order(table[:levels], job) for table, job in zip(tables, group, strict=True)]
+        return [table[:levels] for table in tables]
 
-    counted = spread(count, work, threads=threads)
-    result = {}
-    for i, group in enumerate(groups):
-        parts = counted[i * len(cuts) : (i + 1) * len(cuts)]
-        for job, of_job in zip(group, zip(*parts, strict=True), strict=True):
-            result[job.name] = added(list(of_job))
+    if len(cuts) == 1:  # each table is let go as soon as it is read: those of many columns are large
+        done = spread(lambda group: added_up([[one] for one in count(group, cuts[0])]), groups, threads=threads)
+        totals = [total for own in done for total in own]
+    else:
+        found = spread(lambda piece: count(*piece), [(own, rows) for own in groups for rows in cuts], threads=threads)
+        of_groups = [found[i : i + len(cuts)] for i in range(0, len(found), len(cuts))]
+        totals = added_up([tables for own in of_groups for tables in zip(*own, strict=True)], threads=threads)
+    every = [job for group in groups for job in group]
+    result = {job.name: in_order(total, job) for job, total in zip(every, totals, strict=True)}
     return {job.name: result[job.name] for job in jobs}
 
 
@@ -216,12 +218,27 @@ def grouped(jobs: list[Job]) -> list[list[Job]]:
     return [ordered[i : i + size] for i in range(0, len(ordered), size)]
 
 
-def in_order(table: NDArray[Any], job: Job) -> judge.Counted:
-    """Counts and sums apart, cells in the grid's order."""
-    counts, sums = table["count"].astype(np.int64), table["sum"]
+def added_up(parts: Sequence[Sequence[NDArray[Any]]], *, threads: int = 1) -> list[judge.Counted]:
+    """Counts and sums of each parameter, from the tables of all pieces of its rows."""
+    shapes = [tables[0].shape for tables in parts]
+    totals = [(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float64)) for shape in shapes]
+    each = -(-threads // len(parts))
+
+    def add(piece: tuple[int, slice]) -> None:
+        which, rows = piece
+        counts, sums = totals[which]
+        kernel.add_tables([table[rows] for table in parts[which]], counts[rows], sums[rows])
+
+    work = [(which, rows) for which, shape in enumerate(shapes) for rows in chunks(shape[0], pieces=each)]
+    spread(add, work, threads=threads)
+    return totals
+
+
+def in_order(counted: judge.Counted, job: Job) -> judge.Counted:
+    """Cells in the grid's order."""
     if job.order is None:
-        return counts, sums.copy()
-    grid = job.grid
+        return counted
+    grid, (counts, sums) = job.grid, counted
     from_position = np.concatenate([np.argsort(job.order), [grid.missing, grid.outside]])
     return counts[:, from_position], sums[:, from_position]
 

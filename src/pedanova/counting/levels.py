@@ -177,7 +177,7 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
     parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
     if len(parts) > MAX_LEVELS:
         raise QueryError(f"levels: {len(parts)} quantiles are more than {MAX_LEVELS}")
-    return tuple(sorted(parts))
+    return tuple(sorted(parts, key=lambda part: (float(part), part)))  # fractions alone are slow to compare
 
 
 def cut_levels(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
 from pedanova.base.threads import spread
-from pedanova.counting.arrays import Job, added, grouped, in_order, job_of, usable
+from pedanova.counting.arrays import Job, added, added_up, grouped, in_order, job_of, usable
 from pedanova.counting.reference import Counted
 from pedanova.data.observations import Observations
 from pedanova.space.grid import grid_of
@@ -46,7 +45,7 @@ class RunningCounts:
         """Its table so far. Cells may stand in another order where a column came in another form."""
         key = job.name, job.order is None
         if key not in self._tables:
-            self._tables[key] = job, np.zeros((self.levels + 1, job.grid.width), dtype=kernel.ENTRY)
+            self._tables[key] = job, kernel.empty_table(self.levels + 1, job.grid.width)
         return self._tables[key][1]
 
     def take(self) -> dict[str, list[NDArray[Any]]]:
@@ -54,6 +53,7 @@ class RunningCounts:
         found: dict[str, Counted] = {}
         while self._tables:
             (name, _), (job, table) = self._tables.popitem()
-            own = in_order(table[: self.levels], job)
+            (total,) = added_up([[table[: self.levels]]])
+            own = in_order(total, job)
             found[name] = added([found[name], own]) if name in found else own
         return {name: list(both) for name, both in found.items()}

@@ -36,6 +36,7 @@ LETTERS = {_pointer: "P", _double: "d", _int32: "i", _int64: "q", ctypes.c_uint6
 SIGNATURES: dict[str, list[Any]] = {
     "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer],
     "count_features": [_pointer, _int32, _int64, _int32, _pointer, _int64, *_column],
+    "add_tables": [_pointer, _int32, _int64, _pointer, _pointer],
     "code_feature": [_pointer, _int64, _pointer, _pointer],
     "count_pairs": [_pointer, _pointer, _int64, _int64, _int64, _int64, _pointer],
     "sum_levels": [*_column, _int64, _int32, _pointer, _pointer, _pointer],
@@ -43,9 +44,10 @@ SIGNATURES: dict[str, list[Any]] = {
     "find_fronts": [_pointer, _int64, _int64, _pointer],
     "gather_wanted": [*_column, _double, _int64, _pointer, _int32, _pointer, _int64],
     "count_window": [*_column, _double, _int64, *_window, _pointer, _pointer],
-    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, _pointer, _pointer, _int64, _pointer],
+    "gather_slots": [*_column, _double, _int64, _pointer, _pointer, _int64, *[_pointer] * 2, _int64, *[_pointer] * 2],
     "assign_by_slots": [*_column, _double, _int64, _pointer, *_window, _pointer, _int64, _int64, _int32, _pointer],
     "settle_codes": [*_column, _double, _int64, _pointer, _int64, _pointer, _int64, _pointer],
+    "settle_rows": [_pointer, _pointer, _int64, _pointer, _int64, _pointer],
 }
 
 
@@ -241,6 +243,14 @@ def _describe(grid: Boundaries, feature: Feature) -> None:
         feature.scale = grid.cells / float(grid.edges[-1] - grid.edges[0])
 
 
+def empty_table(levels: int, width: int) -> NDArray[Any]:
+    """[level × sorted position] Nothing counted yet. Filled by hand: for memory that it has used before, `np.zeros`
+    would hold up all other threads."""
+    table = np.empty((levels, width), dtype=ENTRY)
+    table.view(np.float64).fill(0.0)
+    return table
+
+
 def count_features(
     placed: Sequence[Placed],
     rows: slice,
@@ -266,6 +276,12 @@ def count_features(
         count,
         *column_of(values),
     )
+
+
+def add_tables(tables: Sequence[NDArray[Any]], counts: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
+    """Write what contiguous tables of `ENTRY` hold together, added in their order."""
+    places = (_pointer * len(tables))(*(address(table) for table in tables))
+    call("add_tables", places, len(tables), counts.size, address(counts), address(sums))
 
 
 def code_feature(placed: Placed, rows: slice, groups: NDArray[np.uint8], codes: NDArray[np.uint8]) -> None:
@@ -339,14 +355,16 @@ def gather_slots(
     ends: NDArray[np.float64],
     out: NDArray[np.float64],
     codes: NDArray[np.uint8] | None = None,
+    places: NDArray[np.int64] | None = None,
 ) -> int:
     """Collect the values of slots marked -1, widen ``ends[i]`` by those marked i; returns how many.
 
-    Slots marked -2 are passed over. `codes` gets the number of marked slots before each row's own, 255 if it is marked.
+    Slots marked -2 are passed over. `codes` gets the number of marked slots before each row's own, 255 if it is marked;
+    `places` the rows of the values.
     """
     where = (*column_of(objective), sign, len(objective))
     marks = (address(wanted), len(wanted), address(ends))
-    return call("gather_slots", *where, address(slots), *marks, address(out), len(out), address(codes))
+    return call("gather_slots", *where, address(slots), *marks, address(out), len(out), address(codes), address(places))
 
 
 def assign_by_slots(
@@ -367,13 +385,20 @@ def settle_codes(
     objective: NDArray[Any],
     sign: float,
     level_of: NDArray[np.uint8],
-    used: int,
     boundaries: NDArray[np.float64],
     codes: NDArray[np.uint8],
 ) -> None:
-    """Make levels of the `codes` of `gather_slots`, in their place; `level_of` (256,) knows the first `used`."""
-    where = (*column_of(objective), sign, len(objective), address(level_of), used)
+    """Make levels of the `codes` of `gather_slots`, in their place; `level_of` knows all but 255."""
+    where = (*column_of(objective), sign, len(objective), address(level_of), len(level_of))
     call("settle_codes", *where, address(boundaries), len(boundaries), address(codes))
+
+
+def settle_rows(
+    values: NDArray[np.float64], places: NDArray[np.int64], boundaries: NDArray[np.float64], codes: NDArray[np.uint8]
+) -> None:
+    """Write the level of each signed value into `codes`, at its place."""
+    ends = (address(boundaries), len(boundaries))
+    call("settle_rows", address(values), address(places), len(values), *ends, address(codes))
 
 
 def find_fronts(rows: NDArray[np.float64]) -> NDArray[np.int64]:

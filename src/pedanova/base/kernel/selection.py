@@ -9,6 +9,7 @@ bits of every number, each further pass the next bits, but only below prefixes t
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -32,6 +33,7 @@ OPEN = 255  # the code of rows in a slot that was looked into
 PASSED_OVER, COLLECTED = -2, -1  # marks of slots; others say whose ends they widen
 
 Window: TypeAlias = tuple[int, int, int]  # key of the first slot, bits of a slot, slots
+Beside: TypeAlias = tuple[slice, NDArray[np.int64], NDArray[np.float64]]  # a piece, rows in it, signed values
 Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values, (slots, 2) ends
 
 
@@ -41,19 +43,18 @@ class Rough:
 
     codes: NDArray[np.uint8]  # (rows,) such slots before the row's own; `OPEN` if its own is one
     looked_into: NDArray[np.int64]  # slots, ascending
+    beside: list[Beside] | None  # all rows coded `OPEN`, unless they are very many
 
     def levels(self, survey: Survey, boundaries: NDArray[np.float64], nan_level: int) -> NDArray[np.uint8] | None:
-        """(256,) The level of each code, where the `boundaries` let it have one."""
+        """(codes in use,) The level of each code, where the `boundaries` let it have one."""
         crossed = slots_of(boundaries, survey.window)
         beyond = int(survey.counts[self.looked_into[-1] + 1 : -1].sum())
         if len(boundaries) >= OPEN or not np.isin(crossed, self.looked_into).all() or (survey.nans and beyond):
             return None
-        level_of = np.zeros(OPEN + 1, dtype=np.uint8)
-        used = len(self.looked_into) + 1
-        level_of[1:used] = np.searchsorted(crossed, self.looked_into, side="right")
+        level_of = np.append(0, np.searchsorted(crossed, self.looked_into, side="right")).astype(np.uint8)
         if survey.nans:
-            level_of[used - 1] = nan_level
-        return level_of
+            level_of[-1] = nan_level
+        return level_of if survey.nans or beyond else level_of[:-1]  # what no row has must not stand in the way
 
 
 @dataclass(slots=True, eq=False)
@@ -80,12 +81,18 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
         return None
     window = window_around(sample_of(objective, sign))
     slots = np.empty(len(objective), dtype=np.uint16)
-    counts = spread(
-        lambda rows: count_slots(objective[rows], sign, window, slots[rows]),
-        portions(len(objective), threads=threads),
-        threads=threads,
-    )
-    return Survey(window, np.sum(counts, axis=0), slots)
+    own, every = threading.local(), []  # counts of each thread, and all of them
+
+    def count(rows: slice) -> None:
+        if not hasattr(own, "counts"):
+            own.counts = np.zeros(window[2] + 1, dtype=np.int64)
+            every.append(own.counts)
+        kernel.count_window(objective[rows], sign, window, own.counts, slots[rows])
+
+    spread(count, portions(len(objective), threads=threads), threads=threads)
+    for counts in every[1:]:
+        every[0] += counts
+    return Survey(window, every[0], slots)
 
 
 def count_slots(objective: NDArray[Any], sign: float, window: Window, slots: NDArray[np.uint16]) -> NDArray[np.int64]:
@@ -159,13 +166,19 @@ def _by_survey(
 ) -> NDArray[np.float64]:
     def gather(marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         looked_into = np.flatnonzero(marks != PASSED_OVER)
+        rough = None
         if len(looked_into) < OPEN:
-            survey.rough = Rough(np.empty(len(objective), dtype=np.uint8), looked_into)
-        codes = None if survey.rough is None else survey.rough.codes
+            rough = Rough(np.empty(len(objective), dtype=np.uint8), looked_into, None if large else [])
+        survey.rough = rough
 
         def gather_rows(rows: slice) -> Gathered:
-            part = None if codes is None else codes[rows]
-            return gather_slots(objective[rows], sign, survey.slots[rows], marks, few, large, part)
+            part, codes = objective[rows], None if rough is None else rough.codes[rows]
+            if rough is None or rough.beside is None:
+                return gather_slots(part, sign, survey.slots[rows], marks, few, large, codes)
+            places = np.empty(min(few, len(part)), dtype=np.int64)
+            found = gather_slots(part, sign, survey.slots[rows], marks, few, large, codes, places)
+            rough.beside.append((rows, places[: len(found[0])].copy(), found[0]))
+            return found
 
         return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
 
@@ -225,11 +238,12 @@ def gather_slots(
     few: int,
     large: int,
     codes: NDArray[np.uint8] | None = None,
+    places: NDArray[np.int64] | None = None,
 ) -> Gathered:
     """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    found = kernel.gather_slots(objective, sign, slots, marks, ends, out, codes)
+    found = kernel.gather_slots(objective, sign, slots, marks, ends, out, codes, places)
     return out[:found].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
 
