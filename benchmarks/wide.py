@@ -29,7 +29,9 @@ import pedanova as pa
 begin = time.perf_counter()
 analysis = pa.analyze(sys.argv[1], "y", stream=True)
 wall, used = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF)
-cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+cpu = used.ru_utime + used.ru_stime
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+peak = int(status["VmHWM"].split()[0]) / 1024  # ru_maxrss would be that of the process that started this one
 print(f"{'analyze in parts, guessed':<34}{wall:8.2f} s{cpu:9.2f} s   peak {peak:,.0f} MB")
 """
 
@@ -56,6 +58,8 @@ def timed(title: str, work: Callable[[], object], read: float | None = None) -> 
 def in_memory(rows: int, columns: int) -> None:
     data, objective = make(rows, columns, 0)
     print(f"{rows:,} x {columns:,} in memory\n{'':<34}{'wall':>10}{'CPU':>11}{'to a read':>10}")
+    few = {name: column[:1000] for name, column in list(data.items())[:2]}
+    timed("a first small one (imports)", lambda: pa.analyze(few, objective[:1000]).importance(draws=0))
     _, read = timed("read once", lambda: [float(column.sum()) for column in data.values()])
     analysis, _ = timed("analyze, space guessed", lambda: pa.analyze(data, objective), read)
     timed("rank", lambda: analysis.importance(draws=0), read)

@@ -17,9 +17,11 @@ import pytest
 
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.draws import EXACT, STEPS, subsets
+from pedanova.measures.draws import EXACT, STEPS
+from pedanova.measures.folded import FINEST
 from pedanova.measures.importance import measure
-from pedanova.measures.inference import FINEST, Shared, interval, permutation
+from pedanova.measures.inference import Dealt, interval, permutation
+from pedanova.measures.renewed import Shared
 from pedanova.measures.smoothing import smooth
 from pedanova.space.grid import Grid, grid_of
 
@@ -44,13 +46,13 @@ def false_alarms(grid: Grid, rows: int, inside: int) -> float:
     """Part of the repetitions in which a target drawn at random has p ≤ 0.05."""
     rng = np.random.default_rng(1)
     alarms = 0
-    positions = None
+    dealt = Dealt.drawn(rows, inside, DRAWS, rng)
     for repetition in range(REPETITIONS):
         if repetition % RENEWED == 0:
-            positions = subsets(rows, inside, DRAWS, rng)
+            dealt = Dealt.drawn(rows, inside, DRAWS, rng)
         cells = rng.integers(0, grid.cells, rows)
         contrast = counted(grid, cells, rng.permutation(rows)[:inside])
-        alarms += permutation(contrast, positions, "region", "auto", DRAWS, rng) <= 0.05
+        alarms += permutation(contrast, dealt, "region", "auto", rng) <= 0.05
     return alarms / REPETITIONS
 
 
@@ -73,7 +75,7 @@ def random_numbers(grid: Grid, inside: int, rng: np.random.Generator) -> Shared:
     """New in every repetition (else their error would be shared), and no more than this grid needs."""
     few = inside <= EXACT
     uniforms = rng.integers(0, STEPS, size=(DRAWS, inside), dtype=np.uint16) if few else None
-    return Shared(uniforms, rng.standard_normal((DRAWS, min(grid.width, 2 * FINEST))))
+    return Shared(uniforms, rng.standard_normal((min(2 * grid.width, 2 * FINEST), DRAWS), dtype=np.float32))
 
 
 def coverage(grid: Grid, rows: int, inside: int, share: float, repetitions: int, baseline: str = "region") -> float:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
-from pedanova.errors import Arg, FormatError, TooFewRowsError, Word, in_python, in_shell
+from pedanova.errors import Arg, FormatError, TooFewRowsError, Word, in_python, in_shell, listed
 
 Severity: TypeAlias = Literal["info", "guess", "warning"]
 Kind: TypeAlias = Literal[
@@ -34,6 +34,8 @@ Kind: TypeAlias = Literal[
 SEVERITIES: dict[str, Severity] = {"space": "guess", "condition": "guess", "unused": "guess", "doubt": "warning"}
 
 ORDER = ("warning", "info", "guess")
+MOST_ALIKE = 3  # notes that differ in their counts alone; more are told as one
+MOST_SHOWN = 20  # of a kind, where all are shown
 
 
 class Count(int):
@@ -148,6 +150,42 @@ def gathered(notes: Iterable[Note]) -> list[Note]:
         first.setdefault(key, note)
         subjects.setdefault(key, {})[note.subject] = None
     return [note.about(", ".join(filter(None, subjects[key]))) for key, note in first.items()]
+
+
+def ranged(notes: Iterable[Note]) -> list[Note]:
+    """Notes on many subjects that differ in their counts alone as one, with the least and greatest of each count."""
+    every = list(notes)
+    alike: dict[tuple[Any, ...], list[Note]] = {}
+    for note in every:
+        alike.setdefault((*note.about("").is_like(), note.severity, not note.subject), []).append(note)
+    found = []
+    for group in alike.values():
+        found += [_as_one(group)] if group[0].subject and len(group) > MOST_ALIKE else group
+    return found
+
+
+def _as_one(notes: Sequence[Note]) -> Note:
+    words: list[Word] = []
+    for same in zip(*(note.words for note in notes), strict=True):
+        counts = [word for word in same if isinstance(word, Count)]
+        words.append(f"{min(counts)} to {max(counts)}" if counts and min(counts) < max(counts) else same[0])
+    subjects = list(dict.fromkeys(note.subject for note in notes))
+    return _note(notes[0].kind, words, listed(subjects), notes[0].severity)
+
+
+def shortened(notes: Iterable[Note]) -> list[Note]:
+    """At most so many of each kind, and how many more there are: for whoever shows all of them."""
+    kinds: dict[str, list[Note]] = {}
+    for note in ranged(gathered(notes)):
+        kinds.setdefault(note.kind, []).append(note)
+    found = []
+    for group in kinds.values():
+        more = len(group) - MOST_SHOWN
+        found += group[:MOST_SHOWN]
+        if more > 0:
+            words = f"and {more:,} more notes like {'this' if more == 1 else 'these'}; the analysis has all of them"
+            found.append(Note(group[0].kind, words, severity=group[0].severity))
+    return found
 
 
 @contextmanager

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
+MANY_PIECES = 50  # small ones that are worth several threads
 SMALL_PIECE = 1 << 20  # a thread gets no second one of fewer rows: to hand it over would take longer than to wait
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -32,6 +33,11 @@ def as_threads(threads: object) -> int:
     if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
         raise QueryError(Arg("threads", threads), " must be a whole number from 1 up, or None for all cores")
     return int(threads)
+
+
+def threads_for(pieces: int) -> int:
+    """How many threads so many small pieces of work are worth."""
+    return as_threads(None) if pieces > MANY_PIECES else 1
 
 
 @contextmanager

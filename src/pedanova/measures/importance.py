@@ -8,7 +8,7 @@ divided by m(1-m) it is a share between 0 and 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Literal, TypeAlias
@@ -19,10 +19,11 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Printed
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError, listed
-from pedanova.measures.share import ShareTable, share_of, summed_ratio
+from pedanova.measures.pieces import ONE_CELL, Piece, not_noise, piece_of
+from pedanova.measures.share import ShareTable, share_of
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
-from pedanova.space.grid import Block, blocks_of
+from pedanova.measures.smoothing import Smoothing
+from pedanova.space.grid import blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
@@ -297,11 +298,6 @@ def importance_of(
     )
 
 
-def not_noise(divergence: float) -> float:
-    """0 for what is only the rounding of sums that should cancel."""
-    return divergence if divergence > 1e-12 else 0.0
-
-
 def beats_chance(row: Importance) -> bool:
     """Whether the parameter is distinguishable from noise and explains enough to mention."""
     if row.significant is not None:
@@ -342,12 +338,10 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
     return notes
 
 
-def sampler_notes(
-    uniform: Iterable[Importance], region: Iterable[Importance], *, against: str = "uniform"
-) -> list[Note]:
-    """Where a uniform baseline sees the sampler and not the target; `against` is the baseline in use."""
-    known = {row.name: row.divergence for row in region}
-    names = [row.name for row in uniform if row.varied and row.divergence > 2 * known[row.name] + 0.5]
+def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, against: str = "uniform") -> list[Note]:
+    """Where a uniform baseline sees the sampler and not the target, by both divergences of every parameter that
+    varied; `against` is the baseline in use."""
+    names = [name for name, divergence in uniform.items() if divergence > 2 * region[name] + 0.5]
     if not names:
         return []
     if against == "region":
@@ -356,42 +350,3 @@ def sampler_notes(
     far = f"the rows themselves are far from uniform in {listed(names, most=3)}: there the uniform baseline "
     words = "measures the sampler as well, and shares are not parts of a variance; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " is safe")]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One regime's part of the sums, α and β being its parts of target and region."""
-
-    square: float  # Σ target² / base over its cells
-    share_of_square: float  # α² / β: what remains if the cells inside the regime are not told apart
-    noise: float  # Σ_ij S_ij² π_j / base_i
-    kept_noise: float  # the same if the cells inside the regime are not told apart
-    width: float
-
-
-NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0, 0.0)
-ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
-
-
-def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing) -> Piece:
-    cells = slice(block.start, block.stop)
-    target, region = contrast.target[cells], contrast.region[cells]
-    if not region.any():
-        return NO_ROWS
-    width = as_bandwidth(smoothing, target, block)
-    inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
-    wanted, known = target / inside, region / rows
-    reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
-    prior = contrast.grid.prior[cells]
-    base = smooth(known, width)
-    if baseline == "uniform" and len(prior):
-        # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
-        base = active * smooth(prior / prior.sum(), width)
-    counted = known if baseline == "region" else wanted
-    return Piece(
-        square=float(summed_ratio(smooth(wanted, width) ** 2, base)),
-        share_of_square=reached**2 / active,
-        noise=float(summed_ratio(squared_smooth(counted, width), base)),
-        kept_noise=1.0 if baseline == "region" else reached / active,
-        width=width,
-    )

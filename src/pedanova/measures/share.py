@@ -49,7 +49,9 @@ def with_ratios(rows: Sequence[Any]) -> list[Any]:
 
 def ratio_of(above: Reals | float, below: Reals) -> Reals:
     """0 where there is nothing to divide by."""
-    shape = np.broadcast_shapes(np.shape(above), np.shape(below))
+    shape = below.shape
+    if np.ndim(above) and np.shape(above) != shape:
+        shape = np.broadcast_shapes(np.shape(above), shape)
     return np.divide(above, below, out=np.zeros(shape), where=below > 0)
 
 

@@ -178,8 +178,18 @@ def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
     return np.convolve(padded, kernel[distances], mode="valid")
 
 
+def reflected_matrix(cells: int, width: float) -> Reals:
+    """(cells, cells) S of a width above 0."""
+    kernel = periodic_kernel(cells, width)
+    near, far = kernel[np.arange(1 - cells, cells)], np.append(kernel[1:], kernel[0])
+    matrix: Reals = _windows(near, cells)[:, ::-1] + _windows(far, cells)
+    return matrix
+
+
 def smoothing_matrix(cells: int, width: float, rows: slice = ALL, columns: slice = ALL) -> Reals:
     """S itself, (cells, cells), or a part of it."""
+    if width > 0.0 and (rows, columns) == (ALL, ALL):
+        return reflected_matrix(cells, width)
     i, j = np.arange(cells)[rows], np.arange(cells)[columns]
     if width == 0.0:
         return np.equal.outer(i, j).astype(np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pedanova.base.digits import percent
@@ -21,21 +21,17 @@ class Nesting:
 
     def order(self, names: Sequence[str]) -> list[str]:
         """The same names, children right behind their parents; otherwise as they come."""
-        found: list[str] = []
+        known = set(names)
+        below: dict[str | None, list[str]] = {}
         for name in names:
-            if self._above(name, names) is None:
-                self._append(name, names, found)
+            parent = self.parents.get(name)
+            below.setdefault(parent if parent in known else None, []).append(name)
+        found: list[str] = []
+        left = below.get(None, [])[::-1]
+        while left:
+            found.append(left.pop())
+            left += below.get(found[-1], [])[::-1]
         return found
-
-    def _append(self, name: str, names: Sequence[str], found: list[str]) -> None:
-        found.append(name)
-        for child in names:
-            if self._above(child, names) == name:
-                self._append(child, names, found)
-
-    def _above(self, name: str, names: Iterable[str]) -> str | None:
-        parent = self.parents.get(name)
-        return parent if parent in set(names) else None
 
     def depth(self, name: str) -> int:
         return 1 + self.depth(self.parents[name]) if name in self.parents else 0

@@ -52,7 +52,7 @@ from pedanova.scale.cuda.from_memory import count_on_card
 from pedanova.sources.scans.scan import FilePart, Part
 from pedanova.space.parameters import Moving, Space, Switch
 
-SLICE = 128  # columns that are read together
+SLICE = 64  # columns that are read together
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
 from pedanova.scale.dask_sums import Kept, SumTree, client_of, submit_kept
 from pedanova.scale.heaps import GROUP, added_in_heaps
-from pedanova.sources.scans.batches import settle_libraries
+from pedanova.sources.scans.batches import release_memory, settle_libraries
 from pedanova.sources.scans.scan import Part, with_kept
 
 Result = TypeVar("Result")
@@ -96,6 +96,7 @@ class Crew:
 
             found: list[Result] = [result for _, result in self._run([bundle], submit, (plan, *arguments), 1)]
         self.readings += 1
+        release_memory()
         return found[0]
 
     def each_but(
@@ -104,6 +105,7 @@ class Crew:
         """The same without the parts at some places; with each result the places it is about."""
         yield from self.each_of(self._bundles(set(done)), function, plan, *arguments, what=what)
         self.readings += 1
+        release_memory()
 
     def each_of(
         self, bundles: list[Bundle], function: Callable[..., Result], *arguments: Any, what: str

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
+from pedanova.measures.folded import Folded, folded_shares
 from pedanova.measures.importance import Importance, unvaried
-from pedanova.measures.inference import Folded, folded_shares
 from pedanova.measures.smoothing import as_bandwidths
 from pedanova.space.grid import Grid, blocks_of
 

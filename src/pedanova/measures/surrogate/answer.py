@@ -11,6 +11,8 @@ import numpy as np
 
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
+from pedanova.base.threads import spread, threads_for
+from pedanova.counting.contrasts import Contrast
 from pedanova.counting.nesting import few_rows_note
 from pedanova.counting.pairs import Groups, PairTally
 from pedanova.counting.sets import Names, SetTally
@@ -27,6 +29,7 @@ from pedanova.measures.importance import (
     sparse_notes,
 )
 from pedanova.measures.parzen import paper_densities
+from pedanova.measures.pieces import divergence_of
 from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, against_uniform, choose, estimate
 from pedanova.measures.surrogate.pairs_told import pairs_told, sets_told
 from pedanova.measures.surrogate.spread import densities_told
@@ -147,9 +150,20 @@ def sampler_checks(query: Query, options: Options, found: Estimate, *, whole: bo
         return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
     if found.answerer is not None or (options.baseline == "region" and not whole):
         return []
-    near = rank(query.contrasts, smoothing=options.smoothing)
-    level = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
-    return sampler_notes(level, near, against=options.baseline)
+    varying = [contrast for contrast in query.contrasts if contrast.varies]
+    known = {row.name: row.divergence for row in found.rows} if found.estimator == "counts" else {}
+    level, near = (
+        known if options.baseline == baseline and known else divergences(varying, baseline, options)
+        for baseline in ("uniform", "region")
+    )
+    return sampler_notes({c.name: level[c.name] for c in varying}, near, against=options.baseline)
+
+
+def divergences(contrasts: Sequence[Contrast], baseline: str, options: Options) -> dict[str, float]:
+    """Of every parameter by its name."""
+    find = partial(divergence_of, baseline=baseline, smoothing=options.smoothing)
+    found = spread(find, contrasts, threads=threads_for(len(contrasts)))
+    return dict(zip([contrast.name for contrast in contrasts], found, strict=True))
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:

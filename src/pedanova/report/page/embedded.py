@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from pedanova.base.notes import gathered
+from pedanova.base.notes import shortened
 from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError
@@ -72,7 +72,7 @@ def payload_of(
     else:
         given += means_of(a, steps, own)
     given += followed(a, own[0], budget, plain)
-    notes = gathered([*a.notes, *steps.notes])
+    notes = shortened([*a.notes, *steps.notes])
     shapes = bins_for(a)
     facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
     told = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.base.notes import Note, gathered
+from pedanova.base.notes import Note, shortened
 from pedanova.data.regions import sign_of
 from pedanova.measures.bins import Bins
 from pedanova.report.asks import Shows
@@ -28,7 +28,7 @@ def page_facts(a: Shows, title: str, start: Question, **options: Any) -> dict[st
     plain = options.get("estimator") == "counts" or options.get("smoothing", "auto") != "auto"
     how = {"of": "rows" if plain else start.of, "seed": options.get("seed", 0)}
     ladder = ladder_of(a, asked, None, force=True, **how)
-    return facts_of(a, title, ladder, bins_for(a), start, gathered([*a.notes, *ladder.notes]))
+    return facts_of(a, title, ladder, bins_for(a), start, shortened([*a.notes, *ladder.notes]))
 
 
 def facts_of(

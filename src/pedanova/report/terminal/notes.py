@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pedanova.base.notes import Note, gathered
+from pedanova.base.notes import Note, gathered, ranged
 from pedanova.errors import Arg, Word, listed
 
 MOST_NAMES = 8
@@ -19,9 +19,9 @@ GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
 def in_short(notes: Iterable[Note]) -> list[Note]:
     """Warnings, how the answer was found, one note for each kind of guess, then how many more there are."""
     every = list(notes)
-    warnings = gathered(note for note in every if note.severity == "warning")
+    warnings = ranged(gathered(note for note in every if note.severity == "warning"))
     rest = [note for note in every if note.severity != "warning"]
-    answers = gathered(note for note in rest if note.kind == "answer")
+    answers = ranged(gathered(note for note in rest if note.kind == "answer"))
     few = answers[:MOST_ANSWERS]
     shown = [*warnings, *few, *_joined(rest, "direction"), *_joined(rest, "rows"), *_groups(rest)]
     kinds = {"answer", "direction", "rows", *GROUPS}
@@ -35,7 +35,7 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
 def _joined(notes: Sequence[Note], kind: str) -> list[Note]:
     """The sentences of a kind as one."""
     words: list[Word] = []
-    for note in (note for note in notes if note.kind == kind):
+    for note in ranged(note for note in notes if note.kind == kind):
         subject = f"{note.subject}: " if note.subject else ""
         words += ["; " if words else "", subject, *note.words]
     return [Note(kind, *words, severity="info")] if words else []  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.memory import trim_memory
 from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError
@@ -47,6 +48,14 @@ def settle_libraries() -> None:
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None:
         pyarrow.array([0.0])
+
+
+def release_memory() -> None:
+    """Between readings: pyarrow keeps what it had for the next batch, hundreds of megabytes where columns are many."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None:
+        pyarrow.default_memory_pool().release_unused()
+    trim_memory()
 
 
 def describe_file(
