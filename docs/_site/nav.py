@@ -11,7 +11,9 @@ SECTIONS: dict[str, list[str]] = {  # a folder, as "how-to/", stands for all pag
         "how-to/", "sources", "object-stores", "search-space", "rows-and-conditions", "explore", "report", "figures",
         "reduction", "scale", "cuda", "parts-and-files",
     ],
-    "Understand": ["importance", "how-sure", "effects-and-pairs", "along", "studies", "priors", "forest", "paper", "*"],
+    "Understand": [
+        "importance", "how-sure", "effects-and-pairs", "along", "studies", "priors", "forest", "paper", "scale-costs", "*",
+    ],
     "Gallery": ["gallery/"],
     "Compare": ["compare"],
     "Reference": ["reference/index", "reference/command-line", "reference/notes", "reference/errors", "file-format"],
