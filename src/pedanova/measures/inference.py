@@ -66,17 +66,24 @@ def infer(
     dealt = Dealt.drawn(region, inside, draws, common)
     shared = Shared.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
 
-    def sureness_of(pair: tuple[Contrast, Importance]) -> Sureness:
-        contrast, row = pair
+    def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
+        """None where it cannot be told without draws, and there shall be none."""
+        contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
         own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
-        p_value = permutation(contrast, dealt, baseline, smoothing, own)
-        low, high, deviation = interval(contrast, row, shared, baseline, smoothing, own)
+        p_value = permutation(contrast, dealt, baseline, smoothing, own, draw=draw)
+        bounds = None if p_value is None else interval(contrast, row, shared, baseline, smoothing, own, draw=draw)
+        if p_value is None or bounds is None:
+            return None
+        low, high, deviation = bounds
         return Sureness(low, high, p_value, deviation)
 
-    pairs = list(zip(contrasts, rows, strict=True))
-    return spread(sureness_of, pairs, threads=threads_for(len(pairs)))
+    # What the limit law tells is too quick for threads, which wait for each other then; draws are not.
+    known = {place: sureness_of(place, draw=False) for place in range(len(rows)) if inside > EXACT}
+    left = [place for place in range(len(rows)) if known.get(place) is None]
+    known.update(zip(left, spread(sureness_of, left, threads=threads_for(len(left))), strict=True))
+    return [one for place in range(len(rows)) if (one := known[place]) is not None]
 
 
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:
@@ -101,13 +108,19 @@ def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
 
 
 def permutation(
-    contrast: Contrast, dealt: Dealt, baseline: str, smoothing: Smoothing, rng: np.random.Generator
-) -> float:
+    contrast: Contrast,
+    dealt: Dealt,
+    baseline: str,
+    smoothing: Smoothing,
+    rng: np.random.Generator,
+    *,
+    draw: bool = True,
+) -> float | None:
     """How often a random part of the region scores as high, its bandwidth found anew each time.
 
     A first look ends it where many do, or the limit law where it is known. Where none of all does, the draws' own
     tail tells how rare it would be: with thousands of parameters a p-value must be far smaller than one over the
-    draws to count.
+    draws to count. Unless they are to `draw`, None where the law does not tell.
     """
     folded = fold_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())
@@ -119,6 +132,8 @@ def permutation(
         likely = law.chance_of(seen)
         if likely is not None:
             return likely
+    if not draw:
+        return None
     level = seen - 1e-9 * max(1.0, abs(seen))
     drawn, draws = np.empty(0), dealt.draws
     for stop in (min(FIRST_LOOK, draws), draws):
@@ -185,12 +200,19 @@ def tail_beyond(drawn: Reals, seen: float) -> float:
 
 
 def interval(
-    contrast: Contrast, row: Importance, shared: Shared, baseline: str, smoothing: Smoothing, rng: np.random.Generator
-) -> tuple[float, float, float]:
+    contrast: Contrast,
+    row: Importance,
+    shared: Shared,
+    baseline: str,
+    smoothing: Smoothing,
+    rng: np.random.Generator,
+    *,
+    draw: bool = True,
+) -> tuple[float, float, float] | None:
     """Bounds of the share (95 %) and its deviation: drawn anew from densities pulled towards chance.
 
     The upper bound is drawn from densities pulled a little less: where next to nothing was found, the
-    share may still be what chance has hidden.
+    share may still be what chance has hidden. Unless they are to `draw`, None where the law does not tell.
     """
     inside, rows = row.n_target, row.n_region
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few to be drawn anew
@@ -205,6 +227,8 @@ def interval(
     for half, share, normal in zip(halves, (believed, believed + hidden), (-NORMAL, NORMAL), strict=True):
         likely = drawn_from(folded, shrinkage(share, raw, inside), baseline)
         known = None if law is None else law.renewed(likely)
+        if known is None and not draw:
+            return None
         if known is None:
             drawn = renewed_shares(folded, widths, likely, half, baseline, rng)
             bounds.append((float(np.percentile(drawn, 2.5 if normal < 0 else 97.5)), float(np.std(drawn))))

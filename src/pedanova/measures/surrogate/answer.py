@@ -11,7 +11,6 @@ import numpy as np
 
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
-from pedanova.base.threads import spread, threads_for
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.nesting import few_rows_note
 from pedanova.counting.pairs import Groups, PairTally
@@ -161,9 +160,8 @@ def sampler_checks(query: Query, options: Options, found: Estimate, *, whole: bo
 
 def divergences(contrasts: Sequence[Contrast], baseline: str, options: Options) -> dict[str, float]:
     """Of every parameter by its name."""
-    find = partial(divergence_of, baseline=baseline, smoothing=options.smoothing)
-    found = spread(find, contrasts, threads=threads_for(len(contrasts)))
-    return dict(zip([contrast.name for contrast in contrasts], found, strict=True))
+    how = {"baseline": baseline, "smoothing": options.smoothing}
+    return {contrast.name: divergence_of(contrast, **how) for contrast in contrasts}
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:

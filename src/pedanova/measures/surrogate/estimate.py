@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from pedanova.base.notes import Note
-from pedanova.base.threads import one_thread, spread, threads_for
+from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.levels import Levels
 from pedanova.data.regions import Quantile, Region
@@ -219,8 +218,8 @@ def check_enough(inside: int, region: int, options: Options) -> None:
 
 
 def by_counts(query: Query, options: Options, notes: list[Note]) -> Estimate:
-    how = {"baseline": options.baseline, "smoothing": options.smoothing}
-    counted = spread(partial(measure, **how), query.contrasts, threads=threads_for(len(query.contrasts)))
+    how: dict[str, Any] = {"baseline": options.baseline, "smoothing": options.smoothing}
+    counted = [measure(contrast, **how) for contrast in query.contrasts]
     check_enough(counted[0].n_target, counted[0].n_region, options)
     if options.draws == 0:
         return Estimate(counted, "counts", notes)
