@@ -29,7 +29,7 @@ MOST_CELLS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class ShareMoments:
     """Of the share of rows drawn anew."""
 
     mean: float
@@ -80,7 +80,7 @@ class LimitLaw:
 
     # --- drawn anew ------------------------------------------------------------------------------
 
-    def renewed(self, chances: Reals) -> Moments | None:
+    def renewed(self, chances: Reals) -> ShareMoments | None:
         """Of targets drawn with these chances, and the rest of the region with its own; None where cells are poor."""
         n, rows, likely = self.inside, self.rows, single(chances)
         apart = single(chances - self.known)
@@ -96,7 +96,7 @@ class LimitLaw:
         mean = found + free + self._curvature(likely, apart, steep) + float(by_region @ apart) / (rows - n)
         odds, chance = n / (rows - n), (self._noise(likely) - 1.0) / (rows - 1.0)
         scale, third = odds / (1.0 - chance), 8.0 * squares**2 / free + 6.0 * bent_line
-        return Moments(scale * mean - chance / (1.0 - chance), scale * math.sqrt(variance), third / variance**1.5)
+        return ShareMoments(scale * mean - chance / (1.0 - chance), scale * math.sqrt(variance), third / variance**1.5)
 
     def _is_poor(self, likely: Vector, line: Vector, variance: float) -> bool:
         """Whether single rows are felt: as grains in the target's counts, or in the base that they are divided by."""

@@ -17,7 +17,7 @@ from pedanova.scale.cuda.device import is_on_card
 from pedanova.scale.cuda.order import (
     MIXED,
     SLOTS,
-    Extent,
+    ColumnExtent,
     Ranking,
     as_values,
     keys_of,
@@ -108,7 +108,7 @@ def test_slots_without_a_boundary_have_one_level(dtype, direction) -> None:
     key_of = single_keys if dtype is np.float32 else keys_of
     slots = np.minimum((np.maximum(key_of(signed).astype(object), first) - first) // 2**shift, SLOTS - 1).astype(int)
     counts = np.append(np.bincount(slots, minlength=SLOTS), 0)
-    extent = Extent(-1.0, 1.0, 0.1, whole=False, absent=0)
+    extent = ColumnExtent(-1.0, 1.0, 0.1, whole=False, absent=0)
     ranking = Ranking(SimpleNamespace(), levels.sign, first, shift, counts, extent, np.cumsum(counts[:-1]))
     table = ranking.levels_of_slots(key_of(ends))
     levels_told, exact = table[slots], judge.assign_levels(y, levels)
@@ -121,11 +121,11 @@ def test_slots_without_a_boundary_have_one_level(dtype, direction) -> None:
     assert np.abs(np.cumsum(rows) - np.cumsum(np.bincount(exact, minlength=levels.count))).max() <= mixed.sum()
 
 
-def extent_of(y: np.ndarray) -> Extent:
+def extent_of(y: np.ndarray) -> ColumnExtent:
     known = y[np.isfinite(y)].astype(np.float64)
     least = np.abs(known[known != 0]).min(initial=np.inf)
     whole = bool(np.all(known == np.floor(known)))
-    return Extent(known.min(), known.max(), least if least < np.inf else 0.0, whole, int(np.isnan(y).sum()))
+    return ColumnExtent(known.min(), known.max(), least if least < np.inf else 0.0, whole, int(np.isnan(y).sum()))
 
 
 def multiples(units: Units, y: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -167,12 +167,12 @@ def test_a_wide_objective_gets_a_second_unit_and_a_wider_one_bands() -> None:
     y = np.array([1e-6, 1.0, 3.0, 5.0])
     levels = cut_levels(y, direction="minimize", quantiles=(Fraction(1),))
     rows = np.array([4])
-    wide = units_for(levels, Extent(1e-6, 5.0, 1e-6, whole=False, absent=0), rows, single=False)
+    wide = units_for(levels, ColumnExtent(1e-6, 5.0, 1e-6, whole=False, absent=0), rows, single=False)
     assert wide is not None
     assert wide.way == WIDE
-    assert units_for(levels, Extent(1e-300, 1e300, 1e-300, whole=False, absent=0), rows, single=False) is None
+    assert units_for(levels, ColumnExtent(1e-300, 1e300, 1e-300, whole=False, absent=0), rows, single=False) is None
     # Singles whose multiples are mostly beyond a word.
-    spread = units_for(levels, Extent(1e-9, 5.0, 1e-9, whole=False, absent=0), rows, single=True)
+    spread = units_for(levels, ColumnExtent(1e-9, 5.0, 1e-9, whole=False, absent=0), rows, single=True)
     assert spread is not None
     assert spread.way == WIDE
     sizes = np.array([5e-324, 1e-300, 2e-300, 1.0, 1e300, 1.7e308])

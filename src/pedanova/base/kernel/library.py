@@ -244,8 +244,7 @@ def _describe(grid: Boundaries, feature: Feature) -> None:
 
 
 def empty_table(levels: int, width: int) -> NDArray[Any]:
-    """[level × sorted position] Nothing counted yet. Filled by hand: for memory that it has used before, `np.zeros`
-    would hold up all other threads."""
+    """[level × sorted position] Nothing counted yet; `np.zeros` would hold up other threads in memory used before."""
     table = np.empty((levels, width), dtype=ENTRY)
     table.view(np.float64).fill(0.0)
     return table
@@ -399,10 +398,3 @@ def settle_rows(
     """Write the level of each signed value into `codes`, at its place."""
     ends = (address(boundaries), len(boundaries))
     call("settle_rows", address(values), address(places), len(values), *ends, address(codes))
-
-
-def find_fronts(rows: NDArray[np.float64]) -> NDArray[np.int64]:
-    """(rows,) Fronts of different rows in lexicographic order, every objective minimised."""
-    fronts = np.empty(len(rows), dtype=np.int64)
-    call("find_fronts", address(rows), len(rows), rows.shape[1], address(fronts))
-    return fronts

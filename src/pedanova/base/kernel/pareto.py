@@ -57,7 +57,7 @@ def front_of(distinct: Reals) -> NDArray[np.int64]:
     if distinct.shape[1] == 1:
         return np.arange(len(distinct))
     if kernel.available():
-        return kernel.find_fronts(np.ascontiguousarray(distinct))
+        return _fronts_by_kernel(np.ascontiguousarray(distinct))
     if distinct.shape[1] == 2:
         return _fronts_of_two(distinct[:, 1])
     return _fronts_of_many(distinct)
@@ -124,3 +124,10 @@ def _ends(here: Reals, first: NDArray[np.bool_], last: NDArray[np.bool_]) -> NDA
     smallest, largest = np.repeat(here[first], sizes), np.repeat(here[last], sizes)
     ends: NDArray[np.bool_] = (here == smallest) | (here == largest)
     return ends
+
+
+def _fronts_by_kernel(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(rows,) Fronts of different rows in lexicographic order, every objective minimised."""
+    fronts = np.empty(len(rows), dtype=np.int64)
+    kernel.call("find_fronts", kernel.address(rows), len(rows), rows.shape[1], kernel.address(fronts))
+    return fronts

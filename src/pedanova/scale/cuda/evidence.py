@@ -13,7 +13,7 @@ from pedanova.base.notes import Note
 from pedanova.data.column import Column
 from pedanova.data.presence import Presence
 from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
-from pedanova.scale.cuda.order import Extent
+from pedanova.scale.cuda.order import ColumnExtent
 from pedanova.scale.cuda.tables import CardColumn, CardRows, count_columns
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Ordinal
@@ -23,11 +23,11 @@ FEW = 200  # so many different numbers are all looked for
 THREADS = 512
 
 
-def extent_of(array: Any) -> Extent:
+def extent_of(array: Any) -> ColumnExtent:
     """What one pass over a column tells."""
-    told = library().zeros(Extent.WORDS, dtype=np.uint64)
+    told = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
     look_at(array, told)
-    return Extent.of(library().asnumpy(told))
+    return ColumnExtent.of(library().asnumpy(told))
 
 
 def look_at(array: Any, told: Any) -> None:
@@ -54,7 +54,7 @@ class CardEvidence:
     """Columns on a card, each as a small one in memory that stands for all rows."""
 
     table: Mapping[str, Any]
-    extents: dict[str, Extent] = field(default_factory=dict)
+    extents: dict[str, ColumnExtent] = field(default_factory=dict)
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         return {name: self._column(name) for name in names}

@@ -21,7 +21,7 @@ from pedanova.scale.cuda.card_table import CardTable
 from pedanova.scale.cuda.device import WORDS, library
 from pedanova.scale.cuda.evidence import look_at
 from pedanova.scale.cuda.ferry import Ferry
-from pedanova.scale.cuda.order import Extent
+from pedanova.scale.cuda.order import ColumnExtent
 from pedanova.scale.cuda.tables import CardColumn, CardRows, Counted, Counter, add_bands, in_order
 from pedanova.scale.cuda.units import Units, bands_of, units_for
 from pedanova.space.grid import Grid, grid_of
@@ -133,10 +133,10 @@ def as_read(values: NDArray[Any]) -> NDArray[Any]:
 
 def units_of(goal: NDArray[Any], codes: NDArray[Any], levels: Levels, ferry: Ferry) -> list[Units]:
     """Units of the sums; none where no objective is finite."""
-    told = library().zeros(Extent.WORDS, dtype=np.uint64)
+    told = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
     for piece in pieces_of(len(goal)):
         look_at(ferry.bring(goal[piece]), told)
-    extent = Extent.of(library().asnumpy(told))
+    extent = ColumnExtent.of(library().asnumpy(told))
     if extent.low != extent.low:
         return []
     rows = np.bincount(codes[:: max(1, len(codes) // SAMPLE)], minlength=levels.count)[: levels.count]

@@ -54,7 +54,7 @@ def window_of(sample: NDArray[Any]) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class ColumnExtent:
     """What one pass over a column tells."""
 
     low: float  # finite ones; NaN where there is none
@@ -66,7 +66,7 @@ class Extent:
     WORDS: ClassVar[int] = 5  # in which kernels tell it, beginning with zeros
 
     @classmethod
-    def of(cls, told: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> Extent:
+    def of(cls, told: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> ColumnExtent:
         """As kernels tell it of numbers with this sign."""
         low, high, small = values_of(np.array([~told[0], told[1], ~told[2]])).tolist()
         absent += int(told[4])
@@ -117,7 +117,7 @@ class Ranking:
     first: int
     shift: int
     counts: NDArray[np.int64]  # (SLOTS + 1,) rows in each slot, and NaN
-    extent: Extent
+    extent: ColumnExtent
     reached: NDArray[np.int64]  # (SLOTS,) rows up to each slot
 
     @classmethod
@@ -125,7 +125,7 @@ class Ranking:
         cupy, reading, rows = library(), CardArray.of(array), len(array)
         picked = cupy.asnumpy(reading.array[sampled_rows(rows, cupy.cuda.runtime.getDevice())])
         first, shift = window_of(picked.dtype.type(sign) * picked if picked.dtype.kind == "f" else sign * picked)
-        told = cupy.zeros(SLOTS + 1 + Extent.WORDS, dtype=np.uint64)
+        told = cupy.zeros(SLOTS + 1 + ColumnExtent.WORDS, dtype=np.uint64)
         shared = 4 * (SLOTS + 1)
         function = kernel("count_slots", reading.word, _truth(reading.dense), shared=shared)
         processors, _ = here()
@@ -134,7 +134,7 @@ class Ranking:
         given = reading.array, np.int64(reading.stride), np.int64(rows), turn_of(sign), *window, told, told[SLOTS + 1 :]
         launch(function, blocks, THREADS, given, shared)
         held = cupy.asnumpy(told)
-        counts, extent = held[: SLOTS + 1].view(np.int64), Extent.of(held[SLOTS + 1 :], sign, int(held[SLOTS]))
+        counts, extent = held[: SLOTS + 1].view(np.int64), ColumnExtent.of(held[SLOTS + 1 :], sign, int(held[SLOTS]))
         return cls(reading, sign, first, shift, counts, extent, np.cumsum(counts[:-1]))
 
     @property

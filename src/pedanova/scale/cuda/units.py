@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.levels import Levels
-from pedanova.scale.cuda.order import Extent
+from pedanova.scale.cuda.order import ColumnExtent
 
 NONE, NARROW, WIDE = range(3)  # ways to a sum
 WORDS = (0, 2, 4)  # of 64 bits on the card, for each
@@ -42,7 +42,7 @@ class Units:
         return pairs
 
 
-def units_for(levels: Levels, extent: Extent, rows: NDArray[np.int64], *, single: bool) -> Units | None:
+def units_for(levels: Levels, extent: ColumnExtent, rows: NDArray[np.int64], *, single: bool) -> Units | None:
     """Units that keep every digit, given the objective's extent and about how many rows each level has.
 
     None where a level holds numbers of too different sizes: then they are summed in bands.
