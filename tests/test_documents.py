@@ -21,12 +21,11 @@ from helpers.explorers import served
 from pedanova.cli.main import main
 
 NOT_RUN = {
-    "cuda.md": 1,
     "object-stores.md": 2,
     "optuna-dashboard.md": 1,
     "scale.md": 2,
     "terminal.md": 1,
-}  # pages with blocks that need what a test has not: buckets, cards, other tools, clusters, a narrow screen
+}  # pages with blocks that need what a test has not: buckets, other tools, clusters, a narrow screen
 
 
 def blocks(name: str, language: str) -> list[str]:
