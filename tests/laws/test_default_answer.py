@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,32 @@ SAME: dict[str, Callable[[Table], Table]] = {
 @pytest.mark.parametrize("name", SAME)
 def test_how_a_table_is_written_changes_nothing(told: list[dict[str, Any]], name: str) -> None:
     assert answers(pa.analyze(SAME[name](study()), "loss")) == told
+
+
+@pytest.fixture(scope="module")
+def many() -> tuple[Table, list[dict[str, Any]]]:
+    """So many rows that counts answer, and bounds and p-values mostly follow from their limit law."""
+    table = study(rows=7000)
+    a = pa.analyze(table, "loss")
+    assert a.importance().estimator == "counts"
+    return table, answers(a)
+
+
+@pytest.mark.parametrize("name", [name for name in SAME if name != "categories renamed"])
+def test_how_a_large_table_is_written_changes_nothing(many: tuple[Table, list[dict[str, Any]]], name: str) -> None:
+    table, told = many
+    assert answers(pa.analyze(SAME[name](table), "loss")) == told
+
+
+def test_other_names_of_categories_change_draws_alone(many: tuple[Table, list[dict[str, Any]]]) -> None:
+    """Of so few cells bounds are drawn, cell by cell in the order of their names."""
+    table, told = many
+    for new, old in zip(answers(pa.analyze(SAME["categories renamed"](table), "loss")), told, strict=True):
+        drawn = {name: {"low": row.low, "high": row.high, "deviation": row.deviation} for name, row in old.items()}
+        assert {name: replace(row, **drawn[name]) for name, row in new.items()} == old
+        for name, row in new.items():
+            assert row.low == pytest.approx(old[name].low, abs=0.4 * old[name].deviation)
+            assert row.high == pytest.approx(old[name].high, abs=0.4 * old[name].deviation)
 
 
 def test_the_other_direction_of_the_turned_objective(told: list[dict[str, Any]]) -> None:
