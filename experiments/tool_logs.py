@@ -53,7 +53,7 @@ def studies_of(place: Path) -> list[str | None]:
 
 def ask(place: Path, study: str | None) -> list[str]:
     records = read_records(place, study=study)
-    told = records.account
+    told = records.metadata
     try:
         a = pa.analyze(records)
     except QueryError as error:

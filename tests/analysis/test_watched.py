@@ -13,7 +13,7 @@ from helpers.common import refuse
 from helpers.studies import fill_conditional, make
 from pedanova.analysis.watched import Watched
 from pedanova.errors import DataError, PedanovaError, QueryError
-from pedanova.space.changes import DomainChange
+from pedanova.space.comparison import DomainChange
 from pedanova.space.parameters import Categorical, Float
 
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import pedanova as pa
-from pedanova.base.columns import TextColumn, draw_columns, laid_out, text_table
-from pedanova.base.terminal_text import width_of
+from pedanova.base.terminal import TextColumn, draw_columns, laid_out, text_table, width_of
 from pedanova.measures.interactions import Interaction, Interactions
 
 HEADER, ROWS = ["name", "n"], [["名前", "1"], ["\x1b[31mab", "22"]]

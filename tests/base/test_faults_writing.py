@@ -17,7 +17,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.base.places import LEFT_OVER, write_whole
+from pedanova.base.files import LEFT_OVER, write_whole
 from pedanova.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -120,7 +120,7 @@ def test_killed_in_the_midst_of_saving(tmp_path: Path) -> None:
     file = tmp_path / "out"
     old, new = b"o" * (8 << 20), b"n" * (8 << 20)
     program = START.partition("import numpy")[0] + textwrap.dedent("""
-        from pedanova.base.places import write_whole
+        from pedanova.base.files import write_whole
         print("ready", flush=True)
         while True:
             write_whole(Path(sys.argv[1]), b"n" * (8 << 20))

@@ -6,17 +6,17 @@ import sys
 
 import pytest
 
-from pedanova.base import memory
+from pedanova.base import threads
 
 
 def test_asking_is_safe_twice() -> None:
-    memory.trim_memory()
-    memory.trim_memory()
+    threads.trim_memory()
+    threads.trim_memory()
 
 
 def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory._trim.cache_clear()
+    threads._trim.cache_clear()
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert memory._trim() is None
-    memory.trim_memory()
-    memory._trim.cache_clear()
+    assert threads._trim() is None
+    threads.trim_memory()
+    threads._trim.cache_clear()

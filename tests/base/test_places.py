@@ -11,7 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.base.places import check_place, write_whole
+from pedanova.base.files import check_place, write_whole
 from pedanova.cli.main import main
 from pedanova.errors import DataError
 

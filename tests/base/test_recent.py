@@ -7,12 +7,12 @@ from threading import Barrier, Thread
 
 import pytest
 
-from pedanova.base.recent import Recent
+from pedanova.base.threads import ResultCache
 
 
 def test_what_was_not_asked_for_longest_goes_first() -> None:
     made: list[str] = []
-    kept: Recent[str] = Recent(2)
+    kept: ResultCache[str] = ResultCache(2)
     for key in ("a", "b", "a", "c", "a", "b"):
         assert kept.get(key, lambda key=key: made.append(key) or key) == key  # type: ignore[misc]
     assert made == ["a", "b", "c", "b"]
@@ -20,7 +20,7 @@ def test_what_was_not_asked_for_longest_goes_first() -> None:
 
 
 def test_several_threads_make_it_once() -> None:
-    kept: Recent[int] = Recent(4)
+    kept: ResultCache[int] = ResultCache(4)
     start, made, found = Barrier(8), [], []
 
     def make() -> int:
@@ -40,13 +40,13 @@ def test_several_threads_make_it_once() -> None:
 
 
 def test_a_failure_is_not_kept() -> None:
-    kept: Recent[int] = Recent(4)
+    kept: ResultCache[int] = ResultCache(4)
     with pytest.raises(ZeroDivisionError):
         kept.get("key", lambda: 1 // 0)
     assert kept.get("key", lambda: 5) == 5
 
 
 def test_it_travels_empty() -> None:
-    kept: Recent[int] = Recent(4)
+    kept: ResultCache[int] = ResultCache(4)
     kept.get("key", lambda: 5)
     assert len(pickle.loads(pickle.dumps(kept))) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pedanova.base.terminal_text import printable, shorten, width_of
+from pedanova.base.terminal import printable, shorten, width_of
 
 HOSTILE = ["\x1b[31mred\x1b[0m", "two\nlines", "\x9b2J", "名前" * 20, "a" * 300, "\u202eabc"]
 

@@ -202,7 +202,7 @@ def test_numpy_can_be_chosen() -> None:
 
 
 def test_colours_only_on_a_terminal() -> None:
-    from pedanova.base.columns import draw_table
+    from pedanova.base.terminal import draw_table
 
     rows = [["a[red]", "1.0%", "██", "2.0%"]]
     assert "\x1b[" in draw_table(["parameter", "ratio", "", "share"], rows, colour=True)

@@ -12,7 +12,7 @@ import pedanova as pa
 from pedanova.base.kernel.selection import survey_rows
 from pedanova.counting.arrays import count_codes, kept_codes, kept_values
 from pedanova.counting.levels import as_ladder, cut_levels
-from pedanova.data.cells import cells_of
+from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
 from pedanova.space.grid import grid_of
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.data.cells import equals_any
-from pedanova.data.column import as_column
+from pedanova.data.column import as_column, equals_any
 
 
 def hits(values: object, *wanted: object) -> list[bool]:

@@ -15,8 +15,7 @@ from optuna.storages.journal import JournalFileBackend
 
 from helpers.common import refuse
 from helpers.logs import write
-from pedanova.data.curves import Curves, Point
-from pedanova.data.records import Records
+from pedanova.data.records import Curves, Point, Records
 from pedanova.errors import DataError
 from pedanova.sources import read_records
 

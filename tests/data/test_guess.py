@@ -10,7 +10,7 @@ import pytest
 import pedanova
 from pedanova import Categorical, Float, Int, Ordinal, Space
 from pedanova.data.column import Column, as_column
-from pedanova.data.guess import guess, infer_space
+from pedanova.data.space_inference import guess, infer_space
 from pedanova.errors import DataError
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import LARGEST_INT

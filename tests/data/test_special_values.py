@@ -12,10 +12,10 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS, refuse
 from pedanova.data.column import as_column
-from pedanova.data.guess import guess
+from pedanova.data.space_inference import guess
 from pedanova.errors import OutsideSpaceError
 from pedanova.space.exports import FORMS, export, unfolded
-from pedanova.space.words import in_words
+from pedanova.space.parameters import in_words
 
 ROWS = 600
 RNG = np.random.default_rng(6)

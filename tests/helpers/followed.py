@@ -24,7 +24,7 @@ def same(one: Records, other: Records) -> None:
         else:
             assert column.labels == twin.labels, name
             np.testing.assert_array_equal(column.values[~here], twin.values[~there], err_msg=name)
-    assert one.account == other.account
+    assert one.metadata == other.metadata
 
 
 def ended(records: Records, *states: str) -> Records:

@@ -8,7 +8,7 @@ import pytest
 import pedanova as pa
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.regions import as_region
-from pedanova.data.rowsets import as_rows
+from pedanova.data.row_selection import as_rows
 from pedanova.reduction.scenes import ModelScene, RowScene, TrialScene, scene_of
 from pedanova.reduction.search import Search
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pedanova.base.terminal_text import width_of
+from pedanova.base.terminal import width_of
 from pedanova.report.names import LONGEST, short_names
 
 NAMES = st.lists(st.text("ab._-/:0名", min_size=1, max_size=60), min_size=1, max_size=12, unique=True)

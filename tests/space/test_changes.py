@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pedanova.space.changes import DomainChange, changes_between, holds, steadied
+from pedanova.space.comparison import DomainChange, changes_between, holds, steadied
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Space
 
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.data.cells import cells_of
-from pedanova.data.column import as_column
+from pedanova.data.column import as_column, cells_of
 from pedanova.errors import SpaceError
 from pedanova.space.grid import grid_of
 

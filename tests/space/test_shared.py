@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import pedanova as pa
+from pedanova.space.comparison import common_values, same_cells, same_domain, shared_space
 from pedanova.space.parameters import Parameter
-from pedanova.space.shared import common_values, same_cells, same_domain, shared_space
 
 CASES = [
     (pa.Float(0, 1), pa.Float(0.5, 2), (0.5, 1)),

@@ -8,7 +8,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.errors import SpaceError
-from pedanova.space.union import union_space
+from pedanova.space.comparison import union_space
 
 
 def joined(*domains: Any) -> Any:

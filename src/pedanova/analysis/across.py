@@ -16,11 +16,11 @@ from pedanova.analysis.groups import DRAWS, GroupAnalyses, grouped, pooled_studi
 from pedanova.analysis.load import load
 from pedanova.analysis.options import QUESTION, TABLE, check_choices
 from pedanova.base.notes import Note, in_order
-from pedanova.data.outcomes import NanPolicy
 from pedanova.data.prepare import prepare
 from pedanova.data.records import Records
 from pedanova.data.regions import Region
-from pedanova.data.request import Request
+from pedanova.data.row_status import NanPolicy
+from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.defaults import Defaults, defaults_of
@@ -158,7 +158,7 @@ class Across(Pooling):
         DataError
             The file cannot be written.
         """
-        from pedanova.base.places import check_place
+        from pedanova.base.files import check_place
         from pedanova.report.page.html import write_page
         from pedanova.report.page.studies import draw_studies
 
@@ -312,7 +312,7 @@ def grouped_analyses(
 
 
 def counted_by(
-    records: Records, request: Request, group: str, given: dict[str, Any]
+    records: Records, request: TableOptions, group: str, given: dict[str, Any]
 ) -> tuple[GroupAnalyses[Analysis], tuple[Note, ...]]:
     observed, notes = prepare(records, request)
     if len(observed) != records.rows:

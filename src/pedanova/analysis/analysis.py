@@ -17,7 +17,7 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.merge import check_alike
 from pedanova.data.prepare import with_goal
 from pedanova.data.regions import as_parts, as_region
-from pedanova.data.rowsets import RowSet
+from pedanova.data.row_selection import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
 from pedanova.measures.compare import Comparison, Measures, compare_measures
 from pedanova.measures.densities import Densities
@@ -370,7 +370,7 @@ class Analysis(AnalysisStudies):
         options
             Those of `importance`; `baseline` is the one that is shown first. And `budget`, a column to follow.
         """
-        from pedanova.base.places import check_place
+        from pedanova.base.files import check_place
         from pedanova.report.page.embedded import payload_of
         from pedanova.report.page.html import draw_page, write_page
 

@@ -14,12 +14,12 @@ from pedanova.base.threads import as_threads, one_crew
 from pedanova.counting.countable import Counted, assembled, levels_for
 from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
-from pedanova.data.choose import HeldColumns, choose_space
 from pedanova.data.objectives import Goal, read_goals
-from pedanova.data.outcomes import NanPolicy, Policies
 from pedanova.data.prepare import prepare
 from pedanova.data.records import Records
-from pedanova.data.request import Request, complete
+from pedanova.data.row_status import NanPolicy, Policies
+from pedanova.data.space_inference import TableColumns, choose_space
+from pedanova.data.table_options import TableOptions, complete
 from pedanova.errors import Arg, QueryError
 from pedanova.space.parameters import Space
 
@@ -131,7 +131,7 @@ def delimiter_for(opened: object, given: Mapping[str, Any]) -> str | None:
     return delimiter if opened is given["data"] else None
 
 
-def request_of(given: Mapping[str, Any]) -> tuple[Request, list[Note]]:
+def request_of(given: Mapping[str, Any]) -> tuple[TableOptions, list[Note]]:
     """What is asked of rows and columns, and notes on the space."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
@@ -144,7 +144,7 @@ def request_of(given: Mapping[str, Any]) -> tuple[Request, list[Note]]:
     names = ("direction", "params", "exclude", "where", "feasible", "state", "repeats", "decimal")
     own = {name: given[name] for name in names}
     threads = as_threads(given["threads"])
-    return Request(**own, objective=objective, space=space, policies=policies, threads=threads), notes
+    return TableOptions(**own, objective=objective, space=space, policies=policies, threads=threads), notes
 
 
 def open_source(given: Mapping[str, Any]) -> object:
@@ -163,7 +163,7 @@ def open_source(given: Mapping[str, Any]) -> object:
 
 
 def count_records(
-    records: Records, request: Request, levels: object, *, inside: bool, engine: str | None = None
+    records: Records, request: TableOptions, levels: object, *, inside: bool, engine: str | None = None
 ) -> Counted:
     """Count a table in memory: a scan of one part, which may be asked everything."""
     with one_crew(request.threads):
@@ -212,14 +212,14 @@ def guess_space(
     from pedanova.sources import read_records
 
     records, request = complete(
-        read_records(data, study=study), Request(objective=objective, params=params, exclude=exclude), ask=False
+        read_records(data, study=study), TableOptions(objective=objective, params=params, exclude=exclude), ask=False
     )
     goals = () if request.objective is None else goals_of(records, request)
-    choice = choose_space(tuple(records.columns), goals, request, HeldColumns(records.columns))
+    choice = choose_space(tuple(records.columns), goals, request, TableColumns(records.columns))
     return choice.space, (*records.notes, *choice.notes)
 
 
-def goals_of(records: Records, request: Request) -> tuple[Goal, ...]:
+def goals_of(records: Records, request: TableOptions) -> tuple[Goal, ...]:
     return read_goals(records.columns, records.rows, request.objective, "minimize")
 
 

@@ -11,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.data.choose import HeldColumns, choose_space
 from pedanova.data.column import Column
-from pedanova.data.curves import Curves
-from pedanova.data.expressions import columns_in
 from pedanova.data.observations import Observations
-from pedanova.data.origin import Origin
-from pedanova.data.outcomes import NanPolicy, Policies
 from pedanova.data.prepare import choose_rows, prepare
-from pedanova.data.records import Records
-from pedanova.data.repeats import configurations
-from pedanova.data.request import Request, complete, taken_rows
+from pedanova.data.records import Curves, Records
+from pedanova.data.row_selection import columns_in
+from pedanova.data.row_status import NanPolicy, Policies, configurations
+from pedanova.data.space_inference import TableColumns, choose_space
+from pedanova.data.table_options import Origin, TableOptions, complete, taken_rows
 from pedanova.errors import Arg, QueryError, listed, unknown_name
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.studies.along import ALL
@@ -56,7 +53,7 @@ class Budgets:
     values: Reals  # ascending
     rows: Mapping[float, int]
     records: Records
-    request: Request
+    request: TableOptions
     at: Values
     notes: tuple[Note, ...] = ()
 
@@ -98,7 +95,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
     """The column of budgets; None for values on the way."""
     known = records.columns
     if budget is None:
-        told = columns_in(records.account.where or "", known)
+        told = columns_in(records.metadata.where or "", known)
         if not told and curves is None:
             numbers = [name for name, column in known.items() if column.labels is None and not column.is_time]
             words = f" is missing, and the source tells of none; name a column: {listed(numbers, most=40)}"
@@ -139,7 +136,7 @@ def picked(observed: Observations, nan: NanPolicy) -> Origin:
         raise QueryError("several objectives that are no columns cannot be followed; ask .alone(name) first")
     objective: object = names if len(names) > 1 else names[0] if names else goals[0].values
     where = None if observed.keep is None else observed.keep
-    request = Request(objective=objective, space=observed.space, where=where, policies=Policies(nan=nan))
+    request = TableOptions(objective=objective, space=observed.space, where=where, policies=Policies(nan=nan))
     return Origin(Records(observed.table), request)
 
 
@@ -207,7 +204,9 @@ def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curv
     return Budgets(name, curves.budgets, rows, records, request, at)
 
 
-def with_values(records: Records, request: Request, rows: Indices, values: Reals, metric: str | None = None) -> Records:
+def with_values(
+    records: Records, request: TableOptions, rows: Indices, values: Reals, metric: str | None = None
+) -> Records:
     """The objective's column with these values in some rows, and none elsewhere."""
     name = metric if metric is not None else str(request.objective)
     column = np.full(records.rows, np.nan)
@@ -215,12 +214,12 @@ def with_values(records: Records, request: Request, rows: Indices, values: Reals
     return replace(records, columns={**records.columns, name: Column(name, column)})
 
 
-def widened(origin: Origin, observed: Observations, space: Space, name: str | None) -> tuple[Records, Request]:
+def widened(origin: Origin, observed: Observations, space: Space, name: str | None) -> tuple[Records, TableOptions]:
     """All budgets, pruned trials with what they were worth, and one space for all of them."""
     records, request = origin.records, origin.request
-    rule = records.account.where
+    rule = records.metadata.where
     ours = name is None or name in columns_in(rule or "", records.columns)
-    account = replace(records.account, where=None if ours else rule)
+    metadata = replace(records.metadata, where=None if ours else rule)
     goals = [goal.column for goal in observed.goals]
     if None not in goals:
         request = replace(request, objective=goals[0] if len(goals) == 1 else goals)
@@ -229,14 +228,14 @@ def widened(origin: Origin, observed: Observations, space: Space, name: str | No
         direction=[goal.direction for goal in observed.goals],
         policies=replace(request.policies, pruned="last"),
     )
-    records, wide = complete(replace(records, account=account), wide)
+    records, wide = complete(replace(records, metadata=metadata), wide)
     names = [one for one in space if one != name]
     if not names:
         raise QueryError(Arg("budget", name), " is the only parameter; nothing is left to rank")
     own = None if wide.space is None else Space({one: wide.space[one] for one in names})
     wide = replace(wide, space=own, params=names, exclude=None)
     rows = choose_rows(records.columns, records.rows, wide)
-    choice = choose_space(tuple(records.columns), rows.goals, wide, HeldColumns(records.columns, rows.keep))
+    choice = choose_space(tuple(records.columns), rows.goals, wide, TableColumns(records.columns, rows.keep))
     return records, replace(wide, space=choice.space, conditions=True, params=None)
 
 

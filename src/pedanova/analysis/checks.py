@@ -9,7 +9,7 @@ from typing import Any
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.digits import percent, short
 from pedanova.base.table import Cell, Printed, Table
-from pedanova.data.guess import SEED_NAMES
+from pedanova.data.space_inference import SEED_NAMES
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.difference import difference, interval_in_words, signed_percent
 from pedanova.measures.importance import Importance, Importances

@@ -13,8 +13,8 @@ from pedanova.measures.difference import difference as difference_of_answers
 from pedanova.measures.importance import Importances
 from pedanova.measures.studies.changes import Changes, differences_of
 from pedanova.measures.studies.kinship import kinship_of_studies
-from pedanova.space.shared import CommonSpace, shared_space
-from pedanova.space.words import in_words
+from pedanova.space.comparison import CommonSpace, shared_space
+from pedanova.space.parameters import in_words
 
 if TYPE_CHECKING:
     from pedanova.report.figures.differences import DifferencePlots

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pedanova.base.attachments import Attachment
+from pedanova.base.files import Attachment
 from pedanova.base.threads import as_threads
 from pedanova.counting.in_memory import InMemory
-from pedanova.data.kept_rows import rows_from, rows_kept
-from pedanova.data.observations import Observations
+from pedanova.data.observations import Observations, rows_from, rows_kept
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, PedanovaError
 from pedanova.measures.surrogate.estimate import ALONE

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pedanova.analysis.many_groups import ready_answers
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.base.notes import Count, Note
-from pedanova.base.recent import Recent
+from pedanova.base.threads import ResultCache
 from pedanova.counting.countable import Counted, assembled, levels_for
 from pedanova.counting.grouped import GroupedRows, group_rows
 from pedanova.counting.in_memory import InMemory
@@ -20,9 +20,9 @@ from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.column import Column
 from pedanova.data.lasso import Lasso
 from pedanova.data.observations import Observations
-from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import as_region
-from pedanova.data.rowsets import RowSet, as_rows, needs_rows
+from pedanova.data.row_selection import RowSet, as_rows, needs_rows
+from pedanova.data.row_status import NanPolicy
 from pedanova.errors import Arg, OutsideSpaceError, QueryError, listed, unknown_name
 from pedanova.measures.importance import Importances, rank
 from pedanova.measures.studies.across import pool_studies
@@ -49,7 +49,7 @@ class GroupAnalyses(Mapping[str, Study], Generic[Study]):
     nan: NanPolicy
     inside: bool  # no row may lie outside the space
     make: Callable[[Counted, int], Study]
-    _kept: Recent[Study] = field(repr=False)
+    _kept: ResultCache[Study] = field(repr=False)
 
     def __getitem__(self, name: str) -> Study:
         if name not in self.groups:
@@ -175,7 +175,7 @@ def grouped(
     if len(groups) < 2:
         named = f" names {len(groups)} study ({listed(list(groups))}); give two or more"
         raise QueryError(Arg("group", column.name), named)
-    return GroupAnalyses(groups, levels, nan, inside, make, Recent(kept)), notes
+    return GroupAnalyses(groups, levels, nan, inside, make, ResultCache(kept)), notes
 
 
 def briefly(a: Any, target: object, region: object, baseline: str = "region", **how: Any) -> Importances:

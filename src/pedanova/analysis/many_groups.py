@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pedanova.counting.group_counts import MOST_GROUPS, best_codes, count_groups
 from pedanova.counting.grouped import GroupedRows
 from pedanova.data.regions import as_region
-from pedanova.data.rowsets import needs_rows
+from pedanova.data.row_selection import needs_rows
 from pedanova.measures.importance import Importances, ranked
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.studies.many import ManyShares, shares_of_many

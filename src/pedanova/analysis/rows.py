@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.attachments import Attachment
-from pedanova.base.html import HtmlTable, draw
+from pedanova.base.files import Attachment
 from pedanova.base.notes import Note
-from pedanova.base.recent import Recent
-from pedanova.base.terminal_text import printable
+from pedanova.base.table import HtmlTable, draw
+from pedanova.base.terminal import printable
+from pedanova.base.threads import ResultCache
 from pedanova.counting.arrays import sum_moments
 from pedanova.counting.binned_rows import BinnedRows, binned
 from pedanova.counting.contrasts import (
@@ -44,15 +44,14 @@ from pedanova.data.lasso import Lasso
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import Cut, Region, Threshold, as_region
-from pedanova.data.rowsets import RowSet, as_rows, needs_rows
+from pedanova.data.row_selection import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.surrogate.answer import Meant, meant_by
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Options, Query, choose
 from pedanova.measures.surrogate.knowledge import Knowledge, Known
 from pedanova.report.sentences import aim_in_words
-from pedanova.space.parameters import Space
-from pedanova.space.words import in_words
+from pedanova.space.parameters import Space, in_words
 
 KEPT = 6  # selections, and cuts of the objective, whose counts are kept
 
@@ -68,7 +67,7 @@ class AnalysisRows:
     dropped: int = 0
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
-    _recounts: Recent[Any] = field(default_factory=lambda: Recent(KEPT), repr=False)
+    _recounts: ResultCache[Any] = field(default_factory=lambda: ResultCache(KEPT), repr=False)
     _known: Known | None = field(default=None, repr=False)  # where it is not learned from the rows
     _attached: Attachment | None = field(default=None, repr=False)  # where that was read from
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pedanova.base.notes import Note
-from pedanova.data.choose import as_names
-from pedanova.data.guess import SEED_NAMES
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import prepare
+from pedanova.data.space_inference import SEED_NAMES, as_names
 from pedanova.errors import Arg, QueryError, listed
 from pedanova.space.parameters import Space
 
@@ -19,8 +18,8 @@ def single_runs(observed: Observations) -> Observations:
     origin = observed.origin
     if origin is None:
         return observed
-    account = origin.records.account
-    if (origin.request.repeats or account.repeats) == "all":
+    metadata = origin.records.metadata
+    if (origin.request.repeats or metadata.repeats) == "all":
         return observed
     found = prepare(origin.records, replace(origin.request, repeats="all", space=observed.space, params=None))[0]
     if len(observed.goals) == len(found.goals):

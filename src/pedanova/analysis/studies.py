@@ -19,12 +19,12 @@ from pedanova.analysis.runs import single_runs, without_seeds
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.base.recent import Recent
+from pedanova.base.threads import ResultCache
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.prepare import settings_of
 from pedanova.data.regions import Region, as_region
-from pedanova.data.repeats import configurations
-from pedanova.data.rowsets import needs_rows
+from pedanova.data.row_selection import needs_rows
+from pedanova.data.row_status import configurations
 from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, unknown_name
 from pedanova.measures.importance import Importances
 from pedanova.measures.significance import LEAST_TARGET
@@ -182,8 +182,8 @@ class AnalysisStudies(AnalysisPairs):
         return self._grouped.get(column, lambda: self._sorted_into(column))
 
     @cached_property
-    def _grouped(self) -> Recent[GroupAnalyses[Self]]:
-        return Recent(2)  # columns
+    def _grouped(self) -> ResultCache[GroupAnalyses[Self]]:
+        return ResultCache(2)  # columns
 
     def _sorted_into(self, column: str) -> GroupAnalyses[Self]:
         observed = self._observed()

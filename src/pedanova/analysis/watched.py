@@ -18,7 +18,7 @@ from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
 from pedanova.errors import Arg, PedanovaError, QueryError, SpaceError
 from pedanova.report.live.sight import Sight
-from pedanova.space.changes import changes_between, steadied
+from pedanova.space.comparison import changes_between, steadied
 from pedanova.space.parameters import Space
 
 PAUSE = 1.0  # seconds between two looks at a source that has hardly begun
@@ -94,7 +94,7 @@ class Watched:
 
         records = read_records(found)
         records = replace(records, notes=(*records.notes, *self._notes))
-        told = self._request.space is not None or records.account.space is not None
+        told = self._request.space is not None or records.metadata.space is not None
         fresh = self._counted(records, None)
         if told or self._space is None:
             return fresh

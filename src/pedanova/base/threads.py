@@ -1,21 +1,26 @@
-"""Threads: how many, and work spread over them. The kernel and NumPy let go of the interpreter."""
+"""Threads: how many, work spread over them, and results that several of them share."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pedanova.errors import Arg, QueryError
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
 
 SMALLEST_PIECE = 1 << 18  # rows worth a thread's while
 MANY_PIECES = 50  # small ones that are worth several threads
@@ -109,3 +114,65 @@ def _controller(scipy: bool) -> Any:  # noqa: ARG001
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def trim_memory() -> None:
+    """What threads have freed lies in heaps of their own, where no other takes it; glibc can give it back."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@lru_cache(maxsize=1)
+def _trim() -> Any:
+    if not sys.platform.startswith("linux"):
+        return None
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)
+
+
+Value = TypeVar("Value")
+
+
+class ResultCache(Generic[Value]):
+    """Whoever asks for what is just being made waits for it; what was not asked for longest is let go.
+
+    A failure is told to all who wait for it, and not kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._made: OrderedDict[Hashable, Future[Value]] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """What is kept under the key; made where there is nothing."""
+        with self._lock:
+            known = self._made.get(key)
+            waiting = known if known is not None else Future[Value]()
+            self._made[key] = waiting
+            self._made.move_to_end(key)
+            while len(self._made) > self._most:
+                self._made.popitem(last=False)
+        return waiting.result() if known is not None else self._make(key, waiting, make)
+
+    def _make(self, key: Hashable, waiting: Future[Value], make: Callable[[], Value]) -> Value:
+        try:
+            value = make()
+        except BaseException as error:
+            with self._lock:
+                if self._made.get(key) is waiting:
+                    del self._made[key]
+            waiting.set_exception(error)
+            raise
+        waiting.set_result(value)
+        return value
+
+    def clear(self) -> None:
+        with self._lock:
+            self._made.clear()
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ResultCache, (self._most,)  # results can be made again, locks cannot be sent

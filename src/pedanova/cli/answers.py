@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.base.columns import draw_table
 from pedanova.base.digits import percent, times
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Table
+from pedanova.base.terminal import draw_table
 from pedanova.cli.arrow import emit_arrow
 from pedanova.cli.load import estimation, opened, questions_of, region_of
 from pedanova.cli.output import (

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pedanova.base.places import write_whole
+from pedanova.base.files import write_whole
 from pedanova.base.table import Cell
 from pedanova.errors import MissingLibraryError, QueryError
 

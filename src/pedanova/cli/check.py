@@ -6,7 +6,7 @@ import argparse
 
 from pedanova.analysis.checks import Wishes, check
 from pedanova.analysis.load import load
-from pedanova.base.columns import draw_table
+from pedanova.base.terminal import draw_table
 from pedanova.cli.answers import about, answer_form, answer_text, look
 from pedanova.cli.load import estimation, opened, questions_of
 from pedanova.cli.output import as_rows, heading, line_width, notes_aside, paragraphs

@@ -13,7 +13,7 @@ from typing import Any
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.analysis.watched import Watched
-from pedanova.base.terminal_text import printable
+from pedanova.base.terminal import printable
 from pedanova.cli.load import TYPED, as_given, estimation, given_options, is_saved, opened, questions_of
 from pedanova.cli.output import complain, emit, shown_place
 from pedanova.cli.parser import DASK

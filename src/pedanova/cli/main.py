@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pedanova.base.places import check_place
+from pedanova.base.files import check_place
 from pedanova.cli.completion import complete
 from pedanova.cli.mistakes import BEHIND, left_over, unknown_command
 from pedanova.cli.parser import COMMANDS, build_parser, usage_of

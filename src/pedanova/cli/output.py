@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
+from pedanova.base.files import write_whole
 from pedanova.base.notes import Note, gathered, in_order
-from pedanova.base.places import write_whole
 from pedanova.base.table import Cell
-from pedanova.base.terminal_text import printable, printable_lines
+from pedanova.base.terminal import printable, printable_lines
 from pedanova.report.sentences import aim_in_words
 from pedanova.report.terminal.notes import in_short
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
-from pedanova.base.terminal_text import printable
+from pedanova.base.terminal import printable
 from pedanova.cli.demo import demo_trials
 from pedanova.cli.explore import serve
 from pedanova.cli.load import estimation, opened, questions_of

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
-from pedanova.base.terminal_text import printable
+from pedanova.base.terminal import printable
 from pedanova.base.version import __version__
 from pedanova.cli import check_options, examples
 from pedanova.space.exports import FORMS

@@ -20,8 +20,7 @@ from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.tally import Tally
-from pedanova.data.cells import cells_of, coded
-from pedanova.data.column import MISSING_CODE, Column
+from pedanova.data.column import MISSING_CODE, Column, cells_of, coded
 from pedanova.data.observations import Observations
 from pedanova.space.grid import Grid, grid_of
 

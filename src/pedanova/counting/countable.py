@@ -16,8 +16,8 @@ from pedanova.counting.levels import LADDER, LARGEST_TALLIES, SHORT_LADDER, SMAL
 from pedanova.counting.moments import Moments
 from pedanova.counting.tally import Tally
 from pedanova.data.conditions import condition_in_words
-from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Threshold
+from pedanova.data.row_status import NanPolicy
 from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, SpaceError
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, Switch

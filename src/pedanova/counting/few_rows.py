@@ -13,11 +13,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.data.cells import cells_of
-from pedanova.data.column import Mask
+from pedanova.data.column import Mask, cells_of
 from pedanova.data.observations import Observations
-from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import sign_of
+from pedanova.data.row_status import NanPolicy
 from pedanova.space.grid import Cells, grid_of
 
 Reals: TypeAlias = NDArray[np.float64]

@@ -18,8 +18,8 @@ from pedanova.counting.few_rows import FewRows, counted_rows, few_rows
 from pedanova.counting.levels import Levels, cut_levels
 from pedanova.data.column import count_nan
 from pedanova.data.observations import Observations, describe_outside
-from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, sign_of
+from pedanova.data.row_status import NanPolicy
 from pedanova.space.parameters import Parameter, Space
 
 

@@ -19,7 +19,7 @@ from pedanova.base.kernel import library as kernel
 from pedanova.base.threads import chunks, spread
 from pedanova.counting.arrays import placed_of
 from pedanova.counting.pairs import MOST_GROUPS, Groups, PairTally
-from pedanova.data.cells import cells_of
+from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
 from pedanova.space.grid import grid_of
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.levels import Levels
-from pedanova.data.cells import cells_of
-from pedanova.data.column import Column
+from pedanova.data.column import Column, cells_of
 from pedanova.space.grid import Grid
 
 Counted = tuple[NDArray[np.int64], NDArray[np.float64]]

@@ -16,7 +16,7 @@ from pedanova.base.kernel import library as kernel
 from pedanova.base.threads import chunks, spread
 from pedanova.counting.pair_arrays import PARTS, PIECE, filler_of
 from pedanova.counting.pairs import MOST_GROUPS, Groups
-from pedanova.data.cells import cells_of
+from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
 from pedanova.space.grid import grid_of
 

@@ -29,10 +29,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.attachments import Attachment, attached, count_of, packed, unpacked
-from pedanova.base.framing import framed, unframed
+from pedanova.base.files import (
+    Attachment,
+    attached,
+    check_place,
+    count_of,
+    framed,
+    packed,
+    unframed,
+    unpacked,
+    write_whole,
+)
 from pedanova.base.notes import Note
-from pedanova.base.places import check_place, write_whole
 from pedanova.counting.levels import MAX_LEVELS, Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
 from pedanova.counting.tally import Tally

@@ -16,21 +16,18 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.pareto import order_rows
 from pedanova.base.notes import Count, Note, in_order
-from pedanova.data.choose import Choice, HeldColumns, choose_space
 from pedanova.data.column import Column, Mask, all_finite, take
 from pedanova.data.conditions import place_columns
-from pedanova.data.followers import follower_notes
-from pedanova.data.objectives import Goal, read_goals
+from pedanova.data.objectives import Goal, follower_notes, read_goals
 from pedanova.data.observations import Observations, check_countable
-from pedanova.data.origin import Origin
-from pedanova.data.outcomes import Fates, Policies, decide_fates
 from pedanova.data.records import Records
 from pedanova.data.regions import Region
-from pedanova.data.repeats import average, configurations, first_rows
-from pedanova.data.request import Request, complete
-from pedanova.data.rowsets import RowSet, as_rows, cut_at
+from pedanova.data.row_selection import RowSet, as_rows, cut_at
+from pedanova.data.row_status import Policies, RowStatus, average, configurations, first_rows, status_of_rows
+from pedanova.data.space_inference import Choice, TableColumns, choose_space
+from pedanova.data.table_options import Origin, TableOptions, complete
 from pedanova.data.text_numbers import for_domain
-from pedanova.data.trial_order import trial_numbers
+from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch
 from pedanova.space.values import LARGEST_INT
@@ -43,30 +40,30 @@ class ChosenRows:
     """Rows with their objectives, and what becomes of each."""
 
     goals: tuple[Goal, ...]
-    fates: Fates | None  # None: all count, and levels know what to do with NaN
+    status: RowStatus | None  # None: all count, and levels know what to do with NaN
     notes: tuple[Note, ...]
     where: Region | RowSet | None = None
     picked: frozenset[str] = frozenset()  # columns of a condition that left rows out
 
     @property
     def keep(self) -> Mask | None:
-        return None if self.fates is None else self.fates.keep
+        return None if self.status is None else self.status.keep
 
 
-def choose_rows(columns: Columns, rows: int, request: Request) -> ChosenRows:
+def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRows:
     """Which rows count, and as what; every choice is about single rows."""
     goals = read_goals(columns, rows, request.objective, request.direction, decimal=request.decimal)
     if request.is_plain and len(goals) == 1:
         return ChosenRows(goals, None, tuple(plain_notes(goals[0], request.policies, threads=request.threads)))
-    fates = decide_fates(goals, columns, request.policies, state=request.state, feasible=request.feasible)
+    status = status_of_rows(goals, columns, request.policies, state=request.state, feasible=request.feasible)
     where = None if request.where is None else as_rows(request.where, "where", columns, rows)
     picked: frozenset[str] = frozenset()
     if isinstance(where, RowSet):
-        left = fates.keep & where.mask
-        picked = picked if np.array_equal(left, fates.keep) else where.about
+        left = status.keep & where.mask
+        picked = picked if np.array_equal(left, status.keep) else where.about
         note = Note("rows", f"only {where.words} count: ", Count(left.sum()), " of ", Count(len(left)))
-        fates = replace(fates, keep=left, notes=(*fates.notes, note))
-    return ChosenRows(goals, fates, (*fates.notes, *_infinite_notes(goals, fates.undecided)), where, picked)
+        status = replace(status, keep=left, notes=(*status.notes, note))
+    return ChosenRows(goals, status, (*status.notes, *_infinite_notes(goals, status.undecided)), where, picked)
 
 
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:
@@ -84,34 +81,34 @@ def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
     check_countable(own)
     placed, more, idle = place_columns(space, own, columns)
     observed = Observations(placed, rows.goals, space, columns, (*rows.notes, *more), idle=idle)
-    fates = rows.fates
-    if fates is None:
+    status = rows.status
+    if status is None:
         return observed
     order: NDArray[Any] | None = None
     if len(rows.goals) > 1:
-        order = _order_of(rows.goals, fates.undecided)
-    elif fates.worst.any():
-        order = fates.ordered(rows.goals[0].values)
-    keep = None if fates.keep.all() else fates.keep
+        order = _order_of(rows.goals, status.undecided)
+    elif status.worst.any():
+        order = status.ordered(rows.goals[0].values)
+    keep = None if status.keep.all() else status.keep
     return replace(observed, order=order, keep=keep, picked=rows.picked)
 
 
-def prepare(records: Records, request: Request) -> tuple[Observations, tuple[Note, ...]]:
+def prepare(records: Records, request: TableOptions) -> tuple[Observations, tuple[Note, ...]]:
     """Observations with rows kept, dropped, ordered and averaged as asked; notes on source and space."""
     origin = Origin(records, request)
     records, request = complete(records, request)
     rows = choose_rows(records.columns, records.rows, request)
-    if rows.fates is not None:
+    if rows.status is not None:
         chosen = rows.where if isinstance(rows.where, RowSet) else None
-        check_left(int(rows.fates.keep.sum()), int(rows.fates.undecided.sum()), chosen, rows.fates.notes)
+        check_left(int(rows.status.keep.sum()), int(rows.status.undecided.sum()), chosen, rows.status.notes)
     # The space is guessed from the rows that count, not from those that were sent away.
-    choice = choose_space(tuple(records.columns), rows.goals, request, HeldColumns(records.columns, rows.keep))
+    choice = choose_space(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
     asked = () if request.params is not None or request.space is not None else choice.space
     doubts = follower_notes(asked, records.columns, rows.goals, rows.keep)
-    if request.repeats != "all" and rows.fates is not None:
+    if request.repeats != "all" and rows.status is not None:
         records, rows, choice = _collapse(records, rows, choice, request)
     observed = place(rows, choice.space, records.columns)
-    trials = trial_numbers(records.columns, records.rows, ordered=records.account.ordered)
+    trials = trial_numbers(records.columns, records.rows, ordered=records.metadata.ordered)
     observed = replace(observed, trials=trials, origin=origin)
     if isinstance(rows.where, Region):
         observed = _within_region(observed, rows.where)
@@ -146,30 +143,32 @@ def _large_notes(goal: Goal) -> list[Note]:
 
 
 def _collapse(
-    records: Records, rows: ChosenRows, choice: Choice, request: Request
+    records: Records, rows: ChosenRows, choice: Choice, request: TableOptions
 ) -> tuple[Records, ChosenRows, Choice]:
     """One row for each configuration that has a row that counts; the space is guessed anew from those."""
-    fates, how = rows.fates, request.repeats or "all"
-    if fates is None:
+    status, how = rows.status, request.repeats or "all"
+    if status is None:
         raise DataError("repeats need the rows one by one")
     observed = place(rows, choice.space, records.columns)
     groups = configurations(settings_of(observed))
-    goals = average(rows.goals, fates, groups, how)
+    goals = average(rows.goals, status, groups, how)
     firsts = first_rows(groups)
-    keep = np.bincount(groups[fates.keep], minlength=len(firsts)) > 0
-    hit = np.bincount(groups[fates.worst & fates.keep], minlength=len(firsts)) > 0
+    keep = np.bincount(groups[status.keep], minlength=len(firsts)) > 0
+    hit = np.bincount(groups[status.worst & status.keep], minlength=len(firsts)) > 0
     worst = keep & hit & np.logical_or.reduce([np.isinf(g.values) | np.isnan(g.values) for g in goals])
     goals = tuple(replace(goal, values=np.where(worst, np.nan, goal.values)) for goal in goals)
     averages = {goal.column: Column(goal.column, goal.values) for goal in goals if goal.column is not None}
-    fewer = Records(take(records.columns, firsts) | averages, records.notes, records.account)
+    fewer = Records(take(records.columns, firsts) | averages, records.notes, records.metadata)
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])  # such as inf - inf
-    note = _repeats_note(int(fates.keep.sum()), int(keep.sum()), how)
-    ends = Fates(keep, worst, (*fates.notes, note)).end(unknown, request.policies.nan, "have no number as objective")
+    note = _repeats_note(int(status.keep.sum()), int(keep.sum()), how)
+    ends = RowStatus(keep, worst, (*status.notes, note)).end(
+        unknown, request.policies.nan, "have no number as objective"
+    )
     same = replace(request, params=list(choice.space), exclude=None)
-    again = choose_space(tuple(fewer.columns), goals, same, HeldColumns(fewer.columns, ends.keep))
+    again = choose_space(tuple(fewer.columns), goals, same, TableColumns(fewer.columns, ends.keep))
     gone = [note for note in choice.notes if note not in again.notes and note.kind == "unused"]
     notes = (*ends.notes, *_infinite_notes(goals, ends.undecided))
-    return (fewer, replace(rows, goals=goals, fates=ends, notes=notes), replace(again, notes=(*gone, *again.notes)))
+    return (fewer, replace(rows, goals=goals, status=ends, notes=notes), replace(again, notes=(*gone, *again.notes)))
 
 
 def settings_of(observed: Observations) -> list[Column]:

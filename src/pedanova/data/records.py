@@ -1,23 +1,93 @@
-"""A table as a source gives it, and what the source tells of it: settings, what was optimised, who failed."""
+"""A table as a source gives it, with what the source says of itself and the values that trials reported on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pedanova.base.notes import Note
 from pedanova.data.column import Column
-from pedanova.data.curves import CurveSource
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError
 from pedanova.space.parameters import Space
+
+Point = tuple[int, float, float]  # row of the trial, step, value
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """Points of all trials, in the order of rows and steps; steps are whatever the log counts: epochs, iterations.
+
+    Examples
+    --------
+    >>> curves = Curves.of("loss", [(0, 1, 0.9), (0, 2, 0.5), (1, 1, 0.8)])
+    >>> curves.at(2, rows=3)
+    array([0.5, nan, nan])
+    """
+
+    metric: str  # the column that holds the last or the best of these values
+    rows: NDArray[np.int64]  # (points,)
+    steps: Reals  # (points,)
+    values: Reals  # (points,) NaN where none was measured
+
+    def __post_init__(self) -> None:
+        if not len(self.rows) == len(self.steps) == len(self.values):
+            lengths = f"{len(self.rows)}, {len(self.steps)} and {len(self.values)}"
+            raise DataError(f"{self.metric}: {lengths} rows, steps and values; every point needs all three")
+
+    @classmethod
+    def of(cls, metric: str, points: Iterable[Point]) -> Curves:
+        """Of points in any order; of two at one step the later counts."""
+        plain = np.array([*points], dtype=np.float64).reshape(-1, 3)
+        order = np.lexsort((plain[:, 1], plain[:, 0]))
+        plain = plain[order]
+        last = np.ones(len(plain), dtype=bool)
+        last[:-1] = (plain[1:, :2] != plain[:-1, :2]).any(axis=1)
+        plain = plain[last]
+        return cls(metric, plain[:, 0].astype(np.int64), plain[:, 1], plain[:, 2])
+
+    @property
+    def budgets(self) -> Reals:
+        """The steps at which some trial was measured."""
+        return np.unique(self.steps)
+
+    def reached(self, rows: int) -> Reals:
+        """(rows,) The last step of each trial; NaN without any."""
+        found = np.full(rows, np.nan)
+        found[self.rows] = self.steps  # in order of steps: the last stays
+        return found
+
+    def at(self, step: float, rows: int) -> Reals:
+        """(rows,) What each trial was worth at a step, measured then or last before; NaN where it came not so far."""
+        early = self.steps <= step
+        found = np.full(rows, np.nan)
+        found[self.rows[early]] = self.values[early]
+        far = self.reached(rows) >= step  # never true of NaN
+        return np.where(far, found, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class CurveSource:
+    """Where curves are read from once they are asked for: a log may hold very many points."""
+
+    points: Callable[[str], Iterable[Point]]  # of a metric under the name that the log gives it
+    names: Mapping[str, str] = field(default_factory=dict)  # columns under another name than the log's → that name
+
+    def read(self, metric: str) -> Curves:
+        """The curves of a column of results; without any point where the log has none."""
+        return Curves.of(metric, self.points(self.names.get(metric, metric)))
+
 
 RepeatPolicy = Literal["all", "mean", "median"]
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SourceMetadata:
     """A log's own account of itself. What a user says goes before it."""
 
     source: str = ""  # in words, such as "Optuna study 'mlp'"
@@ -42,7 +112,7 @@ class Records:
 
     columns: Mapping[str, Column]
     notes: tuple[Note, ...] = ()
-    account: Account = field(default_factory=Account)
+    metadata: SourceMetadata = field(default_factory=SourceMetadata)
     curves: CurveSource | None = None  # values on the way, where the log has them
 
     def __post_init__(self) -> None:

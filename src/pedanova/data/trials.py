@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -15,6 +15,26 @@ from pedanova.data.column import Column, take
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, unknown_name
 from pedanova.space.values import Label
+
+NAMES = ("number", "trial", "trial_number", "trial_id", "trial_index", "trial_num", "tid")
+
+
+def trial_column(names: Iterable[str]) -> str | None:
+    """The column that numbers the trials, by its name."""
+    by_name = {name.lower(): name for name in names}
+    return next((by_name[name] for name in NAMES if name in by_name), None)
+
+
+def trial_numbers(columns: Mapping[str, Column], rows: int, *, ordered: bool) -> NDArray[Any] | None:
+    """(rows,) Where a log has its rows in order, or a column of numbers is named so; else None."""
+    if ordered:
+        return np.arange(rows)
+    name = trial_column(columns)
+    if name is None:
+        return None
+    column = columns[name]
+    return None if column.is_coded or column.is_time else column.values
+
 
 Indices: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint8]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-FEWEST = 2  # trials that can be account apart
+FEWEST = 2  # trials that can be metadata apart
 WIDE = 100.0  # cells: a tenth of the range on either side of a lone row
 
 
@@ -118,8 +118,8 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         log = replace(log, values=goals, directions=directions, metrics=(), reports={})
         held = {name: setting for name, setting in log.settings.items() if name in names}
         records = as_records(log)
-        account = replace(records.account, params=tuple(name for name in records.account.params if name in held))
-        a = analyze(replace(records, account=account))
+        metadata = replace(records.metadata, params=tuple(name for name in records.metadata.params if name in held))
+        a = analyze(replace(records, metadata=metadata))
         return shares_of(a, self._question, self._options)
 
 

@@ -102,7 +102,7 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
 
 
 def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:
-    """Row sums, column sums, and the column sums that the rows do not account for."""
+    """Row sums, column sums, and the column sums that the rows do not metadata for."""
     rows, columns = beyond.sum(axis=-1), beyond.sum(axis=-2)
     expected = np.squeeze((rows * design.by_row)[..., None, :] @ design.region, axis=-2)
     return rows, columns, columns - expected

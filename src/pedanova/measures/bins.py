@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import roundest, short
 from pedanova.space.grid import Grid, grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Switch, scale_of
+from pedanova.space.parameters import (
+    Categorical,
+    Float,
+    Int,
+    Moving,
+    Ordinal,
+    Parameter,
+    Switch,
+    domain_names,
+    scale_of,
+)
 from pedanova.space.values import Label
-from pedanova.space.words import domain_names
 
 Reals: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]

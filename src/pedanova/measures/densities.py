@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.columns import text_table
 from pedanova.base.digits import percent, short, times
-from pedanova.base.html import HtmlTable
-from pedanova.base.table import Cell, Table
+from pedanova.base.table import Cell, HtmlTable, Table
+from pedanova.base.terminal import text_table
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.band import Basis
 from pedanova.measures.bins import bins_of
@@ -20,9 +19,8 @@ from pedanova.measures.importance import Baseline
 from pedanova.measures.panels import Good, Panel, panels_of
 from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth
 from pedanova.space.grid import Block, Grid, grid_of
-from pedanova.space.parameters import Parameter, Switch
+from pedanova.space.parameters import Parameter, Switch, domain_names
 from pedanova.space.values import Label
-from pedanova.space.words import domain_names
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

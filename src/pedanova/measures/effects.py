@@ -21,7 +21,7 @@ from pedanova.counting.moments import Moments, ObjectiveSpread
 from pedanova.counting.nesting import FEW_ROWS, Range, ties_note
 from pedanova.counting.tally import Tally
 from pedanova.data.regions import Region, Threshold
-from pedanova.data.rowsets import RowSet
+from pedanova.data.row_selection import RowSet
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.cell_spread import half_widths, squares_of
 from pedanova.measures.share import ShareTable, corrected, summed_ratio

@@ -14,9 +14,8 @@ from numbers import Integral
 from typing import Literal, TypeAlias
 
 from pedanova.base.digits import chance, percent, short
-from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
-from pedanova.base.table import Printed
+from pedanova.base.table import HtmlTable, Printed
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError, listed
 from pedanova.measures.pieces import ONE_CELL, Piece, not_noise, piece_of

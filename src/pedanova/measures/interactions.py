@@ -15,12 +15,10 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.columns import text_table
 from pedanova.base.digits import chance, percent
-from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, PairTable, Printed, columns_of
-from pedanova.base.terminal_text import printable
+from pedanova.base.table import Cell, HtmlTable, PairTable, Printed, columns_of
+from pedanova.base.terminal import printable, text_table
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pair_arrays import tally_pairs

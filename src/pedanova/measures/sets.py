@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import percent
-from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table, columns_of
+from pedanova.base.table import Cell, HtmlTable, Printed, Table, columns_of
 from pedanova.base.threads import one_thread, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pair_arrays import tally_pairs

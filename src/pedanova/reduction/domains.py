@@ -12,9 +12,8 @@ from pedanova.base.digits import roundest
 from pedanova.measures.share import Reals
 from pedanova.reduction.boxes import Axis
 from pedanova.space.grid import Grid
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, values_of
 from pedanova.space.values import LARGEST_INT, Label
-from pedanova.space.words import values_of
 
 DIGITS = 3  # of a bound, on a log scale
 FINE = 1000  # parts of a range that a bound is rounded to

@@ -31,8 +31,7 @@ from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
 from pedanova.reduction.search import Rows, Search, best_part
 from pedanova.reduction.verdicts import consistent, small, unchanged
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, parents_of
-from pedanova.space.words import in_words
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, in_words, parents_of
 
 LOW = 0.1  # of an even part: a ratio below that is low
 LITERAL = "the paper's rules were asked for: they tell no parameter from noise, and cut where chance cuts"

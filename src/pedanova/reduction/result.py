@@ -7,13 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.digits import percent, short
-from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, NamedTable, Printed
+from pedanova.base.table import Cell, HtmlTable, NamedTable, Printed
 from pedanova.reduction.domains import Bounds
 from pedanova.space import exports
-from pedanova.space.parameters import Domain, Parameter, Space, parameter_to_dict
-from pedanova.space.words import in_words, values_of
+from pedanova.space.parameters import Domain, Parameter, Space, in_words, parameter_to_dict, values_of
 
 FULL = 6  # digits of a bound in what is computed with
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import rows_in
-from pedanova.data.cells import cells_of
+from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, sign_of
-from pedanova.data.rowsets import RowSet
+from pedanova.data.row_selection import RowSet
 from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.estimate import Query

@@ -16,8 +16,18 @@ from pedanova.reduction.domains import beyond, constant, crowd, is_constant, mid
 from pedanova.reduction.result import Advice, Verdict
 from pedanova.reduction.scenes import Scene
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch, parents_of
-from pedanova.space.words import in_words
+from pedanova.space.parameters import (
+    Categorical,
+    Domain,
+    Float,
+    Int,
+    Ordinal,
+    Parameter,
+    Space,
+    Switch,
+    in_words,
+    parents_of,
+)
 
 LITTLE = 0.02  # a share below which a parameter that looks like noise may be fixed
 NOISE = "not distinguishable from noise"

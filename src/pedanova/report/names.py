@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from pedanova.base.terminal_text import shorten, width_of
+from pedanova.base.terminal import shorten, width_of
 
 LONGEST = 24  # letters, up to which a name is left alone
 STRONG, WEAK = "./:", "./:_-"  # what parts names: first between folders or objects, then between words

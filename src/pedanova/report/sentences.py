@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
-from pedanova.base.terminal_text import shorten
+from pedanova.base.terminal import shorten
 from pedanova.measures.importance import NEVER, UNKNOWN, Importance, Importances, beats_chance, interval_in_words
 from pedanova.measures.studies.across import Pooling
 from pedanova.report.names import short_names

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.base.framing import framed, unframed
+from pedanova.base.files import framed, unframed, write_whole
 from pedanova.base.notes import Note
-from pedanova.base.places import write_whole
 from pedanova.counting import store
 from pedanova.counting.counts import Counts
 from pedanova.counting.levels import Levels

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from pedanova.base.framing import framed, unframed
+from pedanova.base.files import framed, unframed
 from pedanova.base.progress import Meter
 from pedanova.counting import store
 from pedanova.counting.counts import Counts

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.files import check_place
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
 from pedanova.base.notes import Note
-from pedanova.base.places import check_place
 from pedanova.base.progress import interrupts_told
 from pedanova.counting.countable import Counted, assembled, levels_for
-from pedanova.data.choose import Choice, choose_space
-from pedanova.data.direction import guess_directions
+from pedanova.data.metric_names import guess_directions
 from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.prepare import check_left
-from pedanova.data.records import Account
-from pedanova.data.request import Request
-from pedanova.data.rowsets import rows_in_words
-from pedanova.data.trial_order import trial_column
+from pedanova.data.records import SourceMetadata
+from pedanova.data.row_selection import rows_in_words
+from pedanova.data.space_inference import Choice, choose_space
+from pedanova.data.table_options import TableOptions
+from pedanova.data.trials import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
 from pedanova.scale.checkpoint_folder import CheckpointFolder
@@ -57,14 +57,14 @@ class ScanOptions:
     engine: str | None = None  # "cuda": a card counts what the readers bring
 
 
-def count_table(scan: Scan, request: Request, reading: ScanOptions) -> Counted:
+def count_table(scan: Scan, request: TableOptions, reading: ScanOptions) -> Counted:
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
-    account = account_of(scan.columns, KNOWN_TABLES) or Account()
-    request = with_names_told(request, account)
+    metadata = account_of(scan.columns, KNOWN_TABLES) or SourceMetadata()
+    request = with_names_told(request, metadata)
     check_request(request, scan)
-    guess, notes = guess_directions(request.objective, scan.columns, account)
+    guess, notes = guess_directions(request.objective, scan.columns, metadata)
     direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
     reading = reading if request.direction is not None else replace(reading, notes=(*reading.notes, *notes))
     params, exclude = listed_names(request.params), listed_names(request.exclude)
@@ -92,19 +92,19 @@ def check_card(reading: ScanOptions) -> None:
         library()
 
 
-def with_names_told(request: Request, account: Account) -> Request:
+def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOptions:
     """The request, completed by what the names of the columns tell: the user's word first."""
     exclude = listed_names(request.exclude) or []
-    own = request.params is None and request.space is None and account.params
-    goals = account.objectives if len(account.objectives) == 1 else (None,)
+    own = request.params is None and request.space is None and metadata.params
+    goals = metadata.objectives if len(metadata.objectives) == 1 else (None,)
     return replace(
         request,
         objective=goals[0] if request.objective is None else request.objective,
-        params=[name for name in account.params if name not in exclude] if own else request.params,
+        params=[name for name in metadata.params if name not in exclude] if own else request.params,
         exclude=None if own else request.exclude,
-        aside=account.aside,
-        state=account.state if request.state is None else request.state,
-        where=account.where if request.where is None else request.where,
+        aside=metadata.aside,
+        state=metadata.state if request.state is None else request.state,
+        where=metadata.where if request.where is None else request.where,
     )
 
 
@@ -194,7 +194,7 @@ def window_of(crew: Crew | SparkCrew, plan: Plan) -> Window:
     return window_around(np.concatenate([sample for _, sample in samples] or [np.empty(0)]))
 
 
-def check_request(request: Request, scan: Scan) -> None:
+def check_request(request: TableOptions, scan: Scan) -> None:
     """Whatever cannot be decided row by row is refused."""
     if not isinstance(request.objective, str):
         what = " is missing" if request.objective is None else " must be the name of one column"

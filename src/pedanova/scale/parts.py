@@ -38,15 +38,15 @@ from pedanova.counting.few_rows import FewRows, counted_rows, few_rows, strung_r
 from pedanova.counting.levels import Levels
 from pedanova.counting.running_counts import RunningCounts
 from pedanova.data.column import Column
-from pedanova.data.expressions import columns_in
 from pedanova.data.objectives import as_direction
 from pedanova.data.observations import Observations
-from pedanova.data.outcomes import NanPolicy
 from pedanova.data.prepare import choose_rows, place
 from pedanova.data.records import Records
 from pedanova.data.regions import Direction, Region, sign_of
-from pedanova.data.request import Request
-from pedanova.data.trial_order import trial_numbers
+from pedanova.data.row_selection import columns_in
+from pedanova.data.row_status import NanPolicy
+from pedanova.data.table_options import TableOptions
+from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError
 from pedanova.scale.cuda.from_memory import count_on_card
 from pedanova.sources.scans.scan import FilePart, Part
@@ -59,7 +59,7 @@ SLICE = 64  # columns that are read together
 class Plan:
     """What a part must know to be counted, wherever that happens."""
 
-    request: Request
+    request: TableOptions
     space: Space
     needs: tuple[str, ...]  # columns to read
     texts: tuple[str, ...] = ()  # parameters that are numbers kept as text

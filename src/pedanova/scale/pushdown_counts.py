@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
-from pedanova.data.cells import cells_of
+from pedanova.data.column import cells_of
 from pedanova.errors import DataError
 from pedanova.sources.tables.frames import read_frame
 from pedanova.space.grid import Grid, grid_of

@@ -15,8 +15,8 @@ from pedanova.counting.countable import Recount, recut
 from pedanova.counting.counts import Counts
 from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
-from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, rank_of
+from pedanova.data.row_status import NanPolicy
 from pedanova.errors import DataError
 from pedanova.scale.checkpoint import Checkpoint, Progress
 from pedanova.scale.checkpoint_folder import CheckpointFolder

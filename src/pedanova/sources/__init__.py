@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from pedanova.data.column import Column, as_column
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError
 from pedanova.sources.registry import KNOWN_TABLES, find_kind, is_log, is_url, read_as, read_place, read_url
 from pedanova.sources.scans.objects import ObjectFile, is_object
@@ -58,7 +58,7 @@ def read_records(
     (1000, ['learning_rate', 'alpha'])
     """
     records = _read(data, names, study, as_delimiter(delimiter))
-    return with_account(open_dicts(records) if records.account == Account() else records, KNOWN_TABLES)
+    return with_account(open_dicts(records) if records.metadata == SourceMetadata() else records, KNOWN_TABLES)
 
 
 def _read(data: object, names: Sequence[str] | None, study: str | None, delimiter: str | None) -> Records:

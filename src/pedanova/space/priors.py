@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.errors import Arg, SpaceError, listed
+from pedanova.space.comparison import domains_of
 from pedanova.space.exports import as_json, as_yaml, configspace_plain, left_out, optuna_code, wandb_plain
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
-from pedanova.space.union import domains_of
 from pedanova.space.values import Label
 
 Reals: TypeAlias = NDArray[np.float64]

@@ -10,7 +10,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.measures.studies.kinship import StudyKinship, kinship_of_studies, two_samples
-from pedanova.space.shared import shared_space
+from pedanova.space.comparison import shared_space
 
 SPACE = {"lr": pa.Float(1e-4, 1, log=True), "units": pa.Int(1, 500), "opt": pa.Categorical(["adam", "sgd"])}
 

@@ -21,7 +21,7 @@ from pedanova.report.live.changes import said_of_passes, said_of_source, stabili
 from pedanova.report.live.session import Session
 from pedanova.report.live.sight import Sight
 from pedanova.report.live.watch import Watcher
-from pedanova.space.changes import DomainChange
+from pedanova.space.comparison import DomainChange
 from pedanova.space.parameters import Float
 
 OPTIONS = {"estimator": "counts", "draws": 200}

@@ -11,7 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import ROOT
-from pedanova.base.html import MOST_LINES, HtmlTable, draw
+from pedanova.base.table import MOST_LINES, HtmlTable, draw
 from pedanova.errors import QueryError
 from pedanova.report.page.widget import widget_of
 

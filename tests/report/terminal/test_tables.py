@@ -18,7 +18,7 @@ import pytest
 import pedanova as pa
 from helpers.common import DEMO, ROOT
 from helpers.explorers import served
-from pedanova.base.terminal_text import width_of
+from pedanova.base.terminal import width_of
 from pedanova.cli.parser import COMMANDS, build_parser
 
 TABLE = (DEMO, "--objective", "error", "--exclude", "train_seconds")

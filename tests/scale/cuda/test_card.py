@@ -10,8 +10,7 @@ import pytest
 import pedanova as pa
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import LADDER, as_ladder, cut_levels
-from pedanova.data.cells import cells_of
-from pedanova.data.column import Column
+from pedanova.data.column import Column, cells_of
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 

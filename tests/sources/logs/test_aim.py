@@ -95,9 +95,9 @@ def store(tmp_path: Path) -> Path:
 
 def test_a_store(store: Path) -> None:
     records = read_untouched(store.parent)
-    assert records.account.source == "Aim experiment 'mlp'"
-    assert set(records.account.params) == {"hparams.lr", "hparams.layers"}
-    assert set(records.account.metrics) == {"val/loss", "train/loss", "acc"}
+    assert records.metadata.source == "Aim experiment 'mlp'"
+    assert set(records.metadata.params) == {"hparams.lr", "hparams.layers"}
+    assert set(records.metadata.metrics) == {"val/loss", "train/loss", "acc"}
     assert cells(records, "val/loss") == [number / 100 for number in range(12)]
     assert cells(records, "hparams.layers")[3] == "[1, 3]"
     assert cells(records, "step") == [2] * 12

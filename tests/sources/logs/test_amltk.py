@@ -54,7 +54,7 @@ def write(folder: Path, columns: dict[str, list[Any]], *, name: str = "history.p
 @pytest.mark.parametrize("name", ["history.parquet", "history.csv"])
 def test_a_history(tmp_path: Path, name: str) -> None:
     records = read_records(write(tmp_path, table(), name=name))
-    told = records.account
+    told = records.metadata
     assert told.params == ("forest:max_samples", "forest:criterion")
     assert told.space == Space(
         {"forest:max_samples": Float(0.1, 0.9), "forest:criterion": Categorical(["gini", "entropy"])}
@@ -75,7 +75,7 @@ def test_states_seeds_and_budgets(tmp_path: Path) -> None:
     }
     columns[METRIC][26] = None
     write(tmp_path, columns)
-    told = read_records(tmp_path).account
+    told = read_records(tmp_path).metadata
     assert (told.where, told.repeats) == ("budget == 9.0", "mean")
     a = pedanova.analyze(tmp_path, threads=1)
     assert a.rows == 17
@@ -84,7 +84,7 @@ def test_states_seeds_and_budgets(tmp_path: Path) -> None:
 
 def test_several_metrics(tmp_path: Path) -> None:
     write(tmp_path, table() | {"metric:loss (minimize)": [float(i) for i in range(30)]})
-    told = read_records(tmp_path).account
+    told = read_records(tmp_path).metadata
     assert (told.objectives, told.directions) == (("accuracy", "loss"), ("maximize", "minimize"))
 
 
@@ -96,14 +96,14 @@ def test_names_of_metrics() -> None:
 
 def test_without_a_space(tmp_path: Path) -> None:
     records = read_records(write(tmp_path, table(), space=None))
-    assert records.account.space is None
-    assert records.account.params == ("forest:max_samples", "forest:criterion")
+    assert records.metadata.space is None
+    assert records.metadata.params == ("forest:max_samples", "forest:criterion")
 
 
 def test_a_table_called_history_is_no_log_by_itself(tmp_path: Path) -> None:
     write(tmp_path, table(), name="history.csv", space=None)
     refuse(DataError, "folder of no known tool", of=lambda: read_records(tmp_path))
-    assert read_records(tmp_path / "history.csv").account.source == ""
+    assert read_records(tmp_path / "history.csv").metadata.source == ""
 
 
 @pytest.mark.parametrize("gone", [METRIC, "config:"])

@@ -85,13 +85,13 @@ def snapshot(path: Path, rows: int = 12, **changes: Any) -> Path:
 
 def test_a_snapshot(tmp_path: Path) -> None:
     records = read_untouched(snapshot(tmp_path))
-    account = records.account
-    assert account.source == "Ax experiment 'mlp'"
-    assert dict(account.space or {}) == {
+    metadata = records.metadata
+    assert metadata.source == "Ax experiment 'mlp'"
+    assert dict(metadata.space or {}) == {
         "lr": Float(1e-4, 1.0, log=True), "depth": Int(1, 8), "opt": Categorical(("sgd", "adam")),
         "mom": Float(0.0, 1.0, when={"opt": ["sgd"]}), "batch": Ordinal((32, 64)),
     }  # fmt: skip
-    assert (account.objectives, account.directions) == (("loss",), ("minimize",))
+    assert (metadata.objectives, metadata.directions) == (("loss",), ("minimize",))
     assert cells(records, "feasible") == [number <= 5 for number in range(12)]
     assert cells(records, "loss") == [number / 10 for number in range(12)]
     assert pedanova.analyze(snapshot(tmp_path), threads=1).rows == 6
@@ -102,9 +102,9 @@ def test_an_experiment_alone_and_several_objectives(tmp_path: Path) -> None:
     config = {"objective": {"__type": "MultiObjective", "objectives": both}, "outcome_constraints": []}
     whole = json.loads(snapshot(tmp_path, optimization_config=config).read_text())
     records = read_records(write(tmp_path / "experiment.json", whole["experiment"]))
-    assert records.account.objectives == ("loss", "size")
-    assert records.account.directions == ("minimize", "maximize")
-    assert records.account.feasible is None
+    assert records.metadata.objectives == ("loss", "size")
+    assert records.metadata.directions == ("minimize", "maximize")
+    assert records.metadata.feasible is None
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_objectives_as_expressions(
     limits = [{"expression": "size <= 5"}, {"expression": "loss - size >= 0.1"}]
     config = {"objective": {"__type": "Objective", "expression": expression}, "outcome_constraints": limits}
     records = read_records(snapshot(tmp_path, optimization_config=config))
-    assert (records.account.objectives, records.account.directions) == (objectives, directions)
+    assert (records.metadata.objectives, records.metadata.directions) == (objectives, directions)
     assert cells(records, "feasible") == [number <= 5 for number in range(12)]
     assert any("sum of metrics" in note for note in records.notes) == (not objectives)
 
@@ -145,14 +145,14 @@ def test_states_batches_and_steps(tmp_path: Path) -> None:
 def test_a_fidelity_is_a_budget(tmp_path: Path) -> None:
     parameters = [*PARAMETERS[:1], PARAMETERS[1] | {"is_fidelity": True, "target_value": 8}, *PARAMETERS[2:]]
     records = read_records(snapshot(tmp_path, rows=96, search_space={"parameters": parameters}))
-    assert "depth" not in (records.account.space or {})
-    assert records.account.where == "budget == 8.0"
+    assert "depth" not in (records.metadata.space or {})
+    assert records.metadata.where == "budget == 8.0"
 
 
 def test_a_space_of_an_unknown_kind_is_guessed(tmp_path: Path) -> None:
     parameters = [PARAMETERS[0] | {"__type": "NewParameter"}]
     records = read_records(snapshot(tmp_path, search_space={"parameters": parameters}))
-    assert records.account.space is None
+    assert records.metadata.space is None
     assert any("NewParameter is no known kind" in note for note in records.notes)
 
 

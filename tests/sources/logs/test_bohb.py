@@ -45,7 +45,7 @@ def write(folder: Path, results: list[Any], *, rows: list[Any] | None = None, sp
 def test_a_run(tmp_path: Path) -> None:
     write(tmp_path, [result(number, 9.0, number / 2, {"accuracy": 0.5, "text": "a"}) for number in range(30)])
     records = read_records(tmp_path)
-    told = records.account
+    told = records.metadata
     assert told.source == f"HpBandSter run {tmp_path.name!r}"
     assert (told.params, told.objectives, told.directions) == (("x",), ("loss",), ("minimize",))
     assert told.space == Space({"x": Float(0, 1)})
@@ -64,7 +64,7 @@ def test_budgets_crashes_and_states(tmp_path: Path) -> None:
     rows += [result(12, 81.0, 1.0, {"state": "Status.RUNNING"}), result(13, 81.0, 1.0, {"state": "CRASHED"})]
     rows += [result(14, 81.0, None), crash(15, 243.0)]
     write(tmp_path, rows)
-    assert read_records(tmp_path).account.where == "budget == 81.0"
+    assert read_records(tmp_path).metadata.where == "budget == 81.0"
     a = pedanova.analyze(tmp_path, threads=1)
     assert a.rows == 10
     assert any("3 of 15 rows failed" in note for note in a.notes)
@@ -83,7 +83,7 @@ def test_settings_without_space_or_info(tmp_path: Path) -> None:
     write(tmp_path, [result(number, 9.0, float(number)) for number in range(30)], rows=rows, space=None)
     records = read_records(tmp_path)
     assert records.rows == 20
-    assert records.account.space is None
+    assert records.metadata.space is None
     assert any("10 results have no configuration" in note for note in records.notes)
 
 

@@ -146,7 +146,7 @@ def test_what_optuna_refused_is_not_in_the_study(tmp_path: Path) -> None:
         study.optimize(mistake, n_trials=2, catch=(ValueError,))
     study.optimize(choose, n_trials=5)
     journal, live = read_records(file), read_records(study)
-    assert journal.account == live.account
+    assert journal.metadata == live.metadata
     assert journal.notes == live.notes == ()
     for name in live.columns:
         assert cells(journal, name) == cells(live, name)

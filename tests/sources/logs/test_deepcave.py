@@ -57,7 +57,7 @@ def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
     rows = [trial(number, [number / 30]) for number in range(30)]
     rows = rows if seeds else [[*row[:2], *row[3:]] for row in rows]  # as written before version 1.3
     records = read_records(write(tmp_path, rows, history=history))
-    told = records.account
+    told = records.metadata
     assert (told.params, told.objectives, told.directions) == (("x", "k"), ("error",), ("minimize",))
     assert told.space == Space({"x": Float(0, 1), "k": Int(1, 3)})
     assert (told.where, told.repeats) == (None, "all")
@@ -71,12 +71,12 @@ def test_a_run(tmp_path: Path, history: str, seeds: bool) -> None:
 def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:
     rows = [trial(number, [number / 30, 1.0, float(number)]) for number in range(30)]
     write(tmp_path, rows, ACCURACY, ERROR, TIME)
-    told = read_records(tmp_path).account
+    told = read_records(tmp_path).metadata
     assert (told.objectives, told.directions) == (("accuracy", "error"), ("maximize", "minimize"))
     assert any("the time" in note for note in read_records(tmp_path).notes)
     assert pedanova.analyze(tmp_path, "time", threads=1).rows == 30
     write(tmp_path, [trial(number, [float(number)]) for number in range(30)], TIME)
-    assert read_records(tmp_path).account.objectives == ("time",)
+    assert read_records(tmp_path).metadata.objectives == ("time",)
 
 
 def test_budgets_seeds_and_states(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_budgets_seeds_and_states(tmp_path: Path) -> None:
     rows += [trial(number, [float(number)], budget=5.0, seed=seed) for number in range(12) for seed in (3, 4)]
     rows += [trial(20, [None], status, budget=5.0, seed=3) for status in (2, 3, 4, 5, 6, 9)]
     write(tmp_path, rows)
-    told = read_records(tmp_path).account
+    told = read_records(tmp_path).metadata
     assert (told.where, told.repeats) == ("budget == 5.0", "mean")
     a = pedanova.analyze(tmp_path, threads=1)
     assert a.rows == 12
@@ -96,7 +96,7 @@ def test_an_infinite_budget_is_the_highest(tmp_path: Path) -> None:
     rows = [trial(number, [float(number)], budget=1.0) for number in range(30)]
     rows += [trial(number, [float(number)], budget=float("inf")) for number in range(12)]
     write(tmp_path, rows)
-    assert read_records(tmp_path).account.where == "budget > 1.0"
+    assert read_records(tmp_path).metadata.where == "budget > 1.0"
     assert pedanova.analyze(tmp_path, threads=1).rows == 12
 
 
@@ -110,7 +110,7 @@ def test_without_space_or_configuration(tmp_path: Path) -> None:
     write(tmp_path, [trial(number, [float(number)]) for number in range(32)], space=None)
     records = read_records(tmp_path)
     assert records.rows == 30
-    assert records.account.space is None
+    assert records.metadata.space is None
     assert any("2 trials have no configuration" in note for note in records.notes)
 
 
@@ -183,7 +183,7 @@ def write_tables(folder: Path, *, space: list[str] | None = None, head: str = TR
 
 def test_tables(tmp_path: Path) -> None:
     records = read_records(write_tables(tmp_path))
-    told = records.account
+    told = records.metadata
     assert told.source == f"DeepCAVE table {tmp_path.name!r}"
     assert told.space == Space(
         {
@@ -204,7 +204,7 @@ def test_tables_with_budgets_and_seeds(tmp_path: Path) -> None:
     head, *lines = (tmp_path / "trials.csv").read_text().splitlines()
     more = [line.replace(",1,-1,", f",{budget},{seed},") for line in lines for budget in (1, 3) for seed in (5, 6)]
     (tmp_path / "trials.csv").write_text("\n".join([head, *more]) + "\n")
-    told = read_records(tmp_path).account
+    told = read_records(tmp_path).metadata
     assert (told.where, told.repeats) == ("budget == 3.0", "mean")
     assert pedanova.analyze(tmp_path, threads=1).rows == 29
 

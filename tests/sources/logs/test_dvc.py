@@ -39,9 +39,9 @@ def third(path: Path, rows: int = 12) -> Path:
 
 def test_version_3(tmp_path: Path) -> None:
     records = read_untouched(third(tmp_path / "exp.json"))
-    assert records.account.source == "DVC experiments 'exp.json'"
-    assert records.account.params == ("lr", "net.depth")
-    assert records.account.metrics == ("loss", "acc.val")
+    assert records.metadata.source == "DVC experiments 'exp.json'"
+    assert records.metadata.params == ("lr", "net.depth")
+    assert records.metadata.metrics == ("loss", "acc.val")
     assert cells(records, "experiment")[:2] == ["main", "exp-0"]
     assert cells(records, "state")[:2] == ["RUNNING", "COMPLETE"]
     assert cells(records, "loss")[1:] == [number / 10 for number in range(12)]
@@ -69,7 +69,7 @@ def test_states_and_files(tmp_path: Path) -> None:
         run["revs"][0]["data"]["params"]["other.yaml"] = {"data": {"lr": number, "seed": number}}
     records = read_records(write(tmp_path / "e.json", plain))
     assert cells(records, "state")[1:6] == ["WAITING", "RUNNING", "FAIL", "COMPLETE", "FAIL"]
-    assert records.account.params == ("params.yaml:lr", "net.depth", "other.yaml:lr", "seed")
+    assert records.metadata.params == ("params.yaml:lr", "net.depth", "other.yaml:lr", "seed")
 
 
 def test_refusals(tmp_path: Path) -> None:

@@ -40,9 +40,9 @@ def sweep(tmp_path: Path) -> Path:
 
 def test_a_sweep(sweep: Path) -> None:
     records = read_untouched(sweep)
-    assert records.account.source == "Hydra jobs '16-04-50'"
-    assert records.account.params == ("lr", "net.depth")
-    assert records.account.objectives == ("loss",)
+    assert records.metadata.source == "Hydra jobs '16-04-50'"
+    assert records.metadata.params == ("lr", "net.depth")
+    assert records.metadata.objectives == ("loss",)
     assert cells(records, "job") == [str(number) for number in range(12)]
     assert cells(records, "loss") == [number / 100 for number in range(12)]
     assert "results are taken from metrics.json" in records.notes
@@ -66,7 +66,7 @@ def test_a_default_stands_where_nothing_was_overridden(sweep: Path) -> None:
     assert cells(records, "lr")[-2:] == [0.001, 0.5]
     assert cells(records, "net.depth")[-1] == 9
     assert cells(records, "model")[-2:] == ["mlp", "mlp"]
-    assert records.account.params == ("lr", "net.depth", "model")
+    assert records.metadata.params == ("lr", "net.depth", "model")
 
 
 def test_values_of_overrides(tmp_path: Path) -> None:

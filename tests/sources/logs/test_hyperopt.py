@@ -56,10 +56,10 @@ def test_every_form(tmp_path: Path, form: str) -> None:
     path = write(tmp_path / "t.json", content)
     data = {"object": Trials(TRIALS), "list": TRIALS}.get(form)
     records = read_untouched(path) if data is None else read_records(data)
-    assert records.account.params == ("lr", "c", "x; 'ü'")
-    assert records.account.objectives == ("loss",)
-    assert records.account.directions == ("minimize",)
-    assert records.account.metrics == ("loss", "acc")
+    assert records.metadata.params == ("lr", "c", "x; 'ü'")
+    assert records.metadata.objectives == ("loss",)
+    assert records.metadata.directions == ("minimize",)
+    assert records.metadata.metrics == ("loss", "acc")
     assert cells(records, "c") == [0, 1] * 5
     assert cells(records, "x; 'ü'")[:2] == [None, 0.5]
     assert any("hp.choice as the index" in note for note in records.notes)

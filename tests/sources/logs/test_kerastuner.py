@@ -73,11 +73,11 @@ def project(folder: Path, entries: list[Any], space: Any = SPACE) -> Path:
 def test_a_project(tmp_path: Path) -> None:
     folder = project(tmp_path / "p; 'ü'", [entry(n) for n in range(12)])
     records = read_untouched(folder)
-    assert records.account.source == "Keras Tuner project \"p; 'ü'\""
-    assert records.account.objectives == ("val_acc",)
-    assert records.account.directions == ("maximize",)
-    assert records.account.conditions
-    assert records.account.space == Space(
+    assert records.metadata.source == "Keras Tuner project \"p; 'ü'\""
+    assert records.metadata.objectives == ("val_acc",)
+    assert records.metadata.directions == ("maximize",)
+    assert records.metadata.conditions
+    assert records.metadata.space == Space(
         {
             "model": Categorical(("svm", "tree")),
             "units": Ordinal((8, 16, 32)),
@@ -106,7 +106,7 @@ def test_states(tmp_path: Path) -> None:
 
 def test_a_score_that_is_no_metric(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", [entry(n, score=100.0 + n) for n in range(6)])
-    told = read_records(folder).account
+    told = read_records(folder).metadata
     assert (told.objectives, told.directions) == (("score",), ())
     assert any("score is minimised: neither Keras Tuner" in note for note in pedanova.analyze(folder, threads=1).notes)
 
@@ -118,7 +118,7 @@ def test_hyperband(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", entries)
     records = read_records(folder)
     assert any("6 of 8" in note for note in pedanova.analyze(folder, threads=1).notes)
-    assert records.account.where == "`tuner/epochs` == 2"
+    assert records.metadata.where == "`tuner/epochs` == 2"
     assert "tuner/bracket" not in records.columns
 
 
@@ -139,7 +139,7 @@ def test_hyperband(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_domains(tmp_path: Path, space: Any, expected: Any) -> None:
     folder = project(tmp_path / "p", [entry(n, {"a": 1, "m": 1}) for n in range(3)], space)
-    found = read_records(folder).account.space
+    found = read_records(folder).metadata.space
     assert found is not None
     assert found["a"] == expected
 
@@ -159,9 +159,9 @@ def test_domains(tmp_path: Path, space: Any, expected: Any) -> None:
 )  # fmt: skip
 def test_a_space_that_makes_no_sense(tmp_path: Path, space: Any) -> None:
     records = read_records(project(tmp_path / "p", [entry(n) for n in range(4)], space))
-    assert records.account.space is None
+    assert records.metadata.space is None
     assert any("not understood" in note for note in records.notes)
-    assert "lr" in records.account.params
+    assert "lr" in records.metadata.params
 
 
 def test_damaged_files(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_damaged_files(tmp_path: Path) -> None:
     write(folder / "trial_04" / "trial.json", [])
     records = read_untouched(folder)
     assert records.rows == 4
-    assert records.account.space is not None
+    assert records.metadata.space is not None
     assert any("2 trials cannot be read and are left out: trial_03, trial_04" in note for note in records.notes)
     assert any("oracle.json cannot be read" in note for note in records.notes)
     for place in folder.glob("trial_*/trial.json"):

@@ -37,9 +37,9 @@ def logs(tmp_path: Path) -> Path:
 
 def test_runs(logs: Path) -> None:
     records = read_untouched(logs)
-    assert records.account.source == "Lightning runs 'lightning_logs'"
-    assert records.account.params == ("lr", "net.depth")
-    assert records.account.metrics == ("train_loss", "val_loss")
+    assert records.metadata.source == "Lightning runs 'lightning_logs'"
+    assert records.metadata.params == ("lr", "net.depth")
+    assert records.metadata.metrics == ("train_loss", "val_loss")
     assert cells(records, "run")[:3] == ["version_0", "version_1", "version_2"]
     assert cells(records, "val_loss") == [number / 100 for number in range(12)]
     assert cells(records, "epoch") == [1] * 12

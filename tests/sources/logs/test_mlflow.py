@@ -37,9 +37,9 @@ RUNS = [
 
 def test_one_experiment(store: Store) -> None:
     records = read_untouched(store({"it's; ü": RUNS, "Default": []}))
-    assert records.account.source == 'MLflow experiment "it\'s; ü"'
-    assert set(records.account.params) == {"lr", "opt", "net/depth"}
-    assert records.account.objectives == records.account.metrics == ("loss",)
+    assert records.metadata.source == 'MLflow experiment "it\'s; ü"'
+    assert set(records.metadata.params) == {"lr", "opt", "net/depth"}
+    assert records.metadata.objectives == records.metadata.metrics == ("loss",)
     assert records.columns["lr"].values.dtype.kind == "f"  # text in the store, numbers all the same
     assert records.columns["net/depth"].values.dtype.kind == "i"
     assert cells(records, "loss") == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
@@ -93,7 +93,7 @@ def test_odd_metrics(store: Store) -> None:
     runs = [one | {"metrics": {"loss": value, "system/cpu": 1.0}} for one, value in zip(RUNS, values, strict=True)]
     records = read_records(store({"e": runs}))
     assert cells(records, "loss") == [None, float("inf"), float("-inf"), 1.0, 2.0, 3.0]
-    assert records.account.metrics == ("loss",)
+    assert records.metadata.metrics == ("loss",)
 
 
 def test_several_metrics_must_be_chosen_from(store: Store) -> None:
@@ -122,7 +122,7 @@ def test_places_around_the_store(tmp_path: Path) -> None:
     assert read_records(f"file://{store}").rows == 6
     refuse(DataError, "single MLflow run", str(store / "1"), of=lambda: read_records(store / "1" / "r0"))
     (store / "1" / "meta.yaml").unlink()
-    assert read_records(store).account.source == "MLflow experiment '1'"
+    assert read_records(store).metadata.source == "MLflow experiment '1'"
     assert read_records(store, study="1").rows == 6
 
 

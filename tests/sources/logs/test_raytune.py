@@ -64,11 +64,11 @@ def experiment(tmp_path: Path) -> Path:
 
 def test_an_experiment(experiment: Path) -> None:
     records = read_untouched(experiment)
-    assert records.account.source == "Ray Tune experiment \"exp; 'ü'\""
-    assert records.account.params == ("lr", "net.depth")
-    assert records.account.objectives == ("loss",)
-    assert records.account.directions == ()
-    assert records.account.metrics == ("loss",)
+    assert records.metadata.source == "Ray Tune experiment \"exp; 'ü'\""
+    assert records.metadata.params == ("lr", "net.depth")
+    assert records.metadata.objectives == ("loss",)
+    assert records.metadata.directions == ()
+    assert records.metadata.metrics == ("loss",)
     assert cells(records, "loss") == [float(number) for number in range(8)]
     assert cells(records, "training_iteration") == [2] * 8
     assert "the same in every trial and left out: seed" in records.notes
@@ -85,7 +85,7 @@ def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
 def test_a_mode_where_it_is_told(experiment: Path, mode: str, direction: str) -> None:
     names = [place.name for place in experiment.iterdir() if place.is_dir()]
     state(experiment, [entry(name, "TERMINATED") for name in names], metric="loss", _mode=mode)
-    assert read_records(experiment).account.directions == (direction,)
+    assert read_records(experiment).metadata.directions == (direction,)
     notes = pedanova.analyze(experiment, threads=1).notes
     assert not any("minimised" in note for note in notes)
 
@@ -108,7 +108,7 @@ def test_without_a_state_file(tmp_path: Path) -> None:
     write(tmp_path / names[2] / "result.json", "")
     records = read_untouched(tmp_path)
     assert cells(records, "state") == ["COMPLETE", "FAIL", "RUNNING", "COMPLETE"]
-    assert records.account.objectives == ("loss",)  # the only number that came out
+    assert records.metadata.objectives == ("loss",)  # the only number that came out
 
 
 @pytest.mark.parametrize("as_text", [True, False], ids=["text", "objects"])
@@ -122,7 +122,7 @@ def test_older_state_files(tmp_path: Path, as_text: bool) -> None:
 def test_the_newest_readable_state_file_counts(experiment: Path) -> None:
     write(experiment / "experiment_state-2026-01-01_00-00-00.json", '{"trial_data": [')
     records = read_records(experiment)
-    assert records.account.objectives == ("loss",)
+    assert records.metadata.objectives == ("loss",)
     assert "experiment_state-2026-01-01_00-00-00.json cannot be read; left out" in records.notes
 
 
@@ -136,7 +136,7 @@ def test_odd_settings(tmp_path: Path) -> None:
     records = read_records(tmp_path)
     assert cells(records, "fn") == ["<function f>"] * 4
     assert cells(records, "layers")[2] == "[1, 2]"
-    assert records.account.params == ("layers", "a;'b\n")
+    assert records.metadata.params == ("layers", "a;'b\n")
 
 
 def test_settings_from_elsewhere(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_results(tmp_path: Path) -> None:
     header, row = "eval/acc,loss,training_iteration,date,config/lr", "0.5,,7,2025-05-22,0.1"
     write(tmp_path / names[1] / "progress.csv", f"{header}\n{row}\n0.9,1")
     records = read_records(tmp_path)
-    assert records.account.metrics == ("eval/acc", "loss")
+    assert records.metadata.metrics == ("eval/acc", "loss")
     assert cells(records, "eval/acc") == [0.1, 0.5, 0.3]
     assert cells(records, "training_iteration") == [1, 7, 3]
     assert any("ran for 1 to 7 iterations" in note for note in records.notes)

@@ -31,8 +31,8 @@ def test_trials(tmp_path: Path) -> None:
     options = {"rstate": np.random.default_rng(1), "show_progressbar": False, "verbose": False}
     hyperopt.fmin(objective, space, algo=hyperopt.rand.suggest, max_evals=20, trials=trials, **options)
     records = read_records(trials)
-    assert set(records.account.params) == {"lr", "x", "branch"}
-    assert records.account.objectives == ("loss",)
+    assert set(records.metadata.params) == {"lr", "x", "branch"}
+    assert records.metadata.objectives == ("loss",)
     assert cells(records, "loss") == trials.losses()
     assert [word == "COMPLETE" for word in cells(records, "state")] == [s == "ok" for s in trials.statuses()]
     for name in ("lr", "x", "branch"):

@@ -35,9 +35,9 @@ def test_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tuner = Tuner(objective=objective, max_trials=12, directory=tmp_path, project_name="p", seed=3)
     tuner.search(verbose=0)
     records = read_untouched(tmp_path / "p")
-    assert records.account.objectives == ("acc",)
-    assert records.account.directions == ("maximize",)
-    assert records.account.space == Space(
+    assert records.metadata.objectives == ("acc",)
+    assert records.metadata.directions == ("maximize",)
+    assert records.metadata.space == Space(
         {
             "model": Categorical(("svm", "tree")),
             "lr": Float(1e-4, 1e-1, log=True),

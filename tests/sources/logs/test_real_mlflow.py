@@ -36,8 +36,8 @@ def test_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> 
     mlflow.delete_run(gone.info.run_id)
 
     records = read_untouched(store)
-    assert records.account.source == "MLflow experiment 'Größe; two: 2'"
-    assert set(records.account.params) >= {"lr", "net/opt"}
+    assert records.metadata.source == "MLflow experiment 'Größe; two: 2'"
+    assert set(records.metadata.params) >= {"lr", "net/opt"}
     runs = mlflow.search_runs().set_index("run_id")
     assert set(cells(records, "run")) == set(runs[runs["params.grid"].isna()].index)
     for row, key in enumerate(cells(records, "run")):

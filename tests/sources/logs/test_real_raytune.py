@@ -38,10 +38,10 @@ def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         ray.shutdown()
     records = read_untouched(tmp_path)
-    assert records.account.source == "Ray Tune experiment 'exp'"
-    assert records.account.params == ("lr", "net.depth")
-    assert records.account.objectives == ("loss",)
-    assert records.account.metrics == ("loss", "deep/acc")
+    assert records.metadata.source == "Ray Tune experiment 'exp'"
+    assert records.metadata.params == ("lr", "net.depth")
+    assert records.metadata.objectives == ("loss",)
+    assert records.metadata.metrics == ("loss", "deep/acc")
     columns = [cells(records, name) for name in ("lr", "loss", "net.depth", "state")]
     rows = {lr: tuple(rest) for lr, *rest in zip(*columns, strict=True)}
     assert len(rows) == 4

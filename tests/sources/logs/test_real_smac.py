@@ -82,7 +82,7 @@ def test_random_search_with_crashes(tmp_path: Path) -> None:
     history, folder = run("RandomFacade", target, tmp_path, n_trials=60, deterministic=True)
     records = read_records(folder)
     check_rows(records, history, ["cost"])
-    assert set(records.account.params) == {"lr", "layers", "solver", "momentum", "size"}
+    assert set(records.metadata.params) == {"lr", "layers", "solver", "momentum", "size"}
     crashed = sum(value.status.name == "CRASHED" for value in history.values())
     assert crashed > 0
     a = pedanova.analyze(folder, threads=1)
@@ -101,7 +101,7 @@ def test_several_seeds(tmp_path: Path) -> None:
     )  # fmt: skip
     records = read_records(folder)
     check_rows(records, history, ["cost"])
-    assert records.account.repeats == "mean"
+    assert records.metadata.repeats == "mean"
     a = pedanova.analyze(folder, threads=1)
     assert a.rows == len(history.get_configs())
     means = sorted(history.average_cost(config) for config in history.get_configs())
@@ -116,7 +116,7 @@ def test_two_objectives(tmp_path: Path) -> None:
         "RandomFacade", target, tmp_path, n_trials=40, deterministic=True, objectives=["error", "size"]
     )
     records = read_records(folder)
-    assert records.account.objectives == ("error", "size_")  # a setting has the name
+    assert records.metadata.objectives == ("error", "size_")  # a setting has the name
     check_rows(records, history, ["error", "size_"])
     assert pedanova.analyze(folder, threads=1).rows == 40
 
@@ -135,7 +135,7 @@ def test_budgets(tmp_path: Path, name: str) -> None:
     check_rows(records, history, ["cost"])
     rows_of = Counter(key.budget for key in history)
     highest = max(budget for budget, rows in rows_of.items() if rows >= 10)
-    assert records.account.where == f"budget == {highest!r}"
+    assert records.metadata.where == f"budget == {highest!r}"
     assert pedanova.analyze(folder, threads=1).rows == rows_of[highest]
 
 
@@ -149,7 +149,7 @@ def test_instances(tmp_path: Path) -> None:
     )  # fmt: skip
     records = read_records(folder)
     check_rows(records, history, ["cost"])
-    assert records.account.repeats == "mean"
+    assert records.metadata.repeats == "mean"
     assert any("2 instances" in note for note in records.notes)
 
 

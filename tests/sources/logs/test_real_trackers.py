@@ -54,9 +54,9 @@ def test_lightning(tmp_path: Path, logger: str) -> None:
         trainer.fit(small(rate, 4), data, data)
         known[rate] = float(trainer.callback_metrics["val_loss"])
     records = read_untouched(tmp_path)
-    assert records.account.source == "Lightning runs 'lightning_logs'"
-    assert records.account.params == ("lr",)
-    assert records.account.metrics == ("train_loss", "val_loss")
+    assert records.metadata.source == "Lightning runs 'lightning_logs'"
+    assert records.metadata.params == ("lr",)
+    assert records.metadata.metrics == ("train_loss", "val_loss")
     found = dict(zip(cells(records, "lr"), cells(records, "val_loss"), strict=True))
     assert found == pytest.approx(known, rel=1e-5)
     assert cells(records, "epoch") == [1] * 4
@@ -79,8 +79,8 @@ def test_hydra(tmp_path: Path) -> None:
     command = [sys.executable, "train.py", "--multirun", "lr=0.001,1e-2,0.1", "net.depth=1,2", "+tag=a"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     records = read_untouched(tmp_path / "multirun")
-    assert records.account.params == ("lr", "net.depth")
-    assert records.account.objectives == ("loss",)
+    assert records.metadata.params == ("lr", "net.depth")
+    assert records.metadata.objectives == ("loss",)
     rows = zip(cells(records, "lr"), cells(records, "net.depth"), cells(records, "loss"), strict=True)
     assert all(loss == lr + depth for lr, depth, loss in rows)
     assert records.rows == 6
@@ -110,10 +110,10 @@ def test_ax(tmp_path: Path) -> None:
             client.complete_trial(trial_index=index, raw_data={"loss": known[index][2], "size": params["depth"]})
     client.save_to_json_file(filepath=str(tmp_path / "snapshot.json"))
     records = read_untouched(tmp_path / "snapshot.json")
-    assert dict(records.account.space or {}) == {
+    assert dict(records.metadata.space or {}) == {
         "lr": Float(1e-4, 1.0, log=True), "depth": Int(1, 8), "opt": Categorical(("a", "b")),
     }  # fmt: skip
-    assert (records.account.objectives, records.account.directions) == (("loss",), ("minimize",))
+    assert (records.metadata.objectives, records.metadata.directions) == (("loss",), ("minimize",))
     columns = [cells(records, name) for name in ("trial", "lr", "depth", "loss", "feasible")]
     rows = {trial: rest for trial, *rest in zip(*columns, strict=True)}
     for index, (lr, depth, loss) in known.items():
@@ -134,8 +134,8 @@ def test_an_older_client_of_ax(tmp_path: Path) -> None:
         client.complete_trial(index, raw_data={"y": (params["x"], 0.0)})
     client.save_to_json_file(str(tmp_path / "client.json"))
     records = read_untouched(tmp_path / "client.json")
-    assert dict(records.account.space or {}) == {"x": Float(0.0, 1.0)}
-    assert (records.account.objectives, records.account.directions) == (("y",), ("maximize",))
+    assert dict(records.metadata.space or {}) == {"x": Float(0.0, 1.0)}
+    assert (records.metadata.objectives, records.metadata.directions) == (("y",), ("maximize",))
     assert cells(records, "x") == pytest.approx(cells(records, "y"))
     assert json.loads((tmp_path / "client.json").read_text())["experiment"]["name"] == "old"
 
@@ -153,9 +153,9 @@ def test_aim(tmp_path: Path) -> None:
         run.track(3, name="count")
         run.close()
     records = read_untouched(tmp_path)
-    assert records.account.source == "Aim experiment 'mlp'"
-    assert records.account.params == ("hparams.lr",)
-    assert set(records.account.metrics) == {"val/loss", "count"}
+    assert records.metadata.source == "Aim experiment 'mlp'"
+    assert records.metadata.params == ("hparams.lr",)
+    assert set(records.metadata.metrics) == {"val/loss", "count"}
     found = dict(zip(cells(records, "hparams.lr"), cells(records, "val/loss"), strict=True))
     assert found == {rate: rate / 3 for rate in RATES}
     assert cells(records, "state") == ["COMPLETE"] * 4
@@ -169,8 +169,8 @@ def test_hparams_of_pytorch(tmp_path: Path) -> None:
                 writer.add_scalar("loss/train", rate / (step + 1), step)
             writer.add_hparams({"lr": rate, "opt": "sgd", "flag": number > 1}, {"hparam/acc": 1 - rate})
     records = read_untouched(tmp_path)
-    assert records.account.params == ("flag", "lr")
-    assert records.account.objectives == ("hparam/acc",)
+    assert records.metadata.params == ("flag", "lr")
+    assert records.metadata.objectives == ("hparam/acc",)
     assert cells(records, "lr") == RATES
     assert cells(records, "hparam/acc") == pytest.approx([1 - rate for rate in RATES])
     assert cells(records, "loss/train") == pytest.approx([rate / 3 for rate in RATES])

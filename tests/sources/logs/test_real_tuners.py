@@ -38,8 +38,8 @@ def test_syne_tune(tmp_path: Path) -> None:
     command = [sys.executable, "tune.py"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, env=environment, timeout=300)
     records = read_untouched(tmp_path / "syne-tune")
-    assert dict(records.account.space or {}) == {"lr": Float(1e-4, 1.0, log=True), "width": Int(1, 8)}
-    assert (records.account.objectives, records.account.directions) == (("loss",), ("minimize",))
+    assert dict(records.metadata.space or {}) == {"lr": Float(1e-4, 1.0, log=True), "width": Int(1, 8)}
+    assert (records.metadata.objectives, records.metadata.directions) == (("loss",), ("minimize",))
     rows = zip(cells(records, "lr"), cells(records, "width"), cells(records, "loss"), strict=True)
     assert all(loss == pytest.approx(lr + width + 0.5) for lr, width, loss in rows)
     assert records.rows >= 4
@@ -75,4 +75,4 @@ def test_dvc(tmp_path: Path) -> None:
     records = read_untouched(place)
     found = dict(zip(cells(records, "lr"), cells(records, "loss"), strict=True))
     assert {rate: found[rate] for rate in (0.01, 0.02, 0.05)} == {0.01: 0.02, 0.02: 0.04, 0.05: 0.1}
-    assert records.account.objectives == ("loss",)
+    assert records.metadata.objectives == ("loss",)

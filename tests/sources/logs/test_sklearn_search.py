@@ -39,10 +39,10 @@ def grid() -> Any:
 
 def test_a_grid(grid: Any) -> None:
     records = read_records(grid)
-    assert records.account.source == "scikit-learn GridSearchCV"
-    assert records.account.objectives == ("mean_test_score",)
-    assert records.account.directions == ("maximize",)
-    assert records.account.space == Space(
+    assert records.metadata.source == "scikit-learn GridSearchCV"
+    assert records.metadata.objectives == ("mean_test_score",)
+    assert records.metadata.directions == ("maximize",)
+    assert records.metadata.space == Space(
         {
             "max_depth": Categorical(("None", 1, 3)),
             "min_samples_leaf": Ordinal((1, 5)),
@@ -66,12 +66,12 @@ def test_results_in_any_form(grid: Any, tmp_path: Path, library: Any) -> None:
     )
     for data in (results, plain, tmp_path / "cv.csv"):
         records = read_records(data)
-        assert set(records.account.params) == set(GRID)
-        assert records.account.directions == ("maximize",)
+        assert set(records.metadata.params) == set(GRID)
+        assert records.metadata.directions == ("maximize",)
         assert cells(records, "mean_test_score") == pytest.approx(results["mean_test_score"].tolist())
         assert cells(records, "max_depth").count("None") == 4
     without = frame.drop(columns="params")
-    assert set(read_records(without).account.params) == set(GRID)
+    assert set(read_records(without).metadata.params) == set(GRID)
 
 
 def test_drawn_settings() -> None:
@@ -83,7 +83,7 @@ def test_drawn_settings() -> None:
         "solver": ["auto"],
     }
     search = RandomizedSearchCV(Ridge(), laws, n_iter=12, cv=2, random_state=0).fit(X, Y)
-    space = read_records(search).account.space
+    space = read_records(search).metadata.space
     assert space == Space(
         {
             "alpha": Float(1e-4, 1e2, log=True),
@@ -96,16 +96,16 @@ def test_drawn_settings() -> None:
     assert "alpha" in pedanova.analyze(search, threads=1).tallies
     laws["alpha"] = stats.expon()  # without an upper bound: nothing is said of the space
     other = RandomizedSearchCV(Ridge(), laws, n_iter=4, cv=2, random_state=0).fit(X, Y)
-    assert read_records(other).account.space is None
+    assert read_records(other).metadata.space is None
 
 
 def test_several_scores_and_refit() -> None:
     scoring = {"r2": "r2", "mse": "neg_mean_squared_error"}
     grid = {"max_depth": [1, 2, 3, 4]}
     free = GridSearchCV(DecisionTreeRegressor(), grid, cv=2, scoring=scoring, refit=False).fit(X, Y)
-    assert read_records(free).account.objectives == ("mean_test_r2", "mean_test_mse")
+    assert read_records(free).metadata.objectives == ("mean_test_r2", "mean_test_mse")
     one = GridSearchCV(DecisionTreeRegressor(), grid, cv=2, scoring=scoring, refit="mse").fit(X, Y)
-    told = read_records(one).account
+    told = read_records(one).metadata
     assert told.objectives == ("mean_test_mse",)
     assert told.metrics == ("mean_test_r2", "mean_test_mse")
     a = pedanova.analyze(one, "mean_test_r2", threads=1)  # not the one it was fitted for, yet a score
@@ -128,7 +128,7 @@ def test_halving() -> None:
     grid = {"max_depth": stats.randint(1, 6), "min_samples_leaf": stats.randint(1, 6)}
     search = HalvingRandomSearchCV(DecisionTreeRegressor(), grid, random_state=0, min_resources=10).fit(X, Y)
     records = read_records(search)
-    assert records.account.where == "iter == 0"  # where most candidates were compared
+    assert records.metadata.where == "iter == 0"  # where most candidates were compared
     assert cells(records, "n_resources")[0] == 10
     a = pedanova.analyze(search, threads=1)
     assert any("only rows with iter == 0 are used" in note for note in a.notes)
@@ -137,7 +137,7 @@ def test_halving() -> None:
 def test_a_setting_called_iter() -> None:
     results = {"params": [{"iter": n} for n in range(6)], "mean_test_score": [0.1] * 6, "iter": [0, 0, 0, 0, 1, 1]}
     records = read_records(results)
-    assert records.account.where == "iter_ == 0"
+    assert records.metadata.where == "iter_ == 0"
     assert cells(records, "iter_") == [0, 0, 0, 0, 1, 1]
 
 
@@ -147,24 +147,24 @@ def test_estimators_as_values() -> None:
     records = read_records(GridSearchCV(pipe, grids, cv=2).fit(X, Y))
     assert cells(records, "model") == ["Ridge", "KNeighborsRegressor", "Ridge", "Ridge"]
     assert cells(records, "model__alpha") == [None, None, 1.0, 2.0]
-    assert records.account.space is None  # two grids are no one space
+    assert records.metadata.space is None  # two grids are no one space
 
 
 def test_odd_grids() -> None:
     results = {"mean_test_score": [0.1, 0.2, 0.3], "params": [{"a": np.int64(1), "b": (1, 2), "c": len}] * 3}
-    assert read_records(results).account.params == ("a", "b", "c")
+    assert read_records(results).metadata.params == ("a", "b", "c")
 
     class Search:
         estimator, cv_results_, refit = None, results, True
         param_grid: Any = None
 
     Search.param_grid = {"a": np.array([1, 2]), "b": [(1, 2)], "c": [len]}
-    assert read_records(Search()).account.space == Space(
+    assert read_records(Search()).metadata.space == Space(
         {"a": Ordinal((1, 2)), "b": Categorical(("(1, 2)",)), "c": Categorical(("len",))}
     )
     for odd in ({"a": "text"}, {"a": []}, {"a": [1]}, [], None, {"a": [float("nan")], "b": [1], "c": [1]}):
         Search.param_grid = odd
-        assert read_records(Search()).account.space is None
+        assert read_records(Search()).metadata.space is None
 
 
 def test_what_cannot_be_read(grid: Any) -> None:

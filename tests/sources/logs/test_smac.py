@@ -89,7 +89,7 @@ def values(records: Records, name: str) -> list[Any]:
 @pytest.mark.parametrize("row", [old_row, new_row, named_row])
 def test_every_version(tmp_path: Path, row: Any) -> None:
     records = read_records(write(tmp_path / "run", [row(number, float(number)) for number in range(1, 31)]))
-    told = records.account
+    told = records.metadata
     assert told.source == "SMAC3 run 'run'"
     assert told.params == ("lr", "solver", "momentum")
     assert told.space is not None
@@ -173,7 +173,7 @@ def test_the_highest_budget_unless_asked_otherwise(tmp_path: Path) -> None:
     rows += [new_row(number, number / 2, budget=25.0) for number in range(1, 13)]
     rows += [new_row(30, None, 0, budget=75.0)]  # still running
     write(tmp_path, rows)
-    assert read_records(tmp_path).account.where == "budget == 25.0"
+    assert read_records(tmp_path).metadata.where == "budget == 25.0"
     a = pedanova.analyze(tmp_path, threads=1)
     assert a.rows == 12
     assert any("only rows with budget == 25.0 are used, 12 of 43" in note for note in a.notes)
@@ -185,7 +185,7 @@ def test_a_setting_called_budget(tmp_path: Path) -> None:
     history = json.loads((tmp_path / "runhistory.json").read_text())
     history["configs"] = {name: plain | {"budget": int(name), "cost": 1} for name, plain in history["configs"].items()}
     (tmp_path / "runhistory.json").write_text(json.dumps(history))
-    told = read_records(tmp_path).account
+    told = read_records(tmp_path).metadata
     assert told.where == "budget_ == 3.0"
     assert told.objectives == ("cost_",)
     assert pedanova.analyze(tmp_path, threads=1).rows == 12
@@ -203,7 +203,7 @@ def test_a_setting_without_value_at_the_highest_budget(tmp_path: Path) -> None:
 def test_seeds_and_instances_are_averaged(tmp_path: Path) -> None:
     rows = [new_row(n, n + shift, seed=seed) for n in range(1, 31) for seed, shift in ((1, 0.0), (2, 1.0))]
     write(tmp_path, rows)
-    assert read_records(tmp_path).account.repeats == "mean"
+    assert read_records(tmp_path).metadata.repeats == "mean"
     a = pedanova.analyze(tmp_path, threads=1)
     assert a.rows == 30
     assert pedanova.analyze(tmp_path, repeats="all", threads=1).rows == 60
@@ -219,23 +219,23 @@ def test_several_objectives(tmp_path: Path) -> None:
     rows[4] = new_row(5, 1e9, 2)  # a crash tells one cost only
     write(tmp_path, rows, objectives=["1 - accuracy", "size"])
     records = read_records(tmp_path)
-    assert records.account.objectives == ("1 - accuracy", "size")
-    assert records.account.directions == ("minimize", "minimize")
+    assert records.metadata.objectives == ("1 - accuracy", "size")
+    assert records.metadata.directions == ("minimize", "minimize")
     assert values(records, "size")[4] is None
     assert pedanova.analyze(tmp_path, threads=1).rows == 29
     assert pedanova.analyze(tmp_path, "size", threads=1).rows == 29
     write(tmp_path, rows, objectives=["one"])
-    assert read_records(tmp_path).account.objectives == ("cost_1", "cost_2")
+    assert read_records(tmp_path).metadata.objectives == ("cost_1", "cost_2")
 
 
 def test_objectives_of_version_1(tmp_path: Path) -> None:
     write(tmp_path, [old_row(number, [1.0, float(number)]) for number in range(1, 9)], objectives=None)
-    assert read_records(tmp_path).account.objectives == ("cost_1", "cost_2")
+    assert read_records(tmp_path).metadata.objectives == ("cost_1", "cost_2")
     (tmp_path / "scenario.txt").write_text("run_obj = quality\nmulti_objectives = error,time\nalgo_runs = 3\n")
-    assert read_records(tmp_path).account.objectives == ("error", "time")
+    assert read_records(tmp_path).metadata.objectives == ("error", "time")
     assert list(read_records(tmp_path).columns)[-6:] == ["time", "config_id", "seed", "budget", "time_", "state"]
     (tmp_path / "scenario.txt").write_text("run_obj = quality\n")
-    assert read_records(tmp_path).account.objectives == ("cost_1", "cost_2")
+    assert read_records(tmp_path).metadata.objectives == ("cost_1", "cost_2")
 
 
 def test_numbers_from_the_additional_info(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_pcs_beside_the_history(tmp_path: Path) -> None:
         "lr [0.001,1] [0.1]l\nsolver {sgd,adam} [sgd]\nmomentum [0,1] [0]\ndevice {cpu} [cpu]\n"
         "momentum | solver in {sgd}"
     )
-    told = read_records(tmp_path).account
+    told = read_records(tmp_path).metadata
     assert told.space is not None
     assert told.space["momentum"] == Float(0, 1, when={"solver": ["sgd"]})
     assert list(told.space) == ["lr", "solver", "momentum"]
@@ -271,8 +271,8 @@ def test_pcs_beside_the_history(tmp_path: Path) -> None:
 def test_without_any_space(tmp_path: Path) -> None:
     write(tmp_path, [new_row(number, float(number)) for number in range(1, 31)], space=None)
     records = read_records(tmp_path)
-    assert records.account.space is None
-    assert records.account.params == ("lr", "solver", "momentum")
+    assert records.metadata.space is None
+    assert records.metadata.params == ("lr", "solver", "momentum")
     assert any("no configuration space" in note for note in records.notes)
     assert pedanova.analyze(tmp_path, threads=1).rows == 30
 

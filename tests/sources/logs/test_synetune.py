@@ -52,13 +52,13 @@ def tuning(folder: Path, lines: list[str] | None = None, **facts: Any) -> Path:
 
 def test_a_tuning(tmp_path: Path) -> None:
     records = read_untouched(tuning(tmp_path / "train"))
-    account = records.account
-    assert account.source == "Syne Tune tuning 'train'"
-    assert dict(account.space or {}) == {
+    metadata = records.metadata
+    assert metadata.source == "Syne Tune tuning 'train'"
+    assert dict(metadata.space or {}) == {
         "lr": Float(1e-4, 1.0, log=True), "width": Int(1, 16), "act": Categorical(("a", "b")),
         "batch": Ordinal((8, 32)), "drop": Float(0.1, 0.9),
     }  # fmt: skip
-    assert (account.objectives, account.directions) == (("loss",), ("minimize",))
+    assert (metadata.objectives, metadata.directions) == (("loss",), ("minimize",))
     assert cells(records, "loss") == pytest.approx([number / 10 + 0.5 for number in range(12)])
     assert cells(records, "trial") == list(range(12))
     assert cells(records, "iteration") == [2] * 12
@@ -81,16 +81,16 @@ def test_several_tunings(tmp_path: Path) -> None:
     refuse(DataError, "2 tunings", "study=", "two", of=lambda: read_records(tmp_path))
     refuse(DataError, "'three'", of=lambda: read_records(tmp_path, study="three"))
     refuse(DataError, "leave it out", of=lambda: read_records(tmp_path / "one", study="two"))
-    assert read_records(tmp_path, study="two").account.directions == ("minimize", "maximize")
+    assert read_records(tmp_path, study="two").metadata.directions == ("minimize", "maximize")
 
 
 def test_without_a_space(tmp_path: Path) -> None:
     """As older versions leave it, or where a domain is unknown."""
-    assert read_records(tuning(tmp_path, config_space=None)).account.space is None
+    assert read_records(tuning(tmp_path, config_space=None)).metadata.space is None
     unknown = json.dumps({"lr": {"domain_cls": "Quaternion", "domain_kwargs": {}}})
     records = read_records(tuning(tmp_path, config_space=unknown))
     assert any("'Quaternion' is no known kind" in note for note in records.notes)
-    assert records.account.params
+    assert records.metadata.params
 
 
 def test_damaged(tmp_path: Path) -> None:

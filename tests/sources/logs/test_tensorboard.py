@@ -77,9 +77,9 @@ def runs(tmp_path: Path) -> Path:
 
 def test_sessions(runs: Path) -> None:
     records = read_untouched(runs)
-    assert records.account.source == "TensorBoard runs 'runs'"
-    assert records.account.params == ("depth", "flag", "lr", "opt")
-    assert records.account.objectives == ("loss",)
+    assert records.metadata.source == "TensorBoard runs 'runs'"
+    assert records.metadata.params == ("depth", "flag", "lr", "opt")
+    assert records.metadata.objectives == ("loss",)
     assert cells(records, "lr") == [number / 8 for number in range(12)]
     assert cells(records, "depth") == [number % 3 for number in range(12)]
     assert cells(records, "flag") == [number > 5 for number in range(12)]
@@ -121,8 +121,8 @@ def test_lightning_without_a_csv(tmp_path: Path) -> None:
         events(place, {"lr": number}, {"hp_metric": [-1.0], "val_loss": [2.0, number], "epoch": [0, 1]})
         write(place / "hparams.yaml", f"lr: {number}\n")
     records = read_untouched(tmp_path)
-    assert records.account.source.startswith("Lightning runs")
-    assert records.account.objectives == ("val_loss",)
+    assert records.metadata.source.startswith("Lightning runs")
+    assert records.metadata.objectives == ("val_loss",)
     assert cells(records, "val_loss") == [0, 1, 2, 3]
 
 

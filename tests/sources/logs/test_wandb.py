@@ -49,10 +49,10 @@ SUMMARIES: list[dict[str, Any]] = [
 def test_marked_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "export.csv", export("config."))
     records = read_untouched(path)
-    assert records.account.params == ("config.lr", "config.opt")
-    assert records.account.objectives == ("val_loss",)
-    assert records.account.state == "State"
-    assert set(records.columns) - set(records.account.aside) == {"State", "config.lr", "config.opt", "val_loss"}
+    assert records.metadata.params == ("config.lr", "config.opt")
+    assert records.metadata.objectives == ("val_loss",)
+    assert records.metadata.state == "State"
+    assert set(records.columns) - set(records.metadata.aside) == {"State", "config.lr", "config.opt", "val_loss"}
     a = pedanova.analyze(path, threads=1)
     assert any("3 of 6 rows failed" in note for note in a.notes)
     assert any("1 of 6 rows are unfinished" in note for note in a.notes)
@@ -69,13 +69,13 @@ def test_plain_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("library", [pd, pl])
 def test_a_frame_of_the_export(tmp_path: Path, library: Any) -> None:
     frame = library.read_csv(write(tmp_path / "export.csv", export("config.")))
-    assert read_records(frame).account.params == ("config.lr", "config.opt")
+    assert read_records(frame).metadata.params == ("config.lr", "config.opt")
     refuse(DataError, "'x'", "leave it out", of=lambda: read_records(frame, study="x"))
 
 
 def test_states_that_are_no_words(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "Name,State,Runtime,config.a,config.b,loss\nx,,1,1,1,1\ny,,2,2,5,2\n")
-    assert read_records(path).account.objectives == ("loss",)
+    assert read_records(path).metadata.objectives == ("loss",)
     tolerate(lambda: pedanova.analyze(path, threads=1))
 
 
@@ -86,8 +86,8 @@ def test_states_that_nobody_knows(tmp_path: Path) -> None:
 
 def test_other_tables_are_left_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "Name,lr,loss\na,1,2\nb,2,3\n")
-    assert read_records(path).account.source == ""
-    assert read_records(pd.read_csv(path)).account.source == ""
+    assert read_records(path).metadata.source == ""
+    assert read_records(pd.read_csv(path)).metadata.source == ""
 
 
 # ── dicts in cells ──────────────────────────────────────────────────────────────────────────────
@@ -101,8 +101,8 @@ def runs_frame() -> pd.DataFrame:
 
 def check_runs(data: object) -> None:
     records = read_records(data)
-    assert records.account.params == ("lr", "opt.name")
-    assert records.account.metrics == ("loss", "acc.max")
+    assert records.metadata.params == ("lr", "opt.name")
+    assert records.metadata.metrics == ("loss", "acc.max")
     assert cells(records, "lr") == [n / 10 for n in range(6)]
     assert cells(records, "loss") == [n / 2 for n in range(6)]
     assert cells(records, "state") == WORDS
@@ -126,7 +126,7 @@ def test_wrapped_values_and_words_for_numbers() -> None:
         }
     )
     records = read_records(frame)
-    assert records.account.params == ("lr", "x.more")
+    assert records.metadata.params == ("lr", "x.more")
     assert cells(records, "loss") == [None, float("inf"), float("-inf")]
     assert cells(records, "state") == ["finished"] * 3
 
@@ -169,8 +169,8 @@ def test_a_local_folder(folder: Path) -> None:
     for place in (folder, folder.parent):
         records = read_untouched(place)
         assert records.rows == 5
-        assert records.account.params == ("lr", "mix")
-        assert records.account.objectives == ("loss",)
+        assert records.metadata.params == ("lr", "mix")
+        assert records.metadata.objectives == ("loss",)
         assert cells(records, "state").count("running") == 1
         assert sorted(set(cells(records, "mix"))) == [0.001, 3]
     refuse(DataError, "single W&B run", str(folder), of=lambda: read_records(runs[0]))

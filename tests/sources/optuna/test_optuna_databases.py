@@ -40,7 +40,7 @@ def same(one: Records, other: Records) -> None:
         else:
             np.testing.assert_array_equal(column.values, twin.values, err_msg=name)
         np.testing.assert_array_equal(column.absent(), twin.absent(), err_msg=name)
-    assert one.account == other.account
+    assert one.metadata == other.metadata
 
 
 def same_answers(one: object, other: object, **options: object) -> None:
@@ -192,7 +192,7 @@ class TestSQLite:
         writer.execute("UPDATE studies SET study_name = 'other'")
         writer.commit()
         before = digest(copy)
-        assert read_records(copy).account.source == "Optuna study 'other'"  # what is in the log counts
+        assert read_records(copy).metadata.source == "Optuna study 'other'"  # what is in the log counts
         assert digest(copy) == before
         writer.close()
 

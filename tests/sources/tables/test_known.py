@@ -120,7 +120,7 @@ def test_failed_rows_of_ray_do_not_count(stream: bool, tmp_path: Path) -> None:
 
 def test_where_several_results_are_there_one_is_asked_for() -> None:
     refuse(QueryError, "objective=", "Ray Tune", "loss", "acc", of=lambda: pa.analyze(RAY.assign(acc=0.5)))
-    assert read_records({"x": [1, 2], "value": [1, 2]}).account.params == ()
+    assert read_records({"x": [1, 2], "value": [1, 2]}).metadata.params == ()
 
 
 def test_runs_of_mlflow() -> None:

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.data.cells import cells_of
-from pedanova.data.column import Column, Mask
+from pedanova.data.column import Column, Mask, cells_of
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Direction, as_part, percent, rank_of, sign_of
 from pedanova.errors import DataError, QueryError

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pedanova.base.digits import percent, short
-from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table, columns_of
+from pedanova.base.table import Cell, HtmlTable, Printed, Table, columns_of
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.importance import Importance, Importances, beats_chance, known_percent, marked_share
 from pedanova.measures.studies.agreement import Agreement, agreement_of

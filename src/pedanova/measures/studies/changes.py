@@ -24,7 +24,7 @@ from pedanova.measures.difference import signed_percent
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.significance import LEVEL, holm
 from pedanova.measures.studies.kinship import StudyKinship, two_samples
-from pedanova.space.shared import same_cells
+from pedanova.space.comparison import same_cells
 
 Reals: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[float | None, float | None]

@@ -21,7 +21,7 @@ from pedanova.errors import listed
 from pedanova.measures.asks import Asks
 from pedanova.measures.chisquare import chi2_tail
 from pedanova.measures.significance import LEVEL, holm
-from pedanova.space.shared import CommonSpace, same_cells
+from pedanova.space.comparison import CommonSpace, same_cells
 
 Keys: TypeAlias = NDArray[np.uint64]
 Relation: TypeAlias = Literal["same", "continued", "again", "other", "unknown"]

@@ -18,9 +18,9 @@ from pedanova.measures.asks import Asks
 from pedanova.measures.densities import Densities
 from pedanova.measures.studies.belief import MASS, Belief, value_in
 from pedanova.measures.studies.lifts import Pool, carried, own_lift, pooled, without_each
+from pedanova.space.comparison import domains_of, union_space
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space, parents_first
-from pedanova.space.union import domains_of, union_space
 from pedanova.space.values import Label
 
 if TYPE_CHECKING:

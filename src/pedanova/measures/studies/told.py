@@ -9,8 +9,7 @@ from pedanova.base.notes import Note
 from pedanova.errors import PedanovaError, listed
 from pedanova.measures.asks import Asks
 from pedanova.measures.importance import NEVER, Importances
-from pedanova.space.parameters import Space
-from pedanova.space.words import in_words
+from pedanova.space.parameters import Space, in_words
 
 NAMED = 5  # studies in a note
 

@@ -1,4 +1,4 @@
-"""Which estimator answers: the counts alone, or a model of the objective held to account by them."""
+"""Which estimator answers: the counts alone, or a model of the objective held to metadata by them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.attachments import Attachment
+from pedanova.base.files import Attachment
 from pedanova.data.regions import Direction, Region
 from pedanova.errors import FormatError
 from pedanova.measures.chance.kinship import Gate, Twins

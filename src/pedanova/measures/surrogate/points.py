@@ -7,8 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pedanova.data.cells import equals_any
-from pedanova.data.column import Column
+from pedanova.data.column import Column, equals_any
 from pedanova.measures.chance.ranked_rows import Arrangement, Places, Reals
 from pedanova.space.grid import Cells, Grid
 from pedanova.space.parameters import Parameter, Switch, parents_first, parents_of

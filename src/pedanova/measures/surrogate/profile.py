@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from pedanova.base.html import HtmlTable
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table, columns_of
+from pedanova.base.table import Cell, HtmlTable, Printed, Table, columns_of
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked

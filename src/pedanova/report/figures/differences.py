@@ -25,7 +25,7 @@ from pedanova.report.figures.draw import (
 )
 from pedanova.report.figures.plots import SHOWN, panels, with_legend
 from pedanova.report.figures.spread import DENSITY, LEAST_TOP, name_places
-from pedanova.space.shared import same_cells
+from pedanova.space.comparison import same_cells
 
 
 @dataclass(frozen=True, slots=True)

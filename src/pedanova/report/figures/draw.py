@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import short
-from pedanova.base.terminal_text import shorten
+from pedanova.base.terminal import shorten
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.measures.importance import NEVER, Importance, Importances, is_faint
 from pedanova.measures.panels import round_values

@@ -17,8 +17,7 @@ from pedanova.reduction.result import Verdict
 from pedanova.report.figures.draw import NOISE, Axes, Reals, colours_of, name_ticks, new_axes, plain, trim
 from pedanova.report.palette import mixed
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter
-from pedanova.space.words import values_of
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, values_of
 
 CHANCE = "by chance alone (95 %)"
 DENSITY = "density (even = 1)"

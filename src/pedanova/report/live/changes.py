@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pedanova.measures.standings import Pass, Standings
 from pedanova.report.live.sight import Sight
 from pedanova.report.sentences import joined
-from pedanova.space.changes import DomainChange
-from pedanova.space.words import in_words
+from pedanova.space.comparison import DomainChange
+from pedanova.space.parameters import in_words
 
 MOST_NAMED = 3
 EVENTS = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Self
 
-from pedanova.base.recent import Recent
+from pedanova.base.threads import ResultCache
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
 from pedanova.report.asks import Shows
@@ -48,7 +48,7 @@ class Standing:
     analysis: Shows
     version: int = 1
     changes: tuple[Change, ...] = ()
-    kept: Recent[dict[str, Any]] = field(default_factory=lambda: Recent(KEPT))
+    kept: ResultCache[dict[str, Any]] = field(default_factory=lambda: ResultCache(KEPT))
 
 
 class Session:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pedanova.report.asks import Shows
-from pedanova.space.changes import DomainChange
+from pedanova.space.comparison import DomainChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from pedanova.base.recent import Recent
+from pedanova.base.threads import ResultCache
 from pedanova.data.regions import Region
 from pedanova.errors import LevelsError, PedanovaError, QueryError
 from pedanova.measures.bins import Bins
@@ -28,11 +28,11 @@ from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question, Span
 from pedanova.report.page.shapes import bins_for, density_to_json, inside_span
 from pedanova.report.sentences import headline, summarize
-from pedanova.space.words import in_words
+from pedanova.space.parameters import in_words
 
 _SPREAD: WeakKeyDictionary[Shows, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
-_GLANCES: WeakKeyDictionary[Shows, Recent[Glance]] = WeakKeyDictionary()
-_DRAWN: WeakKeyDictionary[Shows, Recent[dict[str, Any]]] = WeakKeyDictionary()
+_GLANCES: WeakKeyDictionary[Shows, ResultCache[Glance]] = WeakKeyDictionary()
+_DRAWN: WeakKeyDictionary[Shows, ResultCache[dict[str, Any]]] = WeakKeyDictionary()
 KEPT = 8  # questions of an analysis, from their bars to their intervals
 PLANE = 7  # coarse cells of each parameter on the plane of two
 COLUMNS = (
@@ -168,7 +168,7 @@ def numbers(found: Inside, question: Question, *, sure: bool, options: dict[str,
 def glance_at(found: Inside, question: Question, options: dict[str, Any]) -> Glance:
     """Kept for a while: bars are asked for first, and then where the rows lie."""
     how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
-    kept = _GLANCES.setdefault(found.rows, Recent(KEPT))
+    kept = _GLANCES.setdefault(found.rows, ResultCache(KEPT))
     looking: Callable[[], Glance] = lambda: found.rows.at_once(  # noqa: E731
         found.target, found.region, question.baseline, within=found.chosen, **how
     )
@@ -186,7 +186,7 @@ def spread_of(
             return drawn(glance_at(found, question, options).densities, question, shapes)
         return drawn(spread_over(found.analysis, found.target, found.region, **how), question, shapes)
 
-    kept = _DRAWN.setdefault(found.rows, Recent(KEPT))
+    kept = _DRAWN.setdefault(found.rows, ResultCache(KEPT))
     return {"densities": kept.get(key_of(question, how), make)}
 
 

@@ -16,8 +16,7 @@ from pedanova.report.page.ladder import Ladder, Rung, ladder_of, part_of
 from pedanova.report.page.numbers import rounded
 from pedanova.report.page.question import Question, labels_by_text
 from pedanova.report.page.shapes import bins_for, shape_to_json
-from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, scale_of
-from pedanova.space.words import in_words
+from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, in_words, scale_of
 
 LEAST_APART = 5  # rows between two points of the objective's distribution
 

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pedanova.base.places import write_whole
+from pedanova.base.files import write_whole
 from pedanova.report import palette
 from pedanova.report.page.embedded import Payload
 

@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from pedanova.data.expressions import LONGEST
 from pedanova.data.lasso import Lasso
 from pedanova.data.regions import Region
+from pedanova.data.row_selection import LONGEST
 from pedanova.measures.inference import DRAWS
 from pedanova.report.page.question import Picks, Question, Span
 

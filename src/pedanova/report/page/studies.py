@@ -8,7 +8,7 @@ from html import escape
 from pedanova.base.digits import chance, percent
 from pedanova.base.notes import gathered, in_order
 from pedanova.base.table import Table
-from pedanova.base.terminal_text import printable
+from pedanova.base.terminal import printable
 from pedanova.measures.studies.across import Pooling
 from pedanova.report import palette
 from pedanova.report.page.groups import SHOWN, first_studies

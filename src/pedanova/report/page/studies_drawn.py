@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from pedanova.base.digits import percent, short
-from pedanova.base.terminal_text import printable
+from pedanova.base.terminal import printable
 from pedanova.measures.importance import Importance
 from pedanova.measures.panels import round_values
 from pedanova.measures.studies.across import PooledShare, Pooling, interval_in_words

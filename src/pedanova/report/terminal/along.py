@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pedanova.base.columns import TextColumn, draw_columns
 from pedanova.base.digits import percent, short
-from pedanova.base.terminal_text import sparkline
+from pedanova.base.terminal import TextColumn, draw_columns, sparkline
 from pedanova.measures.importance import NEVER, marked_share
 from pedanova.measures.studies.along import Along, interval_in_words, spearman_in_words
 from pedanova.measures.studies.seeds import Seeds

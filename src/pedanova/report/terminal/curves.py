@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.columns import CYAN, FAINT, PLAIN, TextColumn, draw_columns
 from pedanova.base.digits import percent, times
-from pedanova.base.terminal_text import HEIGHTS, printable, shorten, width_of
+from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TextColumn, draw_columns, printable, shorten, width_of
 from pedanova.measures.densities import Densities
 from pedanova.measures.drawing import Drawing
 from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pedanova.base.columns import TextColumn, draw_columns
 from pedanova.base.digits import percent, short, times
+from pedanova.base.terminal import TextColumn, draw_columns
 from pedanova.measures.studies.belief import MASS
 from pedanova.measures.studies.defaults import Defaults
 from pedanova.measures.studies.prior import SearchPrior

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from pedanova.base.columns import GAP, USUAL_BAR, TextColumn, draw_below, draw_columns, fitted
 from pedanova.base.digits import chance, percent
-from pedanova.base.terminal_text import printable, shorten, width_of
+from pedanova.base.terminal import (
+    GAP,
+    USUAL_BAR,
+    TextColumn,
+    draw_below,
+    draw_columns,
+    fitted,
+    printable,
+    shorten,
+    width_of,
+)
 from pedanova.measures.sets import SetInteractions
 from pedanova.report.names import short_names
 from pedanova.report.terminal.tables import NARROW, PAIRS_SHOWN, fill

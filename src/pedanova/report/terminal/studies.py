@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pedanova.base.columns import TextColumn, draw_columns, fitted
 from pedanova.base.digits import chance, percent, short
+from pedanova.base.terminal import TextColumn, draw_columns, fitted
 from pedanova.measures.difference import signed_percent
 from pedanova.measures.studies.across import Pooling, interval_in_words
 from pedanova.measures.studies.changes import Changes, ends_in_words, marked

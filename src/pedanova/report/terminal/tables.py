@@ -6,9 +6,19 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pedanova.base.columns import GAP, USUAL_BAR, TextColumn, draw_below, draw_columns, fitted
 from pedanova.base.digits import chance, percent
-from pedanova.base.terminal_text import printable, shorten, sparkline, width_of
+from pedanova.base.terminal import (
+    GAP,
+    USUAL_BAR,
+    TextColumn,
+    draw_below,
+    draw_columns,
+    fitted,
+    printable,
+    shorten,
+    sparkline,
+    width_of,
+)
 from pedanova.data.regions import percent as part_in_words
 from pedanova.measures.importance import (
     NEVER,
@@ -28,7 +38,7 @@ from pedanova.reduction.result import ReducedSpace
 from pedanova.report.names import short_names
 from pedanova.report.nesting import NO_NESTING, Nesting
 from pedanova.report.sentences import meanings_of
-from pedanova.space.words import in_words
+from pedanova.space.parameters import in_words
 
 SPARKS = 24  # letters of a curve in a table
 PAIRS_SHOWN = 15

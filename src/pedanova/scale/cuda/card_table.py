@@ -15,12 +15,11 @@ from pedanova.counting.counts import Counts
 from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
 from pedanova.counting.moments import Moments, centres_of, powers_of
-from pedanova.data.cells import LAST_PLACES, cells_of
-from pedanova.data.column import Column
+from pedanova.data.column import LAST_PLACES, Column, cells_of
 from pedanova.data.conditions import idle_note
 from pedanova.data.observations import describe_outside
-from pedanova.data.outcomes import NanPolicy
 from pedanova.data.regions import Cut, Direction, rank_of, sign_of
+from pedanova.data.row_status import NanPolicy
 from pedanova.errors import DataError, SpaceError, unknown_name
 from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
 from pedanova.scale.cuda.evidence import exponents_of

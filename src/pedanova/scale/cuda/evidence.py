@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column
-from pedanova.data.presence import Presence
+from pedanova.data.conditions import Presence
 from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
 from pedanova.scale.cuda.order import ColumnExtent
 from pedanova.scale.cuda.tables import CardColumn, CardRows, count_columns

@@ -10,10 +10,10 @@ import numpy as np
 
 from pedanova.base.notes import Count, Note
 from pedanova.counting.countable import Counted, assembled, levels_for
-from pedanova.data.choose import choose_space
-from pedanova.data.direction import guess_directions
+from pedanova.data.metric_names import guess_directions
 from pedanova.data.objectives import Goal, as_directions
-from pedanova.data.request import Request
+from pedanova.data.space_inference import choose_space
+from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 from pedanova.scale.cuda.card_table import CardTable
 from pedanova.scale.cuda.device import as_card_array, is_on_card, library
@@ -61,7 +61,7 @@ def columns_on_card(data: object, names: Sequence[str] | None) -> dict[str, Any]
 
 
 def count_card(
-    columns: Mapping[str, Any], request: Request, levels: object, *, inside: bool, notes: list[Note]
+    columns: Mapping[str, Any], request: TableOptions, levels: object, *, inside: bool, notes: list[Note]
 ) -> Counted:
     """Count a table on the card it lies on."""
     cupy, arrays = library(), columns
@@ -96,7 +96,7 @@ def objective_notes(table: CardTable) -> list[Note]:
     return [Note("rows", Count(gone), " of ", Count(len(table.goal)), f" rows have no objective (NaN); {end}")]
 
 
-def check_request(request: Request, arrays: Mapping[str, Any]) -> tuple[Request, str]:
+def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[TableOptions, str]:
     """What needs rows in memory is refused."""
     name = request.objective
     if not isinstance(name, str):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.data.curves import Point
+from pedanova.data.records import Point
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources.databases import Database, open_database, open_sqlite, sqlite_path, without_password
 from pedanova.sources.follow.joined_logs import joined

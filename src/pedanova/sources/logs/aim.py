@@ -14,7 +14,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, listed
 from pedanova.sources.databases import open_sqlite
 from pedanova.sources.kind import Kind
@@ -72,7 +72,9 @@ def read(path: Path, study: str | None) -> Records:
     notes = [Note("unused", f"{damaged:,} runs cannot be read; left out")] if damaged else []
     notes += [Note("unused", f"{bare:,} runs have no settings; left out")] if bare else []
     return tabulate(
-        trials, Account(source=f"Aim experiment {experiment!r}"), notes=[*notes, *length_notes(trials, "step", "steps")]
+        trials,
+        SourceMetadata(source=f"Aim experiment {experiment!r}"),
+        notes=[*notes, *length_notes(trials, "step", "steps")],
     )
 
 

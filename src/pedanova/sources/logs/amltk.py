@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import FormatError
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs.budgets import number_or_nan, tell
@@ -54,12 +54,12 @@ def read(place: Path, _: str | None) -> Records:
                 other,
             )
         )
-    account = Account(
+    metadata = SourceMetadata(
         source=f"AMLTK history {file.parent.name!r}",
         objectives=tuple(metric.name for metric in metrics),
         directions=tuple(metric.direction for metric in metrics),
     )
-    return tell(trials, account, read_space(file.parent))
+    return tell(trials, metadata, read_space(file.parent))
 
 
 KIND = Kind(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, FormatError, SpaceError
 from pedanova.sources.kind import Kind, read_json
@@ -72,14 +72,14 @@ def _read_experiment(experiment: Dict, path: Path) -> Records:
     budgets, described = _space(experiment["search_space"]["parameters"], aim.notes)
     trials = [trial for entry in experiment["trials"].values() for trial in _trials(entry, measured, budgets)]
     names = {name for trial in trials for name in trial.results}
-    account = Account(
+    metadata = SourceMetadata(
         source=f"Ax experiment {experiment.get('name') or path.stem!r}",
         objectives=tuple(name for name in aim.directions if name in names),
         directions=tuple(way for name, way in aim.directions.items() if name in names),
         feasible=_mark_feasible(trials, [limit for limit in aim.limits if limit[0] in names]),
         ordered=True,
     )
-    return tell(trials, account, described, notes=aim.notes)
+    return tell(trials, metadata, described, notes=aim.notes)
 
 
 # ── what was asked for ──────────────────────────────────────────────────────────────────────────

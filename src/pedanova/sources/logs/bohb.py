@@ -12,7 +12,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import FormatError
 from pedanova.sources.kind import Kind, has, read_json_rows
 from pedanova.sources.logs.budgets import number_or_nan, tell
@@ -42,10 +42,10 @@ def read(place: Path, _: str | None) -> Records:
         runs[name, str(budget)] = _trial(name, configs[name], budget, times, result)  # the last word counts
     if lost:
         more.append(Note("unused", f"{lost} results have no configuration in {NAMES[0]}; left out"))
-    account = Account(
+    metadata = SourceMetadata(
         source=f"HpBandSter run {folder.name!r}", objectives=("loss",), directions=("minimize",), ordered=True
     )
-    return tell(list(runs.values()), account, read_space(folder), notes=[*notes, *more])
+    return tell(list(runs.values()), metadata, read_space(folder), notes=[*notes, *more])
 
 
 def _read_configs(file: Path) -> tuple[dict[str, Mapping[str, object]], list[Note]]:
@@ -84,9 +84,9 @@ def _trial(name: str, config: Mapping[str, object], budget: object, times: objec
     if isinstance(times, dict):
         other["time"] = number_or_nan(times.get("finished")) - number_or_nan(times.get("started"))
     state = "SUCCESS" if isinstance(result, dict) else "CRASHED"
-    account = info.get("state") if isinstance(info, dict) else None
-    if isinstance(account, str):
-        word = account.rpartition(".")[2].upper()
+    metadata = info.get("state") if isinstance(info, dict) else None
+    if isinstance(metadata, str):
+        word = metadata.rpartition(".")[2].upper()
         state = "RUNNING" if word in UNFINISHED else "CRASHED" if "CRASH" in word else state
     return Trial(config, {"loss": number_or_nan(found.get("loss"))}, state, other)
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from pedanova.base.notes import Note
 from pedanova.data.column import shorten
-from pedanova.data.curves import Point
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.errors import DataError
 from pedanova.sources.logs.trials import ENOUGH, Trial, free_name, tabulate
 from pedanova.sources.spaces.described import Described, as_number, fit
@@ -20,7 +19,7 @@ NO_SPACE = Note("space", "no configuration space lies beside the log; the domain
 
 def tell(
     trials: Sequence[Trial],
-    account: Account,
+    metadata: SourceMetadata,
     described: Described | None,
     *,
     notes: Iterable[Note] = (),
@@ -29,16 +28,16 @@ def tell(
 ) -> Records:
     """Records of trials with their space; of several budgets the highest is used, seeds are averaged."""
     if not trials:
-        raise DataError(f"{account.source} holds no trials; wait for the first to end")
+        raise DataError(f"{metadata.source} holds no trials; wait for the first to end")
     words = list(notes)
     if described is None:
         words.append(NO_SPACE)
     else:
         space, settings, more = fit(described, [trial.params for trial in trials])
         if not space:
-            raise DataError(f"{account.source}: every setting is constant; there is nothing to compare")
+            raise DataError(f"{metadata.source}: every setting is constant; there is nothing to compare")
         trials = [replace(trial, params=row) for trial, row in zip(trials, settings, strict=True)]
-        account = replace(account, space=space, conditions=described.conditions)
+        metadata = replace(metadata, space=space, conditions=described.conditions)
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
@@ -46,8 +45,8 @@ def tell(
             Note("source", f"results are averaged over {len(instances)} instances; few configurations may have met all")
         )
     trials, where = _by_budget(trials)
-    account = replace(account, where=where, repeats="mean" if _repeats(trials) else account.repeats)
-    return tabulate(trials, account, notes=words, texts=texts, points=points)
+    metadata = replace(metadata, where=where, repeats="mean" if _repeats(trials) else metadata.repeats)
+    return tabulate(trials, metadata, notes=words, texts=texts, points=points)
 
 
 def number_or_nan(value: object) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
 from pedanova.sources.kind import Kind, has, read_json, read_json_rows
@@ -57,12 +57,12 @@ def read(place: Path, _: str | None) -> Records:
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
         notes.append(Note("source", "the time that DeepCAVE keeps beside every objective is not taken as one"))
-    account = Account(
+    metadata = SourceMetadata(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),
         directions=tuple(direction for _, direction in chosen),
     )
-    return tell(trials, account, read_space(folder), notes=notes)
+    return tell(trials, metadata, read_space(folder), notes=notes)
 
 
 def _history(folder: Path) -> Path | None:
@@ -139,12 +139,12 @@ def read_tables(place: Path, _: str | None) -> Records:
                 | ({} if seed in (None, MADE_UP) or "seed" in settings else {"seed": seed}),
             )
         )
-    account = Account(
+    metadata = SourceMetadata(
         source=f"DeepCAVE table {folder.name!r}",
         objectives=tuple(metric.name for metric in metrics),
         directions=tuple(metric.direction for metric in metrics),
     )
-    return tell(trials, account, described)
+    return tell(trials, metadata, described)
 
 
 def _described(file: Path) -> Described:

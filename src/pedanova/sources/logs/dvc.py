@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.metric_files import joined
@@ -49,7 +49,7 @@ def read(path: Path, study: str | None) -> Records:
         if settings
     ]
     notes = [Note("unused", "the workspace is left out: it is one of the experiments, or has not been run")]
-    return tabulate(trials, Account(source=f"DVC experiments {path.name!r}"), notes=notes)
+    return tabulate(trials, SourceMetadata(source=f"DVC experiments {path.name!r}"), notes=notes)
 
 
 def _third(plain: list[Dict]) -> Iterator[tuple[str, Dict, str]]:

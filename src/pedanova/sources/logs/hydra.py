@@ -9,7 +9,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError
 from pedanova.sources.kind import Kind, has
 from pedanova.sources.logs.metric_files import Results, joined, read_results
@@ -56,7 +56,7 @@ def read(path: Path, study: str | None) -> Records:
     notes = [Note("source", f"results are taken from {', '.join(files[:5])}{' …' if len(files) > 5 else ''}")]
     if damaged:
         notes.append(Note("unused", f"{damaged:,} jobs have no overrides that can be read; left out"))
-    return tabulate(trials, Account(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
+    return tabulate(trials, SourceMetadata(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
 
 
 def _read_jobs(places: Sequence[Path]) -> tuple[list[HydraJob], int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.data.column import plain_value, shorten
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
@@ -65,8 +65,8 @@ def _read(entries: list[Any], study: str | None, source: str) -> Records:
     trials = [_trial(number, entry) for number, entry in enumerate(entries)]
     whole = any(isinstance(value, int) for trial in trials for value in trial.params.values())
     notes = [Note("source", "Hyperopt logs hp.choice as the index of the choice, from 0")] if whole else []
-    account = Account(source=source, objectives=("loss",), directions=("minimize",), ordered=True)
-    return tabulate(trials, account, notes=notes)
+    metadata = SourceMetadata(source=source, objectives=("loss",), directions=("minimize",), ordered=True)
+    return tabulate(trials, metadata, notes=notes)
 
 
 def _trial(number: int, entry: Any) -> Trial:

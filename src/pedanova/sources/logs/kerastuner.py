@@ -11,8 +11,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.curves import Point
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.kind import Kind, read_json
@@ -71,7 +70,7 @@ def _read_project(folder: Path) -> Records:
     values = [_values(entry) for entry in entries]
     trials = [_trial(entry, row, space) for entry, row in zip(entries, values, strict=True)]
     objective, direction = _objective(entries)
-    account = Account(
+    metadata = SourceMetadata(
         source=source,
         space=space,
         conditions=space is not None,
@@ -80,7 +79,7 @@ def _read_project(folder: Path) -> Records:
         unclear=("score",),  # of whatever was optimised, be it a loss
         where=budget_rule(EPOCHS, [trial.other.get(EPOCHS) for trial in trials]),
     )
-    return tabulate(trials, account, notes=notes, points=partial(_points, entries))
+    return tabulate(trials, metadata, notes=notes, points=partial(_points, entries))
 
 
 def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:

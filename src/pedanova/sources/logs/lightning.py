@@ -10,8 +10,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.curves import Point
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs.events import has_events, read_events
@@ -57,8 +56,8 @@ def read(path: Path, study: str | None) -> Records:
     check_results(trials, folder, "in metrics.csv or event files")
     notes = [Note("unused", f"{len(bare):,} runs have no settings in hparams.yaml; left out")] if bare else []
     notes += length_notes(trials, "epoch", "epochs") or length_notes(trials, "step", "steps")
-    account = Account(source=f"Lightning runs {folder.resolve().name!r}")
-    return tabulate(trials, account, notes=notes, points=partial(_points, kept))
+    metadata = SourceMetadata(source=f"Lightning runs {folder.resolve().name!r}")
+    return tabulate(trials, metadata, notes=notes, points=partial(_points, kept))
 
 
 def _points(places: Sequence[Path], metric: str) -> Iterator[Point]:

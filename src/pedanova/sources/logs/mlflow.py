@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, PedanovaError, listed
 from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
 from pedanova.sources.kind import Kind, read_text
@@ -73,8 +73,8 @@ def records_of(found: list[Run], name: str, where: object) -> Records:
         )
     if bare:
         notes.append(Note("unused", f"{bare:,} runs have no parameters; left out"))
-    account = Account(source=f"MLflow experiment {name!r}")
-    return tabulate([_trial(run) for run in runs], account, notes=notes, texts=True)
+    metadata = SourceMetadata(source=f"MLflow experiment {name!r}")
+    return tabulate([_trial(run) for run in runs], metadata, notes=notes, texts=True)
 
 
 def choose(experiments: list[Experiment], study: str | None, where: object) -> Experiment:

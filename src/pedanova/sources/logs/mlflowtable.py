@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pedanova.data.records import Account
+from pedanova.data.records import SourceMetadata
 from pedanova.sources.tables.known import KnownTable
 
 SETTINGS, RESULTS = "params.", "metrics."
@@ -15,10 +15,10 @@ def fits(names: Sequence[str]) -> bool:
     return "run_id" in names and all(marked)
 
 
-def account(names: Sequence[str]) -> Account:
+def metadata(names: Sequence[str]) -> SourceMetadata:
     settings = tuple(name for name in names if name.startswith(SETTINGS))
     results = tuple(name for name in names if name.startswith(RESULTS))
-    return Account(
+    return SourceMetadata(
         source="MLflow's table of runs",
         params=settings,
         objectives=results if len(results) == 1 else (),
@@ -33,5 +33,5 @@ TABLE = KnownTable(
     "columns run_id, params.… and metrics.…, in any file or frame",
     "pedanova analyze runs.csv --objective metrics.rmse",
     fits,
-    account,
+    metadata,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pedanova.data.records import Account
+from pedanova.data.records import SourceMetadata
 from pedanova.sources.tables.known import KnownTable
 
 SETTINGS = "config/"
@@ -21,12 +21,12 @@ def fits(names: Sequence[str]) -> bool:
     return any(name.startswith(SETTINGS) for name in names) and len(OWN.intersection(names)) >= 2
 
 
-def account(names: Sequence[str]) -> Account:
+def metadata(names: Sequence[str]) -> SourceMetadata:
     settings = tuple(name for name in names if name.startswith(SETTINGS))
     aside = tuple(name for name in names if name in OWN or name in ERRORS or name.startswith("Unnamed: "))
     error = next((name for name in ERRORS if name in names), None)
     results = tuple(name for name in names if name not in (*settings, *aside))
-    return Account(
+    return SourceMetadata(
         source="Ray Tune's table of results",
         params=settings,
         objectives=results if len(results) == 1 else (),
@@ -41,5 +41,5 @@ TABLE = KnownTable(
     "columns config/… and Ray's own such as trial_id, in any file or frame",
     "pedanova analyze results.csv --objective loss",
     fits,
-    account,
+    metadata,
 )

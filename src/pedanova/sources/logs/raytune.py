@@ -16,8 +16,7 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.curves import Point
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.errors import Arg, DataError, PedanovaError, listed
 from pedanova.sources.kind import Kind, read_json, read_text
 from pedanova.sources.logs.steps import read_points
@@ -114,12 +113,12 @@ def _read_experiment(folder: Path) -> Records:
     notes = [*known.notes, *_notes(trials, blank)]
     metric = known.metric if any(known.metric in trial.results for trial in trials) else None
     directions = {"min": "minimize", "max": "maximize"}
-    account = Account(
+    metadata = SourceMetadata(
         source=f"Ray Tune experiment {folder.name!r}",
         objectives=() if metric is None else (metric,),
         directions=(directions[known.mode],) if metric and known.mode in directions else (),  # type: ignore[arg-type]
     )
-    return tabulate(trials, account, notes=notes, points=partial(_points, kept))
+    return tabulate(trials, metadata, notes=notes, points=partial(_points, kept))
 
 
 def _points(places: Sequence[Path], metric: str) -> Iterator[Point]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.data.column import plain_value, shorten
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, SpaceError
 from pedanova.sources.kind import Kind
@@ -95,7 +95,7 @@ def _records(results: Mapping[str, Any], source: str, space: Space | None = None
         space = None
     trials = [_trial(cells, row, settings[row], scores, chosen) for row in range(rows)]
     step = free_name("iter", [*(name for row in settings for name in row), *scores])
-    account = Account(
+    metadata = SourceMetadata(
         source=source,
         space=space,
         objectives=tuple(chosen),
@@ -103,7 +103,7 @@ def _records(results: Mapping[str, Any], source: str, space: Space | None = None
         metrics=tuple(scores),
         where=budget_rule(step, cells["iter"]) if "iter" in cells else None,
     )
-    return tabulate(trials, account)
+    return tabulate(trials, metadata)
 
 
 def _listed(name: str, values: Any) -> list[Any]:

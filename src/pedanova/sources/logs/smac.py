@@ -13,7 +13,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, listed
 from pedanova.sources.kind import Kind, has, read_json, read_text
 from pedanova.sources.logs.budgets import number_or_nan, tell, whole_or_none
@@ -81,13 +81,13 @@ def read_history(file: Path) -> Records:
         else:
             lost += 1
     notes = [Note("unused", f"{lost} runs have no configuration in {file.name}; left out")] if lost else []
-    account = Account(
+    metadata = SourceMetadata(
         source=f"SMAC3 run {file.parent.name!r}",
         objectives=names,
         directions=tuple("minimize" for _ in names),
         ordered=True,
     )
-    return tell(trials, account, read_space(file.parent), notes=notes)
+    return tell(trials, metadata, read_space(file.parent), notes=notes)
 
 
 def as_run(file: Path, number: int, row: object) -> Mapping[str, Any]:
@@ -135,9 +135,9 @@ def state_of(status: object) -> str:
 
 def objective_names(folder: Path, count: int) -> tuple[str, ...]:
     """As the scenario names the costs; plain ones where it does not."""
-    account = _scenario_objectives(folder)
-    if len(account) == count and len(set(account)) == count:
-        return account
+    metadata = _scenario_objectives(folder)
+    if len(metadata) == count and len(set(metadata)) == count:
+        return metadata
     return ("cost",) if count == 1 else tuple(f"cost_{i + 1}" for i in range(count))
 
 

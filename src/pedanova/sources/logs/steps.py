@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pedanova.base.notes import Note
-from pedanova.data.curves import Point
+from pedanova.data.records import Point
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.kind import read_text
 from pedanova.sources.logs.trials import Trial

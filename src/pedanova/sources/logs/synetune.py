@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.curves import Point
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, FormatError, SpaceError, listed
 from pedanova.sources.kind import Kind, has, read_json
@@ -70,12 +69,12 @@ def _read_tuning(folder: Path) -> Records:
     notes += length_notes(trials, "iteration", "iterations")
     metrics, ways = _goals(about)
     measured = {name for trial in trials for name in trial.results}
-    account = Account(
+    metadata = SourceMetadata(
         source=f"Syne Tune tuning {folder.resolve().name!r}",
         objectives=tuple(name for name in metrics if name in measured),
         directions=tuple(way for name, way in zip(metrics, ways, strict=False) if name in measured),
     )
-    return tell(trials, account, described, notes=notes, points=partial(_points, [rows for _, rows in ordered]))
+    return tell(trials, metadata, described, notes=notes, points=partial(_points, [rows for _, rows in ordered]))
 
 
 def _rows(file: Path) -> list[Row]:

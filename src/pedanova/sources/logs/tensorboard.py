@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs.events import Events, has_events, read_events
@@ -62,10 +62,10 @@ def read(path: Path, study: str | None) -> Records:
     named = {name for folder in sessions for name in found[folder].metrics}
     results = {name for trial in trials for name in trial.results}
     metrics = tuple(sorted(named & results))
-    account = Account(
+    metadata = SourceMetadata(
         source=f"TensorBoard runs {path.resolve().name!r}", objectives=metrics if len(metrics) == 1 else ()
     )
-    return tabulate(trials, account, notes=notes)
+    return tabulate(trials, metadata, notes=notes)
 
 
 def _read_all(path: Path) -> tuple[dict[Path, Events], int]:

@@ -11,9 +11,8 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
-from pedanova.data.curves import CurveSource, Point
-from pedanova.data.guess import STATES, word_of
-from pedanova.data.records import Account, Records
+from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
+from pedanova.data.row_status import STATES, state_word
 from pedanova.errors import DataError, listed
 from pedanova.sources.tables.json_text import flatten
 from pedanova.sources.tables.text import parse_text
@@ -28,13 +27,13 @@ class Trial:
 
     params: Mapping[str, object]
     results: Mapping[str, object] = field(default_factory=dict)  # numbers that came out
-    state: str = "COMPLETE"  # a word of `infer.STATES`
+    state: str = "COMPLETE"  # a word of `row_status.STATES`
     other: Mapping[str, object] = field(default_factory=dict)  # seed, budget, duration …
 
 
 def tabulate(
     trials: Sequence[Trial],
-    account: Account,
+    metadata: SourceMetadata,
     *,
     notes: Iterable[Note] = (),
     texts: bool = False,
@@ -44,32 +43,32 @@ def tabulate(
 
     Nested settings are flattened with dots. Settings keep their names; a result or other column
     whose name is taken gets an underscore behind it. `texts`: the tool keeps settings as text, so
-    those that all read as numbers are numbers. Where `account` names no settings, they are all those
+    those that all read as numbers are numbers. Where `metadata` names no settings, they are all those
     that vary; where it has no objective, a single result is it. `points`: what reads a result step by step.
     """
     if not trials:
-        raise DataError(f"{account.source or 'the log'} holds no trials; nothing can be counted")
+        raise DataError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
     settings = [_flat(trial.params) for trial in trials]
     columns = {name: _column(name, [row.get(name) for row in settings], texts) for name in _keys(settings)}
-    params, constant = _varying(columns) if account.space is None else (tuple(columns), ())
+    params, constant = _varying(columns) if metadata.space is None else (tuple(columns), ())
     results, renamed = _rest([_flat(trial.results) for trial in trials], columns)
     others, _ = _rest([_flat(trial.other) for trial in trials], {**columns, **results})
     columns |= results | others
     state = free_name("state", columns)
     columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
-    missing = {name: Column(name, np.full(len(trials), np.nan)) for name in account.space or () if name not in columns}
+    missing = {name: Column(name, np.full(len(trials), np.nan)) for name in metadata.space or () if name not in columns}
     notes = [
         *notes,
         *([Note("unused", f"the same in every trial and left out: {listed(list(constant))}")] if constant else []),
     ]
-    metrics = account.metrics or tuple(name for name, column in results.items() if column.labels is None)
-    objectives = tuple(renamed.get(name, name) for name in account.objectives)
+    metrics = metadata.metrics or tuple(name for name, column in results.items() if column.labels is None)
+    objectives = tuple(renamed.get(name, name) for name in metadata.objectives)
     return Records(
         columns | missing,
         tuple(notes),
         replace(
-            account,
-            params=account.params or (tuple(account.space) if account.space is not None else params),
+            metadata,
+            params=metadata.params or (tuple(metadata.space) if metadata.space is not None else params),
             objectives=objectives or (metrics if len(metrics) == 1 else ()),
             metrics=metrics,
             state=state,
@@ -130,8 +129,8 @@ def _is_constant(column: Column) -> bool:
 
 
 def known_state(word: str) -> str:
-    """A word that `fates` knows; what nobody knows has not ended well."""
-    return word if word_of(word) in STATES else "FAIL"
+    """A word of `row_status.STATES`; what nobody knows has not ended well."""
+    return word if state_word(word) in STATES else "FAIL"
 
 
 def budget_rule(name: str, budgets: Iterable[object]) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import as_column, plain_value, shorten
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError
 from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.trials import Trial, known_state, only_numbers, tabulate
@@ -85,7 +85,7 @@ def _read_flat(records: Records, study: str | None, source: str) -> Records:
                 Arg("exclude"),
             )
         )
-    account = Account(
+    metadata = SourceMetadata(
         source=source,
         params=marked,
         objectives=numbers if marked and len(numbers) == 1 else (),
@@ -93,7 +93,7 @@ def _read_flat(records: Records, study: str | None, source: str) -> Records:
         aside=aside,
         state="State" if columns["State"].labels is not None else None,
     )
-    return replace(records, columns=columns, notes=tuple(notes), account=account)
+    return replace(records, columns=columns, notes=tuple(notes), metadata=metadata)
 
 
 def _no_study(study: str | None) -> None:
@@ -118,7 +118,7 @@ def _read_dicts(cells: Mapping[str, list[Any]], study: str | None, source: str) 
                 {} if names is None else {"name": plain_value(names[row])},
             )
         )
-    return tabulate(trials, Account(source=source))
+    return tabulate(trials, SourceMetadata(source=source))
 
 
 def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def read_folder(path: Path, study: str | None) -> Records:
             f"{folder} holds {bare:,} W&B runs, none with files/config.yaml; synchronise them with "
             "`wandb sync`, and export the runs table as CSV"
         )
-    return tabulate(trials, Account(source=f"W&B folder {folder.resolve().parent.name!r}"), notes=notes)
+    return tabulate(trials, SourceMetadata(source=f"W&B folder {folder.resolve().parent.name!r}"), notes=notes)
 
 
 def _is_run(folder: Path) -> bool:

@@ -19,8 +19,7 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import shorten
-from pedanova.data.curves import Point
-from pedanova.data.records import Records
+from pedanova.data.records import Point, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, FormatError
 from pedanova.sources.kind import Kind

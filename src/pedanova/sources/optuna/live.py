@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.base.progress import watched
-from pedanova.data.curves import Point
-from pedanova.data.records import Records
+from pedanova.data.records import Point, Records
 from pedanova.errors import Arg, DataError
 from pedanova.sources.kind import Kind
 from pedanova.sources.optuna.study_log import (

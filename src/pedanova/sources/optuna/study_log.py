@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
-from pedanova.data.curves import CurveSource, Point
-from pedanova.data.records import Account, Records
+from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, listed
 from pedanova.sources.logs.trials import free_name
@@ -103,7 +102,7 @@ def as_records(log: StudyLog) -> Records:
         sheet.add("duration", log.seconds)
     for key, values in log.attributes.items():
         sheet.add(f"user_attrs_{key}", values)
-    account = Account(
+    metadata = SourceMetadata(
         source=source,
         params=tuple(space),
         space=Space(space),
@@ -114,7 +113,7 @@ def as_records(log: StudyLog) -> Records:
         feasible=feasible,
         ordered=True,
     )
-    return Records(sheet.columns, tuple(sheet.notes), account, _curves(log, goals))
+    return Records(sheet.columns, tuple(sheet.notes), metadata, _curves(log, goals))
 
 
 def _curves(log: StudyLog, goals: tuple[str, ...]) -> CurveSource | None:

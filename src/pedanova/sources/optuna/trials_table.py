@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pedanova.data.records import Account
+from pedanova.data.records import SourceMetadata
 from pedanova.sources.tables.known import KnownTable
 
 SETTINGS = ("params_", "params.")  # the second where the names were pairs
@@ -24,10 +24,10 @@ def _objectives(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name == "value" or name.startswith(VALUES))
 
 
-def account(names: Sequence[str]) -> Account:
+def metadata(names: Sequence[str]) -> SourceMetadata:
     objectives = _objectives(names)
     settings = tuple(name for name in names if name.startswith(SETTINGS))
-    return Account(
+    return SourceMetadata(
         source="Optuna's trials table",
         params=settings,
         objectives=objectives,
@@ -42,5 +42,5 @@ TABLE = KnownTable(
     "columns value, state and params_…, in any file or frame",
     "pedanova analyze trials.csv --direction max",
     fits,
-    account,
+    metadata,
 )

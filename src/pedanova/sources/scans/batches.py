@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.base.memory import trim_memory
+from pedanova.base.threads import trim_memory
 from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError
@@ -95,10 +95,10 @@ def metadata_of(file: Path | ObjectFile, stamp: object) -> Any:
 
 
 def _range_of(chunk: Any) -> tuple[float, float] | None:
-    account = chunk.statistics if chunk.is_stats_set else None
-    if account is None or not account.has_min_max:
+    metadata = chunk.statistics if chunk.is_stats_set else None
+    if metadata is None or not metadata.has_min_max:
         return None
-    ends = account.min, account.max
+    ends = metadata.min, metadata.max
     plain = all(isinstance(end, int | float) and not isinstance(end, bool) and end == end for end in ends)
     return (float(ends[0]), float(ends[1])) if plain else None
 

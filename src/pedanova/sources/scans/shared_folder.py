@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pedanova.base.places import write_whole
+from pedanova.base.files import write_whole
 from pedanova.errors import DataError, listed
 from pedanova.sources.scans.objects import STORES, ObjectFile, below, opened_store, plain_words, retried, shown_address
 

@@ -109,7 +109,7 @@ def describe(source: object) -> Described:
     for item in _items(plain, "hyperparameters"):
         _read_one(item, reading)
     clauses = Clauses(_items(plain, "conditions"), reading.domains, reading.constants)
-    fixed, domains, account = list(reading.constants), {}, True
+    fixed, domains, metadata = list(reading.constants), {}, True
     for name, domain in reading.domains.items():
         clause = clauses.of(name)
         if clause.never:
@@ -117,7 +117,7 @@ def describe(source: object) -> Described:
             fixed.append(name)
             continue
         if clause.words:
-            account = False
+            metadata = False
             reading.notes.append(
                 Note("space", f"exists only if {clause.words}; taken from where it has a value", subject=name)
             )
@@ -129,7 +129,7 @@ def describe(source: object) -> Described:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
         reading.notes.append(Note("source", f"the configuration space forbids {many} of values; that is not modelled"))
     ranges = {name: low_high for name, low_high in reading.ranges.items() if name in domains}
-    return Described(domains, tuple(reading.notes), tuple(fixed), account, ranges)
+    return Described(domains, tuple(reading.notes), tuple(fixed), metadata, ranges)
 
 
 def as_document(space: object) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from pedanova.base.notes import Note
 from pedanova.data.column import as_column
-from pedanova.data.guess import guess
+from pedanova.data.space_inference import guess
 from pedanova.errors import SpaceError, listed
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
 from pedanova.space.values import LARGEST_INT, Condition, Label

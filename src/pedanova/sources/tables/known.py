@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pedanova.data.records import Account, Records
+from pedanova.data.records import Records, SourceMetadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,17 +16,17 @@ class KnownTable:
     mark: str  # what it is recognised by, in words
     example: str  # what a user types
     fits: Callable[[Sequence[str]], bool]
-    account: Callable[[Sequence[str]], Account]
+    metadata: Callable[[Sequence[str]], SourceMetadata]
 
 
-def account_of(names: Sequence[str], tables: Sequence[KnownTable]) -> Account | None:
+def account_of(names: Sequence[str], tables: Sequence[KnownTable]) -> SourceMetadata | None:
     """What is known of a table with these columns."""
-    return next((table.account(names) for table in tables if table.fits(names)), None)
+    return next((table.metadata(names) for table in tables if table.fits(names)), None)
 
 
 def with_account(records: Records, tables: Sequence[KnownTable]) -> Records:
     """Records of which no source told anything, with what the names of their columns tell."""
-    if records.account != Account():
+    if records.metadata != SourceMetadata():
         return records
-    account = account_of(tuple(records.columns), tables)
-    return records if account is None else replace(records, account=account)
+    metadata = account_of(tuple(records.columns), tables)
+    return records if metadata is None else replace(records, metadata=metadata)

@@ -1,23 +1,27 @@
-"""A search space guessed from data, with a note on every guess."""
+"""Which columns of a table are parameters, and their domains guessed from the data, with a note on every guess."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
-from pedanova.data.column import Column, all_finite
-from pedanova.data.result_names import is_named_like_a_result
+from pedanova.data.column import Column, Mask, all_finite, take
+from pedanova.data.conditions import Presence, gaps_in, may_decide, with_conditions
+from pedanova.data.metric_names import is_named_like_a_result
+from pedanova.data.objectives import Goal
+from pedanova.data.row_status import STATES, state_word
+from pedanova.data.table_options import TableOptions
 from pedanova.data.text_numbers import PLAIN, in_form, is_gap, read_plain
-from pedanova.errors import Arg, SpaceError, Word, listed
+from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch, as_space
 from pedanova.space.values import LARGEST_INT
 
 ID_NAMES = re.compile(
@@ -33,16 +37,6 @@ TIME_TEXT = re.compile(
 )
 LONG_TEXT = 60  # letters, on average
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
-STATES = {
-    "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
-    "terminated": "complete", "ok": "complete", "done": "complete",
-    "fail": "failed", "failed": "failed", "error": "failed", "crashed": "failed", "killed": "failed",
-    "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
-    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
-    "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
-    "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
-    "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
-}  # fmt: skip
 NAME_IT = ("; left out, name it in ", Arg("params"), " to keep it")
 MOST_WORDS = 3  # beside numbers; more make a column of names
 FEW_NUMBERS = 12  # so few are names like the words beside them
@@ -180,15 +174,10 @@ def is_named_like_states(name: str) -> bool:
 def note_on_states(column: Column) -> Note | None:
     """What to do with a column that holds how trials ended; None for any other column."""
     words = [str(label) for label in column.labels or ()]
-    if not is_named_like_states(column.name) or not words or not all(word_of(word) in STATES for word in words):
+    if not is_named_like_states(column.name) or not words or not all(state_word(word) in STATES for word in words):
         return None
     held = f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as "
     return Note("unused", held, Arg("state"), " to use them")
-
-
-def word_of(label: object) -> str:
-    """The state behind words such as COMPLETE, 'TrialState.FAIL' or 'pruned'."""
-    return str(label).rsplit(".", 1)[-1].strip().lower()
 
 
 def _guess_booleans(present: NDArray[Any]) -> Guess:
@@ -350,3 +339,204 @@ def _log_scale(finite: NDArray[Any], low: float, high: float) -> tuple[bool, str
 def _plain(value: Any, *, whole: bool) -> int | float:
     number = value.item()
     return int(number) if whole and abs(number) <= LARGEST_INT else float(number)
+
+
+MARKS = (
+    "params_", "params.", "config.", "config/", "config:", "hparams.", "hparams/", "misc.vals.",
+)  # before a setting's name  # fmt: skip
+
+
+class ColumnEvidence(Protocol):
+    """What a space is guessed from: columns that stand for all rows that count."""
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]: ...
+    def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence: ...
+    def notes(self) -> list[Note]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableColumns:
+    """Columns in memory, the rows that count alone."""
+
+    table: Mapping[str, Column]
+    keep: Mask | None = None
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        columns = {name: self.table[name] for name in names}
+        return columns if self.keep is None or self.keep.all() else take(columns, np.flatnonzero(self.keep))
+
+    def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
+        return Presence.of(self.columns([*dict.fromkeys([*children, *parents])]), children, parents)
+
+    def notes(self) -> list[Note]:
+        return []  # on columns read as numbers: whoever read them has said so
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The parameters, and notes on those that were guessed or left out."""
+
+    space: Space
+    notes: tuple[Note, ...]
+
+
+def choose_space(
+    table: Sequence[str], goals: Sequence[Goal], request: TableOptions, evidence: ColumnEvidence
+) -> Choice:
+    """Tell the parameters from the other columns of a table, and find or check their space."""
+    own = {goal.column for goal in goals if goal.column is not None}
+    names = _choose(table, own, request, spoken_for(table, goals, request))
+    if request.space is not None:
+        choice = _given(table, names, own, request, evidence)
+    elif request.params is not None:
+        choice = _guessed(evidence.columns(names), evidence, request.threads, asked=frozenset(names))
+    else:
+        choice = _likely(names, goals, evidence, request.threads)
+    if not choice.space:
+        raise DataError(*_no_parameter(table, own, choice.notes if request.space is None else ()))
+    _check_grids(choice.space)
+    return replace(choice, notes=(*choice.notes, *(note for note in evidence.notes() if note.subject in choice.space)))
+
+
+def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
+    """Columns that tell states or feasibility, or that an objective compares, are no parameters."""
+    if request.space is not None or request.params is not None:
+        return []
+    feasible = request.feasible
+    given = [
+        request.state,
+        *(feasible if isinstance(feasible, list | tuple | set) else [feasible]),
+        *(name for goal in goals for name in goal.made_of),
+        *request.aside,
+    ]
+    return [name for name in given if isinstance(name, str) and name in table]
+
+
+def _given(
+    table: Sequence[str], names: list[str], own: set[str], request: TableOptions, evidence: ColumnEvidence
+) -> Choice:
+    space = as_space(request.space or {})
+    unused = [name for name in table if name not in names and name not in own]
+    all_used = request.params is None and request.exclude is None
+    notes = [Note("unused", f"not in the space and left out: {listed(unused)}")] if unused and all_used else []
+    space = Space({name: space[name] for name in names})
+    if request.conditions:
+        return Choice(space, tuple(notes))
+    space, more = _with_conditions(space, evidence.columns(names), evidence)
+    return Choice(space, (*notes, *more))
+
+
+def _guessed(
+    columns: Mapping[str, Column], evidence: ColumnEvidence, threads: int, *, asked: frozenset[str] = frozenset()
+) -> Choice:
+    space, notes = infer_space(columns, asked=asked, threads=threads)
+    space, conditions = _with_conditions(space, columns, evidence)
+    return Choice(space, (*notes, *conditions))
+
+
+def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: ColumnEvidence) -> tuple[Space, list[Note]]:
+    children = gaps_in(space, columns)
+    if not children:
+        return space, []
+    parents = [name for name in space if may_decide(columns[name], space[name])]
+    return with_conditions(space, evidence.presence(children, parents), children)
+
+
+def _likely(names: list[str], goals: Sequence[Goal], evidence: ColumnEvidence, threads: int) -> Choice:
+    """The columns that are settings by their looks, and notes on those that are not."""
+    twins = [goal.twin for goal in goals if goal.twin in names]
+    words = "holds the very numbers of the objective; left out"
+    notes = [Note("unused", words, subject=name) for name in twins]
+    rest = [name for name in names if name not in twins]
+    settings = marked(rest)
+    others = [name for name in rest if name not in settings] if settings else []
+    if not settings:
+        return _without_results(evidence.columns(rest), evidence, notes, threads)
+    if not others:
+        choice = _guessed(evidence.columns(rest), evidence, threads)
+        return Choice(choice.space, (*choice.notes, *notes))
+    states = [name for name in others if is_named_like_states(name)]
+    columns = evidence.columns([*settings, *states])
+    choice = _guessed({name: columns[name] for name in settings}, evidence, threads)
+    mark = f"names such as {settings[0]!r} mark the parameters; left out: {listed(others)}"
+    metadata = [note.about(name) for name in states if (note := note_on_states(columns[name]))]
+    return Choice(choice.space, (*choice.notes, *notes, Note("unused", mark), *metadata))
+
+
+def _without_results(
+    columns: Mapping[str, Column], evidence: ColumnEvidence, notes: Sequence[Note], threads: int
+) -> Choice:
+    """A space of the columns that are no outcomes of a trial by their names."""
+    space, guesses = infer_space(columns, threads=threads)
+    results = [name for name in space if is_result(name, space[name])]
+    settings = Space({name: space[name] for name in space if name not in results})
+    settings, conditions = _with_conditions(settings, columns, evidence)
+    guesses = [note for note in guesses if note.subject not in results]
+    words = f"named like results, not settings, and left out: {listed(results, most=40)}; name in "
+    left = [Note("unused", words, Arg("params"), " what is a setting")] if results else []
+    return Choice(settings, (*guesses, *conditions, *notes, *left))
+
+
+def marked(names: Sequence[str]) -> list[str]:
+    """Columns whose names say that they are settings, as trackers write them."""
+    for prefix in MARKS:
+        settings = [name for name in names if name.startswith(prefix)]
+        if len(settings) > 1:
+            return settings
+    return []
+
+
+def _check_grids(space: Space) -> None:
+    """A domain that cannot be cut into cells is refused by the name of its parameter."""
+    for name, parameter in space.items():
+        try:
+            grid_of(parameter)
+        except SpaceError as error:
+            raise error.behind(f"{name}: ") from None
+
+
+def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) -> tuple[str | Arg, ...]:
+    if set(table) <= own:
+        beside = "".join(f" {name!r}" for name in sorted(own))
+        return (f"the table has no column beside the objective{beside}; add the hyperparameters",)
+    if not notes:
+        left = f" leave none of {len(table)} columns; keep one at least"
+        return (Arg("space"), " and ", Arg("exclude"), left)
+    most = "; ".join(notes[:3]) + (f"; and {len(notes) - 3} more" if len(notes) > 3 else "")
+    return (f"no column can serve as a parameter ({most}); name some in ", Arg("params"))
+
+
+def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: list[str]) -> list[str]:
+    """The names of the columns to use, in the order of the space or the table."""
+    params, exclude = as_names(request.params, "params"), as_names(request.exclude, "exclude")
+    if request.params is not None and not params:
+        raise QueryError(Arg("params", request.params), " names no column; leave it out to use all of them")
+    space = None if request.space is None else as_space(request.space)
+    for name in [*params, *exclude, *(space or ())]:
+        if name not in table:
+            raise DataError(unknown_name(name, tuple(table), what="column"))
+    both = own & set(params)
+    if both:
+        raise QueryError(Arg("params"), f" names the objective {min(both)!r}; a column cannot be both")
+    start = list(space) if space is not None else [name for name in table if name not in own]
+    if space is not None and own & set(start):
+        raise SpaceError(f"the space holds the objective {min(own & set(start))!r}; take it out")
+    strangers = [name for name in params if name not in start]
+    if strangers:
+        raise SpaceError(Arg("params"), f" names {listed(strangers)}, not in the space; add it there")
+    wanted = set(params or start) - {*exclude, *spoken}
+    return [name for name in start if name in wanted]
+
+
+def as_names(names: object, argument: str) -> list[str]:
+    if names is None:
+        return []
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Iterable):
+        raise QueryError(Arg(argument, names), " must be a list of column names")
+    given = list(names)
+    for name in given:
+        if not isinstance(name, str):
+            raise QueryError(Arg(argument), f" holds {name!r}; column names are text, such as {str(name)!r}")
+    return given

@@ -1,4 +1,4 @@
-"""Which rows count, and which count as the worst: NaN, failed, pruned and infeasible ones."""
+"""Which rows count, which count as the worst (NaN, failed, pruned, infeasible), and the average of repeated ones."""
 
 from __future__ import annotations
 
@@ -11,14 +11,23 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask
-from pedanova.data.guess import STATES
 from pedanova.data.objectives import Goal
-from pedanova.data.rowsets import as_mask
+from pedanova.data.row_selection import as_mask
 from pedanova.errors import DataError, QueryError, unknown_name
 
 NanPolicy = Literal["drop", "worst"]
 Ending = Literal["drop", "worst"]
 PrunedEnding = Literal["drop", "worst", "last"]
+STATES = {
+    "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
+    "terminated": "complete", "ok": "complete", "done": "complete",
+    "fail": "failed", "failed": "failed", "error": "failed", "crashed": "failed", "killed": "failed",
+    "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
+    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
+    "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
+    "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
+    "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,7 @@ class Policies:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fates:
+class RowStatus:
     """(rows,) Rows that count, and among them those that count as the worst."""
 
     keep: Mask
@@ -44,7 +53,7 @@ class Fates:
     notes: tuple[Note, ...] = ()
 
     @classmethod
-    def of(cls, rows: int) -> Fates:
+    def of(cls, rows: int) -> RowStatus:
         return cls(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool))
 
     @property
@@ -58,7 +67,7 @@ class Fates:
         order[self.worst] = np.nan
         return order
 
-    def end(self, rows: Mask, ending: str, what: str) -> Fates:
+    def end(self, rows: Mask, ending: str, what: str) -> RowStatus:
         """Drop these rows or make them the worst, and say so; that there are none may be true of a part alone."""
         struck = rows & self.undecided
         fate = "dropped" if ending == "drop" else "counted as the worst"
@@ -69,35 +78,35 @@ class Fates:
         return replace(self, worst=self.worst | struck, notes=notes)
 
 
-def decide_fates(
+def status_of_rows(
     goals: tuple[Goal, ...],
     table: Mapping[str, Column],
     policies: Policies,
     *,
     state: object = None,
     feasible: object = None,
-) -> Fates:
+) -> RowStatus:
     rows = len(goals[0].values)
-    fates = Fates.of(rows)
+    status = RowStatus.of(rows)
     if state is not None:
-        fates = _by_state(fates, _states(state, table, rows), policies)
+        status = _by_state(status, _states(state, table, rows), policies)
     if feasible is not None:  # asked of failed rows, a constraint has no answer
-        allowed = feasible_rows(feasible, table, rows, asked=fates.undecided)
-        fates = fates.end(~allowed, policies.infeasible, "are infeasible")
+        allowed = feasible_rows(feasible, table, rows, asked=status.undecided)
+        status = status.end(~allowed, policies.infeasible, "are infeasible")
     unknown = np.isnan(goals[0].values)
     for goal in goals[1:]:
         unknown |= np.isnan(goal.values)
-    return fates.end(unknown, policies.nan, "have no number as objective")
+    return status.end(unknown, policies.nan, "have no number as objective")
 
 
-def _by_state(fates: Fates, states: NDArray[Any], policies: Policies) -> Fates:
-    fates = fates.end(states == "unfinished", "drop", "are unfinished")
-    fates = fates.end(states == "failed", policies.failed, "failed")
+def _by_state(status: RowStatus, states: NDArray[Any], policies: Policies) -> RowStatus:
+    status = status.end(states == "unfinished", "drop", "are unfinished")
+    status = status.end(states == "failed", policies.failed, "failed")
     if policies.pruned == "last":
-        count = int(np.sum((states == "pruned") & fates.keep))
+        count = int(np.sum((states == "pruned") & status.keep))
         note = Note("rows", Count(count), " pruned rows count with their last value")
-        return replace(fates, notes=(*fates.notes, note))
-    return fates.end(states == "pruned", policies.pruned, "were pruned")
+        return replace(status, notes=(*status.notes, note))
+    return status.end(states == "pruned", policies.pruned, "were pruned")
 
 
 def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
@@ -114,12 +123,17 @@ def _states(state: object, table: Mapping[str, Column], rows: int) -> NDArray[An
         raise DataError(f"state has {len(column)} rows but the table has {rows}; they must match")
     if column.labels is None:
         raise DataError(f"state {column.name!r} must hold words such as COMPLETE, FAIL, PRUNED")
-    words = [str(label).rsplit(".", 1)[-1].strip().lower() for label in column.labels]
+    words = [state_word(label) for label in column.labels]
     strange = [label for label, word in zip(column.labels, words, strict=True) if word not in STATES]
     if strange:
         raise DataError(f"state {strange[0]!r} is unknown; use COMPLETE, FAIL, PRUNED or RUNNING")
     meanings = np.array([*(STATES[word] for word in words), "unfinished"])
     return meanings[np.where(column.values < 0, len(words), column.values)]
+
+
+def state_word(label: object) -> str:
+    """The state behind words such as COMPLETE, 'TrialState.FAIL' or 'pruned'."""
+    return str(label).rsplit(".", 1)[-1].strip().lower()
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, asked: Mask) -> Mask:
@@ -145,3 +159,51 @@ def _feasible_by(name: str, table: Mapping[str, Column], asked: Mask) -> Mask:
         raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; fill it or drop the row")
     holds: Mask = column.values if column.values.dtype.kind == "b" else column.values <= 0
     return holds
+
+
+def configurations(columns: Iterable[Column]) -> NDArray[np.int64]:
+    """(rows,) The same number for rows whose parameters all agree; missing agrees with missing."""
+    groups: NDArray[np.int64] | None = None
+    for column in columns:
+        values = np.unique(column.values, return_inverse=True)[1].reshape(-1)
+        values = np.where(column.absent(), -1, values) + 1
+        mixed = values if groups is None else groups * (int(values.max(initial=0)) + 1) + values
+        groups = np.unique(mixed, return_inverse=True)[1].reshape(-1)
+    return groups if groups is not None else np.empty(0, dtype=np.int64)
+
+
+def first_rows(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of each configuration, in the order of the table."""
+    return np.unique(groups, return_index=True)[1]
+
+
+def average(goals: tuple[Goal, ...], status: RowStatus, groups: NDArray[np.int64], how: str) -> tuple[Goal, ...]:
+    """Goals with one value for each configuration; a row that counts as worst weighs as infinity."""
+    count = int(groups.max(initial=-1)) + 1
+    kept = status.keep
+    combine = _means if how == "mean" else _medians
+    averaged = []
+    for goal in goals:
+        signed = np.where(status.worst, np.inf, goal.sign * goal.values.astype(np.float64))[kept]
+        averaged.append(replace(goal, values=goal.sign * combine(signed, groups[kept], count)))
+    return tuple(averaged)
+
+
+def _means(values: NDArray[np.float64], groups: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    rows = np.bincount(groups, minlength=count)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: NDArray[np.float64] = np.bincount(groups, weights=values, minlength=count) / rows
+    return means
+
+
+def _medians(values: NDArray[np.float64], groups: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    order = np.lexsort([values, groups])
+    rows = np.bincount(groups, minlength=count)
+    start = np.cumsum(rows) - rows
+    medians = np.full(count, np.nan)
+    some = rows > 0
+    low = values[order][start[some] + (rows[some] - 1) // 2]
+    high = values[order][start[some] + rows[some] // 2]
+    with np.errstate(invalid="ignore"):
+        medians[some] = np.where(low == high, low, (low + high) / 2)
+    return medians

@@ -1,4 +1,4 @@
-"""What a user asked of `analyze`, completed by what the source tells of itself."""
+"""What a user asked of `analyze` about rows and columns, completed by what the source says of itself."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, take
-from pedanova.data.direction import guess_directions, known_directions
-from pedanova.data.expressions import columns_in, rows_where
-from pedanova.data.outcomes import Policies
-from pedanova.data.records import Account, Records, RepeatPolicy
+from pedanova.data.metric_names import guess_directions, known_directions
+from pedanova.data.records import Records, RepeatPolicy, SourceMetadata
+from pedanova.data.row_selection import columns_in, rows_where
+from pedanova.data.row_status import Policies
 from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
@@ -22,7 +22,7 @@ from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Sw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class TableOptions:
     """As far as it concerns rows and columns."""
 
     objective: object
@@ -49,39 +49,39 @@ class Request:
         return told_by_nan and all(option is None for option in given) and self.repeats in (None, "all")
 
 
-def complete(records: Records, request: Request, *, ask: bool = True) -> tuple[Records, Request]:
+def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
-    known = records.account.params
+    known = records.metadata.params
     records, request = _narrowed(_with_numbers(records, request), request)
     records = _without_unusable(_without_idle(records), request)
-    account = records.account
+    metadata = records.metadata
     request, meant = _meant(records, request)
-    objective = request.objective if request.objective is not None else _objective_of(account, ask)
+    objective = request.objective if request.objective is not None else _objective_of(metadata, ask)
     own_space = request.space is not None
-    notes = [*_account(account, request), *meant, *records.notes]
+    notes = [*_metadata_notes(metadata, request), *meant, *records.notes]
     direction = request.direction
     if direction is None:
-        direction, guesses = guess_directions(objective, records.columns, account)
+        direction, guesses = guess_directions(objective, records.columns, metadata)
         notes += guesses if objective is not None else []
     records = replace(records, notes=tuple(notes))
     return records, replace(
         request,
         objective=objective,
         direction=direction,
-        space=request.space if own_space else _space_of(account, objective),
-        conditions=own_space or account.space is None or account.conditions,
+        space=request.space if own_space else _space_of(metadata, objective),
+        conditions=own_space or metadata.space is None or metadata.conditions,
         params=request.params if own_space or request.params is not None else _params_of(records, request, known),
-        exclude=request.exclude if own_space or request.params is not None or not account.params else None,
-        aside=account.aside,
-        feasible=request.feasible if request.feasible is not None else account.feasible,
-        state=request.state if request.state is not None else account.state,
-        repeats=request.repeats or account.repeats,
+        exclude=request.exclude if own_space or request.params is not None or not metadata.params else None,
+        aside=metadata.aside,
+        feasible=request.feasible if request.feasible is not None else metadata.feasible,
+        state=request.state if request.state is not None else metadata.state,
+        repeats=request.repeats or metadata.repeats,
     )
 
 
-def _with_numbers(records: Records, request: Request) -> Records:
+def _with_numbers(records: Records, request: TableOptions) -> Records:
     """Text that is all numbers as numbers, except where the space says that it is one of names."""
-    space = request.space or records.account.space or {}
+    space = request.space or records.metadata.space or {}
     columns, notes = dict(records.columns), []
     for name, column in records.columns.items():
         if isinstance(space.get(name), Categorical | Ordinal | Switch):
@@ -93,20 +93,20 @@ def _with_numbers(records: Records, request: Request) -> Records:
     return replace(records, columns=columns, notes=(*records.notes, *notes)) if notes else records
 
 
-def _account(account: Account, request: Request) -> list[Note]:
+def _metadata_notes(metadata: SourceMetadata, request: TableOptions) -> list[Note]:
     """What was taken from the source's own account."""
-    if not account.source:
+    if not metadata.source:
         return []
     taken = []
-    if account.params and request.params is None and request.space is None:
-        taken.append(f"{len(account.params)} settings" + (" and their space" if account.space is not None else ""))
-    if account.objectives and request.objective is None:
-        ways = known_directions(account) if request.direction is None else {}
-        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in account.objectives))
-    return [Note("source", f"{account.source} tells {' and '.join(taken)}")] if taken else []
+    if metadata.params and request.params is None and request.space is None:
+        taken.append(f"{len(metadata.params)} settings" + (" and their space" if metadata.space is not None else ""))
+    if metadata.objectives and request.objective is None:
+        ways = known_directions(metadata) if request.direction is None else {}
+        taken.append("the objective " + ", ".join(f"{ways.get(n, '')} {n}".strip() for n in metadata.objectives))
+    return [Note("source", f"{metadata.source} tells {' and '.join(taken)}")] if taken else []
 
 
-def _meant(records: Records, request: Request) -> tuple[Request, list[Note]]:
+def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[Note]]:
     """Where a setting and a result have the same name, the objective is the result."""
     given = request.objective
     names = list(given) if isinstance(given, list | tuple) else [given]
@@ -124,49 +124,49 @@ def _meant(records: Records, request: Request) -> tuple[Request, list[Note]]:
 
 def _result_called(name: str, records: Records) -> str:
     """A result whose name was taken has underscores behind it; without such a one, the name itself."""
-    results = {*records.account.objectives, *records.account.metrics}
+    results = {*records.metadata.objectives, *records.metadata.metrics}
     found = name
     while found in records.columns and found not in results:
         found += "_"
     return found if found in results else name
 
 
-def _objective_of(account: Account, ask: bool) -> object:
-    if account.objectives:
-        return account.objectives[0] if len(account.objectives) == 1 else list(account.objectives)
-    if account.metrics and ask:
+def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
+    if metadata.objectives:
+        return metadata.objectives[0] if len(metadata.objectives) == 1 else list(metadata.objectives)
+    if metadata.metrics and ask:
         raise QueryError(
             Arg("objective"),
-            f" is missing, and {account.source or 'the source'} does not tell; name one of: ",
-            f"{listed(list(account.metrics), most=40)}",
+            f" is missing, and {metadata.source or 'the source'} does not tell; name one of: ",
+            f"{listed(list(metadata.metrics), most=40)}",
         )
     return None
 
 
-def _space_of(account: Account, objective: object) -> Space | None:
+def _space_of(metadata: SourceMetadata, objective: object) -> Space | None:
     """The source's own; a setting that the user takes as the objective is no parameter."""
     goals = objective if isinstance(objective, list | tuple) else [objective]
-    if account.space is None or not any(isinstance(name, str) and name in account.space for name in goals):
-        return account.space
-    return Space({name: account.space[name] for name in account.space if name not in goals})
+    if metadata.space is None or not any(isinstance(name, str) and name in metadata.space for name in goals):
+        return metadata.space
+    return Space({name: metadata.space[name] for name in metadata.space if name not in goals})
 
 
-def _params_of(records: Records, request: Request, known: tuple[str, ...]) -> list[str] | None:
+def _params_of(records: Records, request: TableOptions, known: tuple[str, ...]) -> list[str] | None:
     """The settings that a source names, less those that the user excludes or optimises.
 
     `known`: all that it names, also those that cannot be used here.
     """
-    account = records.account
-    if not account.params:
+    metadata = records.metadata
+    if not metadata.params:
         return None
     exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
     goals = _compared(request.objective, records)
     for name in exclude:
-        if name not in known and (name not in records.columns or name in account.objectives):
+        if name not in known and (name not in records.columns or name in metadata.objectives):
             raise QueryError(Arg("exclude"), f" names {name!r}, no setting here: {listed(list(known), most=40)}")
-    left = [name for name in account.params if name not in exclude and name not in goals]
+    left = [name for name in metadata.params if name not in exclude and name not in goals]
     if not left:
-        raise QueryError(Arg("exclude"), f" leaves none of {listed(list(account.params))}; keep one at least")
+        raise QueryError(Arg("exclude"), f" leaves none of {listed(list(metadata.params))}; keep one at least")
     return left
 
 
@@ -181,18 +181,18 @@ def _compared(objective: object, records: Records) -> set[str]:
 
 def _without_idle(records: Records) -> Records:
     """A space that the source tells may hold settings that have no value in these rows: those say nothing."""
-    account = records.account
-    idle = [name for name in account.space or () if records.columns[name].absent().all()]
+    metadata = records.metadata
+    idle = [name for name in metadata.space or () if records.columns[name].absent().all()]
     note = Note("unused", f"without a value in these rows and left out: {listed(idle)}")
     return _without(records, idle, [note])
 
 
-def _without_unusable(records: Records, request: Request) -> Records:
+def _without_unusable(records: Records, request: TableOptions) -> Records:
     """A setting that cannot be counted, such as one of thousands of choices, must not hide the others."""
     if request.space is not None or request.params is not None:
         return records
     reasons: dict[str, Note] = {}
-    for name, parameter in (records.account.space or {}).items():
+    for name, parameter in (records.metadata.space or {}).items():
         try:
             grid_of(parameter)
         except SpaceError as error:
@@ -202,20 +202,20 @@ def _without_unusable(records: Records, request: Request) -> Records:
 
 def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
     """Some settings of the source's space less, unless none would be left."""
-    account = records.account
-    params = tuple(name for name in account.params if name not in names)
-    if not names or account.space is None or not params:
+    metadata = records.metadata
+    params = tuple(name for name in metadata.params if name not in names)
+    if not names or metadata.space is None or not params:
         return records
-    space = Space({name: account.space[name] for name in account.space if name not in names})
-    return replace(records, notes=(*records.notes, *notes), account=replace(account, space=space, params=params))
+    space = Space({name: metadata.space[name] for name in metadata.space if name not in names})
+    return replace(records, notes=(*records.notes, *notes), metadata=replace(metadata, space=space, params=params))
 
 
-def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
+def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
     """Only the rows that a source means to be compared, unless the user chooses rows by those columns.
 
     What the user gives row by row goes with the rows of the source.
     """
-    rule = records.account.where
+    rule = records.metadata.where
     if rule is None or set(columns_in(rule, records.columns)) & _asked_by(request.where, records):
         return records, request
     mask = rows_where(rule, records.columns)
@@ -228,7 +228,7 @@ def _narrowed(records: Records, request: Request) -> tuple[Records, Request]:
     return replace(fewer, notes=(*records.notes, note)), request
 
 
-def taken_rows(records: Records, request: Request, rows: NDArray[np.int64]) -> tuple[Records, Request]:
+def taken_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]) -> tuple[Records, TableOptions]:
     """Some rows of a table, with what the user gave row by row."""
     count = records.rows
     return replace(records, columns=take(records.columns, rows), curves=None), replace(
@@ -261,3 +261,11 @@ def _at(given: Any, rows: NDArray[np.int64], count: int, *, words: bool = False)
     if not words and all(isinstance(value, str) for value in given):
         return given
     return np.asarray(given)[rows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Before any row was set aside: lower budgets, pruned trials, single runs of a configuration are still there."""
+
+    records: Records
+    request: TableOptions

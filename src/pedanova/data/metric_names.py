@@ -7,9 +7,13 @@ of `acc`. Only the last word that says something counts, so that `loss_weight` i
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
+from pedanova.base.notes import Note
+from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Direction
+from pedanova.errors import Arg
 
 
 def _words(text: str) -> frozenset[str]:
@@ -125,3 +129,47 @@ def is_named_like_a_result(name: str) -> bool:
     first = words_of(name)[0]
     limited = telling[0] in COSTS and first in ("max", "min", "limit", "budget")  # max_time is a setting
     return not limited
+
+
+DONE = {"minimize": "minimised", "maximize": "maximised"}
+OTHER: dict[str, str] = {"minimize": "max", "maximize": "min"}
+
+
+def guess_directions(
+    objective: object, columns: Collection[str], metadata: SourceMetadata | None = None
+) -> tuple[object, list[Note]]:
+    """A direction for each objective, and a note on each that the source does not tell."""
+    metadata = metadata or SourceMetadata()
+    several = isinstance(objective, list | tuple) and all(isinstance(one, str) for one in objective)
+    names = list(objective) if several else [objective]  # type: ignore[call-overload]
+    guesses = [_guess(name, columns, metadata) for name in names]
+    notes = [note for _, note in guesses if note is not None]
+    directions = [direction for direction, _ in guesses]
+    return (directions if several else directions[0]), notes
+
+
+def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
+    """By name: of the objectives, then of the other metrics."""
+    names = dict.fromkeys((*metadata.objectives, *metadata.metrics))
+    return dict(zip(names, metadata.directions, strict=False))
+
+
+def _guess(objective: object, columns: Collection[str], metadata: SourceMetadata) -> tuple[Direction, Note | None]:
+    known = known_directions(metadata)
+    if not isinstance(objective, str):
+        return "minimize", _unsure("the objective", "minimize", "an array has no name to tell more")
+    if objective in known:
+        return known[objective], None
+    if objective not in columns:
+        return "maximize", _unsure(repr(objective), "maximize", "rows where it holds are taken for the good ones")
+    told = None if objective in metadata.unclear else direction_by_name(objective)
+    if told is None:
+        who = f"neither {metadata.source} nor its name tells" if metadata.source else "its name does not tell"
+        return "minimize", _unsure(objective, "minimize", f"{who} which way is better")
+    words = f"{objective} is {DONE[told]}, as its name says; pass "
+    return told, Note("direction", words, Arg("direction", OTHER[told]), " otherwise", severity="guess")
+
+
+def _unsure(what: str, direction: Direction, why: str) -> Note:
+    words = f"{what} is {DONE[direction]}: {why}; pass "
+    return Note("direction", words, Arg("direction", OTHER[direction]), " otherwise", severity="warning")

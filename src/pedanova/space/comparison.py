@@ -1,0 +1,276 @@
+"""Spaces side by side: what two have in common, what changed from one to the next, and one that holds several."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from pedanova.base.notes import Note
+from pedanova.errors import SpaceError, listed
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space
+from pedanova.space.values import Condition, Label
+
+SAME = 0.02  # of a range: bounds taken from data differ a little
+
+
+@dataclass(frozen=True, slots=True)
+class CommonSpace:
+    """Two spaces side by side.
+
+    alike
+        Parameters whose domains are the same, or nearly.
+    narrowed
+        Parameters whose domains overlap: what both may be, as a box takes it.
+    unlike
+        Parameters that share no value, or are of different kinds.
+    first, second
+        Parameters of one space alone.
+    """
+
+    alike: tuple[str, ...]
+    narrowed: dict[str, Any]
+    unlike: tuple[str, ...]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        return not (self.narrowed or self.unlike or self.first or self.second)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.alike, *self.narrowed)
+
+
+def shared_space(one: Space, two: Space) -> CommonSpace:
+    """What can be compared of two spaces.
+
+    Examples
+    --------
+    >>> one = Space({"lr": Float(1e-4, 1.0, log=True), "depth": Int(1, 8)})
+    >>> two = Space({"lr": Float(1e-3, 10.0, log=True), "width": Int(1, 8)})
+    >>> found = shared_space(one, two)
+    >>> found.narrowed, found.first, found.second
+    ({'lr': (0.001, 1.0)}, ('depth',), ('width',))
+    """
+    alike, unlike = [], []
+    narrowed: dict[str, Any] = {}
+    for name in (name for name in one if name in two):
+        if same_domain(one[name], two[name]):
+            alike.append(name)
+        elif (common := common_values(one[name], two[name])) is not None:
+            narrowed[name] = common
+        else:
+            unlike.append(name)
+    alone = [tuple(name for name in a if name not in b) for a, b in ((one, two), (two, one))]
+    return CommonSpace(tuple(alike), narrowed, tuple(unlike), *alone)
+
+
+def same_domain(one: Parameter, two: Parameter) -> bool:
+    """Equal, or ranges whose bounds differ by next to nothing."""
+    match one, two:
+        case ((Float() | Int()), (Float() | Int())):
+            ends = [_scaled((p.low, p.high), log=one.log and two.log) for p in (one, two)]
+            width = max(high - low for low, high in ends)
+            return all(abs(a - b) <= SAME * width for a, b in zip(*ends, strict=True))
+        case ((Categorical(first) | Ordinal(first)), (Categorical(second) | Ordinal(second))):
+            return set(first) == set(second)
+    return one == two
+
+
+def same_cells(one: Parameter, two: Parameter) -> bool:
+    """Whether cells of the same number stand for the same values, or nearly."""
+    if one == two:
+        return True
+    both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)
+    return both and same_domain(one, two)
+
+
+def _scaled(bounds: Iterable[float], *, log: bool) -> tuple[float, float]:
+    low, high = (math.log(bound) if log else float(bound) for bound in bounds)
+    return low, high
+
+
+def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[Label] | None:
+    """The range or the values that both may take; None where there are no two of them."""
+    match one, two:
+        case ((Float() | Int()), (Float() | Int())):
+            low, high = max(one.low, two.low), min(one.high, two.high)
+            return (low, high) if low < high else None
+        case ((Categorical(first) | Ordinal(first)), (Categorical(second) | Ordinal(second))):
+            both = {value for value in first if value in second}
+            return both if len(both) > 1 else None
+        case ((Categorical(values) | Ordinal(values)), (Float() | Int())):
+            return _within(values, two)
+        case ((Float() | Int()), (Categorical(values) | Ordinal(values))):
+            return _within(values, one)
+    return None
+
+
+def _within(values: Iterable[Label], span: Float | Int) -> set[Label] | None:
+    """Values of a list that lie in a range."""
+    numbers = {v for v in values if isinstance(v, int | float) and not isinstance(v, bool)}
+    both: set[Label] = {value for value in numbers if span.low <= value <= span.high}
+    return both if len(both) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class DomainChange:
+    """One parameter: new where it had no domain before, gone where it has none now."""
+
+    name: str
+    before: Parameter | None
+    after: Parameter | None
+
+
+def changes_between(before: Space, after: Space) -> tuple[DomainChange, ...]:
+    names = dict.fromkeys([*before, *after])
+    pairs = [DomainChange(name, before.get(name), after.get(name)) for name in names]
+    return tuple(change for change in pairs if change.before != change.after)
+
+
+def steadied(before: Space, now: Space) -> Space:
+    """The parameters of now, each with the domain that it had before where that holds its values still."""
+    return Space({name: _steady(before.get(name), parameter) for name, parameter in now.items()})
+
+
+def _steady(before: Parameter | None, now: Parameter) -> Parameter:
+    return before if before is not None and before.when == now.when and holds(before, now) else now
+
+
+def holds(outer: Parameter, inner: Parameter) -> bool:
+    """Whether every value of one domain is one of another; of domains that cannot be compared, no."""
+    match outer, inner:
+        case Categorical(), Categorical():
+            return set(map(_typed, inner.choices)) <= set(map(_typed, outer.choices))
+        case Ordinal(), Ordinal():
+            return set(map(_typed, inner.values)) <= set(map(_typed, outer.values))
+        case Int(), Int():
+            return outer.low <= inner.low and inner.high <= outer.high and outer.step == 1
+        case Int(), Ordinal():
+            return all(_in_range(outer, value) for value in inner.values)
+        case Float(), Ordinal():
+            return all(_in_range(outer, value) for value in inner.values)
+        case Float(), Float() | Int():
+            return outer.low <= inner.low and inner.high <= outer.high
+    return False
+
+
+def _in_range(outer: Float | Int, value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    whole = isinstance(outer, Float) or (float(value).is_integer() and outer.step == 1)
+    return whole and outer.low <= value <= outer.high
+
+
+def _typed(label: object) -> tuple[type, object]:
+    """True is not 1."""
+    return type(label), label
+
+
+Owners: TypeAlias = dict[str, tuple[str, ...]]  # of each parameter, the studies whose domain fits
+
+
+def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
+    """The parameters of all studies, each with a domain that holds every study's own.
+
+    A parameter that is a range here and a list of names there is taken as most studies have it; where it is
+    missing or does not fit is told in a note, as are parameters whose domain changes from row to row.
+    """
+    found: dict[str, Domain] = {}
+    owners: Owners = {}
+    notes: list[Note] = []
+    for name in dict.fromkeys(name for space in spaces.values() for name in space):
+        theirs = {study: space[name] for study, space in spaces.items() if name in space}
+        fitting = _alike(theirs)
+        if not fitting:
+            words = "its domain changes from row to row, so it has no prior and keeps its own domain"
+            notes.append(Note("unused", words, subject=name))
+            continue
+        found[name] = _joined(list(fitting.values()))
+        owners[name] = tuple(fitting)
+        notes += _told(name, spaces, theirs, fitting)
+    if not found:
+        raise SpaceError(f"{listed(list(spaces))}: no parameter has a plain domain; a prior needs at least one")
+    return Space(_known_parents(found)), owners, notes
+
+
+def _alike(theirs: Mapping[str, Parameter]) -> dict[str, Domain]:
+    """The studies whose domain is of the kind that most have: a range, or a list of values."""
+    plain = {study: one for study, one in theirs.items() if isinstance(one, Float | Int | Ordinal | Categorical)}
+    kinds = Counter(isinstance(one, Float | Int) for one in plain.values())
+    most = kinds.most_common(1)[0][0] if kinds else None
+    return {study: one for study, one in plain.items() if isinstance(one, Float | Int) == most}
+
+
+def _told(
+    name: str, spaces: Mapping[str, Space], theirs: Mapping[str, Parameter], fitting: Mapping[str, Domain]
+) -> list[Note]:
+    absent = [study for study in spaces if study not in theirs]
+    strange = [study for study in theirs if study not in fitting]
+    notes = []
+    if absent:
+        words = f"{listed(absent)} of {len(spaces)} studies did not vary it and say nothing about it"
+        notes.append(Note("space", words, subject=name))
+    if strange:
+        words = f"{listed(strange)} of {len(spaces)} studies have another kind of domain and say nothing about it"
+        notes.append(Note("doubt", words, subject=name))
+    if len({one.when for one in fitting.values()}) > 1:
+        words = "studies differ in when it exists; it is taken to exist as in most of them"
+        notes.append(Note("condition", words, subject=name))
+    return notes
+
+
+def _joined(domains: Sequence[Domain]) -> Domain:
+    when = Counter(one.when for one in domains).most_common(1)[0][0]
+    if len(set(domains)) == 1:
+        return domains[0]
+    ranges = [one for one in domains if isinstance(one, Float | Int)]
+    return _joined_ranges(ranges, when) if ranges else _joined_lists(domains, when)
+
+
+def _joined_ranges(ranges: Sequence[Float | Int], when: tuple[Condition, ...]) -> Domain:
+    low, high = min(one.low for one in ranges), max(one.high for one in ranges)
+    log = 2 * sum(one.log for one in ranges) >= len(ranges) and low > 0
+    if any(isinstance(one, Float) for one in ranges):
+        return Float(low, high, log, when)
+    steps = {(one.step, one.low % one.step) for one in ranges if isinstance(one, Int)}
+    step = next(iter(steps))[0] if len(steps) == 1 else 1
+    return Int(int(low), int(high), 1 if log else step, log, when)
+
+
+def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domain:
+    """Every value of any study; in an order only where all studies agree on it."""
+    labels = [labels_of(one) for one in lists]
+    every = tuple(dict.fromkeys(label for some in labels for label in some))
+    if all(isinstance(label, int | float) and not isinstance(label, bool) for label in every):
+        every = tuple(sorted(every, key=float))
+    ordered = all(isinstance(one, Ordinal) for one in lists)
+    agreed = all([label for label in every if label in some] == list(some) for some in labels)
+    return Ordinal(every, when) if ordered and agreed else Categorical(every, when)
+
+
+def domains_of(space: Space) -> dict[str, Domain]:
+    """The parameters whose domain is the same in every row."""
+    return {name: one for name, one in space.items() if isinstance(one, Float | Int | Ordinal | Categorical)}
+
+
+def labels_of(domain: Domain) -> tuple[Label, ...]:
+    match domain:
+        case Categorical(values) | Ordinal(values):
+            return values
+        case _:
+            return ()
+
+
+def _known_parents(found: Mapping[str, Domain]) -> dict[str, Parameter]:
+    """Conditions on parameters that have no prior cannot be kept."""
+    return {name: _conditioned(one, found) for name, one in found.items()}
+
+
+def _conditioned(domain: Domain, known: Mapping[str, Domain]) -> Domain:
+    when = tuple((parent, values) for parent, values in domain.when if parent in known)
+    return domain if when == domain.when else replace(domain, when=when)
