@@ -8,7 +8,7 @@ import pytest
 import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.measures.chance.ranked_rows import RankedRows
-from pedanova.measures.surrogate.layout import layout_of
+from pedanova.measures.surrogate.kernel import layout_of
 from pedanova.measures.surrogate.points import POINTS, uniform_points
 from pedanova.space.grid import grid_of
 
@@ -89,10 +89,10 @@ def test_embeddings_have_their_geometry() -> None:
     rows = rows_of(columns, loss, space)
     layout = layout_of(rows.arrangement, rows.places)
     embedded = layout.embed(rows.places)
-    assert embedded.near.shape == (len(loss), len(layout.owners))
+    assert embedded.positions.shape == (len(loss), len(layout.owners))
     kinds = np.flatnonzero(layout.owners == rows.arrangement.names.index("kind"))
-    gaps = embedded.near[:, None, kinds] - embedded.near[None, :, kinds]
+    gaps = embedded.positions[:, None, kinds] - embedded.positions[None, :, kinds]
     assert set(np.round((gaps**2).sum(axis=-1), 5).ravel().tolist()) == {0.0, 1.0}
     idle = rows.places[:, rows.arrangement.names.index("momentum")] >= 1001
     momentum = np.flatnonzero(layout.owners == rows.arrangement.names.index("momentum"))
-    assert np.all(embedded.near[idle][:, momentum] == 0.5)
+    assert np.all(embedded.positions[idle][:, momentum] == 0.5)

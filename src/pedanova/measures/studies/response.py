@@ -24,11 +24,10 @@ from pedanova.measures.bins import bins_of
 from pedanova.measures.chance.ranked_rows import Arrangement
 from pedanova.measures.studies.worth import rows_of
 from pedanova.measures.surrogate.configurations import configurations_of
-from pedanova.measures.surrogate.evidence import reach
+from pedanova.measures.surrogate.gaussian_process import condition
+from pedanova.measures.surrogate.kernel import FeatureLayout, Singles, layout_of, rational_quadratic
 from pedanova.measures.surrogate.knowledge import Knowledge
-from pedanova.measures.surrogate.layout import FeatureLayout, Singles, layout_of
 from pedanova.measures.surrogate.learner import scores_of
-from pedanova.measures.surrogate.process import condition
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
@@ -128,14 +127,21 @@ class ModelResponse:
             process = condition(layout.embed(learned.places), layout.owners, scores, lesson.settings)
         means = np.bincount(learned.owner, weights=learned.signed) / learned.repeats
         order = np.argsort(scores, kind="stable")
-        tilt = process.additive * (process.rows.waves.T @ process.solved)
-        kept = process.rows.near, process.weights, process.solved, tilt, process.mean  # not its factor, which is large
+        tilt = process.additive * (process.rows.basis.T @ process.solved)
+        kept = (
+            process.rows.positions,
+            process.weights,
+            process.solved,
+            tilt,
+            process.mean,
+        )  # not its factor, which is large
         return cls(learned.arrangement, layout, *kept, scores[order], np.maximum.accumulate(means[order]))
 
     def at(self, cells: CellsByName) -> Reals:
         points = self.layout.embed(self.arrangement.places(cells))  # type: ignore[arg-type]
-        told = reach(points.near, self.rows, self.weights) @ self.solved + points.waves @ self.tilt + self.mean
-        return np.interp(told, self.scores, self.values)
+        kernel = rational_quadratic(points.positions, self.rows, self.weights)
+        predicted = kernel @ self.solved + points.basis @ self.tilt + self.mean
+        return np.interp(predicted, self.scores, self.values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

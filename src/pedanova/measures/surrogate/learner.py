@@ -1,6 +1,6 @@
 """From rows to the table of drawn points: one fit, then every answer.
 
-1. Settings of the process are chosen on each half of some rows, and judged on the other half.
+1. KernelSettings of the process are chosen on each half of some rows, and judged on the other half.
 2. Scores are normal quantiles of the ranks; after an adaptive sampler each row counts for the part of
    the space that is nearest to it.
 3. Functions are drawn at uniform points, with none to all of what the process takes for noise: misfit
@@ -26,10 +26,17 @@ from pedanova.measures.chance.normal import normal_quantile
 from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows
 from pedanova.measures.surrogate.configurations import Configurations, configurations_of
 from pedanova.measures.surrogate.drawn import Drawn, kept_points
-from pedanova.measures.surrogate.evidence import PRIOR, STEPS, UNEVEN_PRIOR, Likelihood, Settings, reach
-from pedanova.measures.surrogate.layout import Embedding, FeatureLayout, Singles, layout_of
+from pedanova.measures.surrogate.gaussian_process import (
+    ADAPTIVE_PRIOR,
+    PRIOR,
+    SEARCH_STEPS,
+    KernelSettings,
+    Likelihood,
+    Posterior,
+    condition,
+)
+from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, Singles, layout_of, rational_quadratic
 from pedanova.measures.surrogate.points import FEWER_POINTS, POINTS, uniform_points
-from pedanova.measures.surrogate.process import Posterior, condition
 from pedanova.measures.surrogate.rungs import rungs_of
 from pedanova.measures.surrogate.sampler import SamplerEvidence, sampler_of
 
@@ -69,7 +76,7 @@ class Effort:
     near_steps: int  # of the search for a layer
 
 
-FULL = Effort(POINTS, 1500, 8, STEPS)
+FULL = Effort(POINTS, 1500, 8, SEARCH_STEPS)
 QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # where settings of more rows are known
 
 
@@ -97,7 +104,7 @@ class Lesson:
     configurations: int
     drawn: Drawn | None
     objection: str = ""  # in words, where there is no table
-    settings: Settings | None = None  # of the process; not kept in files,
+    settings: KernelSettings | None = None  # of the process; not kept in files,
     influence: Mapping[str, float] = field(default_factory=dict)  # nor how far each parameter alone may move it
 
 
@@ -112,13 +119,13 @@ class Material:
     effort: Effort
 
     def evidence(self, rows: Indices, scores: Reals, *, adaptive: bool = False) -> Likelihood:
-        prior = UNEVEN_PRIOR if adaptive else PRIOR
+        prior = ADAPTIVE_PRIOR if adaptive else PRIOR
         return Likelihood.of(self.rows.take(rows), self.layout.owners, scores, prior=prior)
 
-    def condition(self, rows: Indices, scores: Reals, settings: Settings) -> Posterior:
+    def condition(self, rows: Indices, scores: Reals, settings: KernelSettings) -> Posterior:
         return condition(self.rows.take(rows), self.layout.owners, scores, settings)
 
-    def features(self, settings: Settings) -> Reals:
+    def features(self, settings: KernelSettings) -> Reals:
         """(features,) The weight of each."""
         return settings.weights[self.layout.owners]
 
@@ -172,9 +179,9 @@ def is_complete(learned: Configurations) -> bool:
     return inside and len(learned) == wanted and bool(np.all(learned.repeats == learned.repeats[0]))
 
 
-def influences(material: Material, settings: Settings) -> list[float]:
+def influences(material: Material, settings: KernelSettings) -> list[float]:
     """How much of a function of the process is told anew where one parameter alone is drawn anew, 0 to 1."""
-    near = material.points.near[::VORONOI]
+    near = material.points.positions[::VORONOI]
     gaps = (near - near[::-1]) ** 2
     first = np.flatnonzero(np.diff(material.layout.owners, prepend=-1))
     by_owner = np.add.reduceat(gaps.astype(np.float64), first, axis=1)
@@ -207,28 +214,28 @@ def best_score(part: float) -> float:
 
 def spread_rows(material: Material, most: int, weights: Reals) -> Indices:
     """Rows nearest to evenly spread points, up to so many; the rest from those left."""
-    near = material.rows.near
+    near = material.rows.positions
     if len(near) <= most:
         return np.arange(len(near))
     some = np.linspace(0, len(material.points) - 1, most).astype(np.int64)
-    first = np.unique(reach(material.points.near[some], near, weights).argmax(axis=1))
+    first = np.unique(rational_quadratic(material.points.positions[some], near, weights).argmax(axis=1))
     left = np.setdiff1d(np.arange(len(near)), first)
     more = left[np.linspace(0, len(left) - 1, most - len(first)).astype(np.int64)]
     return np.sort(np.concatenate([first, more]))
 
 
-def judged(material: Material, chosen: Indices) -> tuple[Skill, Settings]:
-    """Settings from either half of the rows, and how well they tell the rows of the other half."""
+def judged(material: Material, chosen: Indices) -> tuple[Skill, KernelSettings]:
+    """KernelSettings from either half of the rows, and how well they tell the rows of the other half."""
     scores = scores_of(np.unique(material.learned.levels[chosen], return_inverse=True)[1], np.ones(len(chosen)))
     side = np.arange(len(chosen)) % 2  # configurations have no visible order
     halves, skills = [], []
     for half in (0, 1):
         own = side == half
         settings = material.evidence(chosen[own], scores[own]).best()
-        told = material.condition(chosen, scores, settings).told_by_others()[~own]
+        told = material.condition(chosen, scores, settings).leave_one_out()[~own]
         skills.append(correlation(told, scores[~own]))
         halves.append(settings)
-    return Skill(min(skills), len(chosen)), Settings.between(*halves)
+    return Skill(min(skills), len(chosen)), KernelSettings.between(*halves)
 
 
 def correlation(one: Reals, two: Reals) -> float:
@@ -237,16 +244,16 @@ def correlation(one: Reals, two: Reals) -> float:
     return float(np.mean((one - one.mean()) * (two - two.mean()))) / spread if spread > 1e-12 else 0.0
 
 
-def parts_of_space(material: Material, settings: Settings) -> Reals:
+def parts_of_space(material: Material, settings: KernelSettings) -> Reals:
     """(configurations,) How much of the space each stands for, 1 on average: the points nearest to it."""
-    some = material.points.near[::VORONOI]
-    nearest = reach(some, material.rows.near, material.features(settings)).argmax(axis=1)
+    some = material.points.positions[::VORONOI]
+    nearest = rational_quadratic(some, material.rows.positions, material.features(settings)).argmax(axis=1)
     rows = len(material.rows)
     counts = np.bincount(nearest, minlength=rows).astype(np.float64)
     return counts * (rows / len(some)) + LEAST_PART
 
 
-def drawn_scores(material: Material, scores: Reals, settings: Settings, rng: np.random.Generator) -> Singles:
+def drawn_scores(material: Material, scores: Reals, settings: KernelSettings, rng: np.random.Generator) -> Singles:
     """(draws, points) By the process of all rows."""
     held = spread_rows(material, material.effort.rows, material.features(settings))
     process = material.condition(held, scores[held], settings)
@@ -265,7 +272,7 @@ def ordered(
     scored: Singles,
     scores: Reals,
     weights: Reals,
-    settings: Settings,
+    settings: KernelSettings,
     rng: np.random.Generator,
     *,
     adaptive: bool,
@@ -308,7 +315,7 @@ def reorder(
     order: NDArray[np.int64],
     part: tuple[Indices, Reals],
     layer: Layer,
-    settings: Settings,
+    settings: KernelSettings,
     rng: np.random.Generator,
 ) -> None:
     """Put the best points of some draws into the order that a process of the rows there gives them."""

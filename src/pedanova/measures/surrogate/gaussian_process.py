@@ -1,0 +1,356 @@
+"""A Gaussian process with the kernel of `kernel.py`: its likelihood, its posterior, and functions drawn from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.measures.chance.ranked_rows import Indices, Reals
+from pedanova.measures.surrogate.kernel import Embedding, Singles, rational_quadratic
+
+PRIOR = 0.3  # on each log weight and on log τ: PRIOR · (log w - log w₀)²
+ADAPTIVE_PRIOR = 1.0  # after an adaptive sampler: the likelihood takes parameters that it hardly tried for idle
+NOISE, ADDITIVE = 0.1, 0.3  # ν and τ where the search begins
+LEAST_NOISE = 5e-4
+JITTER, SINGLE_JITTER = 1e-6, 1e-5  # added to the noise, in double and in single precision
+SEARCH_STEPS = 15
+CONVERGED = 5e-4  # a relative decrease of the loss that ends the search
+FREQUENCIES = 256  # random Fourier features of a function from the prior
+CHUNK = 1024  # points at a time: their covariances stay in the cache
+
+
+# --- Cholesky factor -----------------------------------------------------------------------------------
+
+BLOCK = 64  # rows of a block on the diagonal
+DIAGONAL_TRIALS = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # of the mean variance, added to the diagonal
+SMALL = 48  # rows up to which a triangle is inverted as a full matrix
+
+
+@dataclass(frozen=True, eq=False)
+class CholeskyFactor:
+    """The lower triangle L of a covariance L·Lᵀ, and solutions with it.
+
+    NumPy has no triangular solver. With the inverses of small blocks on the diagonal, solving takes a handful of
+    matrix products, and is nearly as fast as LAPACK.
+    """
+
+    lower: Reals  # (rows, rows)
+
+    @classmethod
+    def of(cls, covariance: NDArray[np.floating]) -> CholeskyFactor:
+        """The factor of a covariance; raises LinAlgError where it is not positive definite."""
+        return cls(np.linalg.cholesky(covariance.astype(np.float64, copy=False)))
+
+    @classmethod
+    def regularized(cls, covariance: NDArray[np.floating]) -> CholeskyFactor:
+        """The same with more on the diagonal, as long as rounding keeps the matrix from being positive definite."""
+        matrix = covariance.astype(np.float64, copy=False)
+        diagonal = np.diagonal(matrix).copy()
+        for added in DIAGONAL_TRIALS:
+            if added:
+                matrix = matrix.copy()
+                matrix[np.diag_indices(len(matrix))] = diagonal + added * float(diagonal.mean())
+            try:
+                return cls.of(matrix)
+            except np.linalg.LinAlgError:
+                continue
+        raise np.linalg.LinAlgError("no covariance")
+
+    @property
+    def half_log_determinant(self) -> float:
+        """Half the logarithm of the covariance's determinant."""
+        return float(np.log(np.diagonal(self.lower)).sum())
+
+    def solve(self, right: Reals) -> Reals:
+        """Covariance⁻¹ · right, for columns of right sides."""
+        solution: Reals = right.astype(np.float64)
+        blocks, inverses = self._diagonal
+        for rows, inverse in zip(blocks, inverses, strict=True):
+            before = slice(0, rows.start)
+            solution[rows] = inverse @ (solution[rows] - self.lower[rows, before] @ solution[before])
+        for rows, inverse in zip(reversed(blocks), reversed(inverses), strict=True):
+            behind = slice(rows.stop, None)
+            solution[rows] = inverse.T @ (solution[rows] - self.lower[behind, rows].T @ solution[behind])
+        return solution
+
+    def inverse(self, dtype: type[np.floating] = np.float64) -> NDArray[np.floating]:
+        """Covariance⁻¹."""
+        half = inverse_triangle(self.lower.astype(dtype, copy=False))
+        inverse: NDArray[np.floating] = half.T @ half
+        return inverse
+
+    @cached_property
+    def _diagonal(self) -> tuple[list[slice], list[NDArray[np.floating]]]:
+        """Blocks on the diagonal, and their inverses."""
+        rows = len(self.lower)
+        blocks = [slice(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
+        return blocks, [np.linalg.inv(self.lower[block, block]) for block in blocks]
+
+
+def inverse_triangle(lower: NDArray[np.floating]) -> NDArray[np.floating]:
+    """The inverse of a lower triangle, from those of its two halves."""
+    rows = len(lower)
+    if rows <= SMALL:
+        return np.linalg.inv(lower).astype(lower.dtype, copy=False)
+    half = rows // 2
+    inverse = np.zeros_like(lower)
+    first, last = inverse_triangle(lower[:half, :half]), inverse_triangle(lower[half:, half:])
+    inverse[:half, :half], inverse[half:, half:] = first, last
+    inverse[half:, :half] = -last @ (lower[half:, :half] @ first)
+    return inverse
+
+
+# --- minimization --------------------------------------------------------------------------------------
+
+Loss: TypeAlias = Callable[[Reals], tuple[float, Reals]]  # its value, infinite where there is none; its gradient
+LONGEST_STEP = 2.0  # in any one coordinate
+SUFFICIENT = 1e-4  # of the decrease that the gradient predicts
+STEP_TRIES = 6  # shorter steps tried before giving up
+
+
+def descend(loss: Loss, start: Reals, *, steps: int, least: float) -> Reals:
+    """The minimum of a smooth loss by quasi-Newton steps (BFGS); a relative decrease below `least` ends the search."""
+    place = start
+    value, gradient = loss(place)
+    inverse_hessian = np.eye(len(start)) / max(1.0, float(np.linalg.norm(gradient)))
+    for step in range(steps):
+        lower = _line_search(loss, place, value, gradient, -inverse_hessian @ gradient)
+        if lower is None:
+            break
+        moved, turned = lower[0] - place, lower[2] - gradient
+        decrease = value - lower[1]
+        place, value, gradient = lower
+        if decrease < least * max(1.0, abs(value)):
+            break
+        inverse_hessian = _bfgs_update(inverse_hessian, moved, turned, first=step == 0)
+    return place
+
+
+def _line_search(
+    loss: Loss, place: Reals, value: float, gradient: Reals, direction: Reals
+) -> tuple[Reals, float, Reals] | None:
+    """The first place along the direction with a sufficient decrease, its value and gradient; None where none has."""
+    predicted = float(gradient @ direction)
+    if not predicted < 0.0:
+        direction, predicted = -gradient, -float(gradient @ gradient)
+    length = min(1.0, LONGEST_STEP / max(float(np.abs(direction).max()), 1e-300))
+    for _ in range(STEP_TRIES):
+        there = place + length * direction
+        lower, slope = loss(there)
+        if lower <= value + SUFFICIENT * length * predicted:
+            return there, lower, slope
+        length /= 2.0 if not np.isfinite(lower) else 3.0
+    return None
+
+
+def _bfgs_update(inverse_hessian: Reals, moved: Reals, turned: Reals, *, first: bool) -> Reals:
+    """The inverse Hessian after a step; unchanged where the step has no positive curvature."""
+    along = float(moved @ turned)
+    if along <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
+        return inverse_hessian
+    if first:  # the first step gives the scale
+        inverse_hessian = np.eye(len(moved)) * (along / float(turned @ turned))
+    leap = inverse_hessian @ turned
+    cross = np.outer(leap, moved)
+    scale = (1.0 + float(turned @ leap) / along) / along
+    updated: Reals = inverse_hessian + scale * np.outer(moved, moved) - (cross + cross.T) / along
+    return updated
+
+
+# --- likelihood ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelSettings:
+    """The kernel's hyperparameters that are fitted; s² and the constant mean follow from them."""
+
+    weights: Reals  # (parameters,) w
+    noise: float  # ν
+    additive: float  # τ
+
+    @classmethod
+    def initial(cls, parameters: int) -> KernelSettings:
+        """Where the search begins, and the centre of the priors."""
+        return cls(np.full(parameters, min(0.5, 4.0 / parameters)), NOISE, ADDITIVE)
+
+    @classmethod
+    def from_logs(cls, logs: Reals) -> KernelSettings:
+        """The inverse of `logs`."""
+        values = np.exp(logs)
+        return cls(values[:-2], float(values[-2]) + LEAST_NOISE, float(values[-1]))
+
+    @property
+    def logs(self) -> Reals:
+        """(parameters + 2,) Logarithms of the weights, of the noise above its minimum, and of τ."""
+        above = max(self.noise - LEAST_NOISE, 1e-6)
+        logs: Reals = np.log(np.array([*self.weights, above, self.additive]))
+        return logs
+
+    @classmethod
+    def between(cls, one: KernelSettings, two: KernelSettings) -> KernelSettings:
+        """The geometric mean of two settings."""
+        return cls.from_logs((one.logs + two.logs) / 2.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Likelihood:
+    """The loss of the fit: minus the log likelihood of the scores, and weak priors on the settings."""
+
+    rows: Embedding
+    owners: Indices
+    scores: Reals
+    linear: Singles  # (rows, rows) b·b′
+    squares: Singles  # positions²
+    centre: Reals
+    prior: float
+
+    @classmethod
+    def of(cls, rows: Embedding, owners: Indices, scores: Reals, *, prior: float = PRIOR) -> Likelihood:
+        """The loss for rows with these scores."""
+        centre = KernelSettings.initial(int(owners[-1]) + 1).logs
+        return cls(rows, owners, scores, rows.basis @ rows.basis.T, rows.positions**2, centre, prior)
+
+    def best(self, start: KernelSettings | None = None, *, steps: int = SEARCH_STEPS) -> KernelSettings:
+        """The settings with the lowest loss."""
+        begin = self.centre if start is None else start.logs
+        return KernelSettings.from_logs(descend(self, begin, steps=steps, least=CONVERGED))
+
+    def __call__(self, logs: Reals) -> tuple[float, Reals]:
+        """The loss and its gradient."""
+        settings = KernelSettings.from_logs(logs)
+        kernel = rational_quadratic(self.rows.positions, self.rows.positions, settings.weights[self.owners])
+        covariance = kernel + np.float32(settings.additive) * self.linear
+        covariance[np.diag_indices(len(covariance))] += np.float32(settings.noise + SINGLE_JITTER)
+        try:
+            factor = CholeskyFactor.of(covariance)
+        except np.linalg.LinAlgError:
+            return math.inf, np.zeros_like(logs)
+        inverse = factor.inverse(np.float32)
+        solved, scale = solve_residuals(inverse, self.scores)
+        stiffness = np.full(len(logs), self.prior)
+        stiffness[-2] = 0.0  # the noise has no prior
+        off = logs - self.centre
+        rows = len(self.scores)
+        value = 0.5 * rows * math.log(scale) + factor.half_log_determinant + float(stiffness @ off**2)
+        return value, self._gradient(settings, kernel, inverse, solved / math.sqrt(scale)) + 2.0 * stiffness * off
+
+    def _gradient(
+        self, settings: KernelSettings, kernel: Singles, inverse: NDArray[np.floating], solved: Reals
+    ) -> Reals:
+        """½ tr(G · ∂K) with G = K⁻¹ - αα′; distances along a parameter enter by matrix products alone."""
+        single = solved.astype(np.float32)
+        gap = inverse - single[:, None] * single
+        gradient = np.empty(len(settings.weights) + 2)
+        gradient[-2] = 0.5 * float(np.trace(gap)) * (settings.noise - LEAST_NOISE)
+        gradient[-1] = 0.5 * float(np.vdot(gap, self.linear)) * settings.additive
+        gap *= kernel
+        gap *= kernel  # ∂k = -k² · ∂(distance)
+        positions = self.rows.positions
+        by_feature = np.einsum("ij,ij->j", positions, gap @ positions) - gap.sum(axis=1) @ self.squares
+        gradient[:-2] = np.bincount(self.owners, by_feature, len(settings.weights)) * settings.weights
+        return gradient
+
+
+def solve_residuals(inverse: NDArray[np.floating], scores: Reals) -> tuple[Reals, float]:
+    """K⁻¹ · (scores - mean), the mean by generalised least squares; and s²."""
+    both = inverse @ np.stack([scores, np.ones(len(scores))], axis=1).astype(inverse.dtype)
+    both = both.astype(np.float64)
+    solved: Reals = both[:, 0] - both[:, 0].sum() / both[:, 1].sum() * both[:, 1]
+    return solved, max(float(scores @ solved) / len(scores), 1e-9)
+
+
+# --- posterior -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posterior:
+    """The process given the scores of some rows."""
+
+    rows: Embedding
+    weights: Reals  # (features,)
+    noise: float  # ν
+    additive: float  # τ
+    factor: CholeskyFactor
+    scores: Reals
+    solved: Reals  # K⁻¹ · (scores - mean)
+    mean: float
+    mean_variance: float  # of the mean, in units of s²
+    scale: float  # s²
+
+    def leave_one_out(self) -> Reals:
+        """(rows,) The score of each row as predicted from the other rows."""
+        inverse = self.factor.inverse()
+        own = np.diagonal(inverse) - self.mean_variance * inverse.sum(axis=1) ** 2  # the mean is estimated anew
+        predicted: Reals = self.scores - self.solved / own
+        return predicted
+
+    def draw(self, points: Embedding, draws: int, rng: np.random.Generator) -> Singles:
+        """(draws, points) Scores at other points without noise, in pairs: the mean plus and minus a deviation."""
+        prior = PriorFunctions.drawn(self, draws // 2, rng)
+        noise = math.sqrt(self.scale * self.noise)
+        misfit = -prior.at(self.rows) - noise * rng.standard_normal((len(self.scores), draws // 2))
+        solved = np.column_stack([self.solved, self.factor.solve(misfit)]).astype(np.float32)
+        coefficients = np.float32(self.additive) * (self.rows.basis.T @ solved)
+        scores = np.empty((draws, len(points)), dtype=np.float32)
+        for start in range(0, len(points), CHUNK):
+            some = points.take(slice(start, start + CHUNK))
+            kernel = rational_quadratic(some.positions, self.rows.positions, self.weights)
+            update = kernel @ solved + some.basis @ coefficients
+            mean, deviation = update[:, :1], update[:, 1:] + prior.at(some)
+            scores[0::2, start : start + CHUNK] = (mean + deviation).T
+            scores[1::2, start : start + CHUNK] = (mean - deviation).T
+        return scores + np.float32(self.mean)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriorFunctions:
+    """Functions drawn from the prior: random Fourier features, an additive part and a constant."""
+
+    frequencies: Singles  # (features, FREQUENCIES)
+    phases: Singles
+    amplitudes: Singles  # (FREQUENCIES, draws)
+    coefficients: Singles  # (basis functions, draws)
+    constant: Singles  # (draws,)
+
+    @classmethod
+    def drawn(cls, process: Posterior, draws: int, rng: np.random.Generator) -> PriorFunctions:
+        """1 / (1 + r²) is the mean of exp(-v·r²) over exponential v, and so are its frequencies."""
+        deviation = math.sqrt(process.scale)
+        features, additive = process.rows.positions.shape[1], process.rows.basis.shape[1]
+        frequencies = rng.standard_normal((features, FREQUENCIES)) * np.sqrt(2.0 * process.weights)[:, None]
+        frequencies *= np.sqrt(rng.exponential(size=FREQUENCIES))
+        amplitudes = rng.standard_normal((FREQUENCIES, draws)) * (deviation * math.sqrt(2.0 / FREQUENCIES))
+        coefficients = rng.standard_normal((additive, draws)) * (deviation * math.sqrt(process.additive))
+        constant = rng.standard_normal(draws) * (deviation * math.sqrt(process.mean_variance))
+        phases = rng.random(FREQUENCIES) * (2.0 * math.pi)
+        parts = (frequencies, phases, amplitudes, coefficients, constant)
+        return cls(*(part.astype(np.float32) for part in parts))
+
+    def at(self, rows: Embedding) -> Singles:
+        """(rows, draws) The values of the functions."""
+        waves = rows.positions @ self.frequencies
+        waves += self.phases
+        values: Singles = np.cos(waves, out=waves) @ self.amplitudes + rows.basis @ self.coefficients + self.constant
+        return values
+
+
+def condition(rows: Embedding, owners: Indices, scores: Reals, settings: KernelSettings) -> Posterior:
+    """The posterior of the process with these settings, given the scores of the rows."""
+    weights = settings.weights[owners]
+    covariance = rational_quadratic(rows.positions, rows.positions, weights).astype(np.float64)
+    covariance += settings.additive * (rows.basis @ rows.basis.T)
+    covariance[np.diag_indices(len(rows))] += settings.noise + JITTER
+    factor = CholeskyFactor.regularized(covariance)
+    both = factor.solve(np.stack([scores, np.ones(len(rows))], axis=1))
+    mean_variance = 1.0 / float(both[:, 1].sum())
+    mean = float(both[:, 0].sum()) * mean_variance
+    solved = both[:, 0] - mean * both[:, 1]
+    scale = max(float(scores @ solved) / len(rows), 1e-9)
+    fitted = factor, scores, solved, mean, mean_variance, scale
+    return Posterior(rows, weights, settings.noise, settings.additive, *fitted)

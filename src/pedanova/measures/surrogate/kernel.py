@@ -1,0 +1,156 @@
+"""The kernel of the Gaussian process, and the features of configurations that it is computed from.
+
+k(x, x′) = s² · [1 / (1 + Σ_d w_d · D_d) + τ · b(x)·b(x′) + ν · 1[x = x′]], with D_d the squared distance along
+parameter d and b a basis of functions of single parameters. The first term, a rational quadratic kernel, follows
+interactions; the second, a linear kernel, follows what parameters do alone; the third is noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, Reals
+from pedanova.space.grid import Block, Grid
+from pedanova.space.parameters import Parameter, Space, Switch
+
+Singles: TypeAlias = NDArray[np.float32]
+COSINES = 4  # basis functions of an ordered parameter, each weaker than the last
+AMPLITUDE = (2.0 / sum(j**-2 for j in range(1, COSINES + 1))) ** 0.5  # the variances of a parameter's basis add to one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedding:
+    """Configurations as features; both arrays are (configurations, features)."""
+
+    positions: Singles  # squared distance 1 between the ends of a range, and between categories
+    basis: Singles  # values of the basis functions of single parameters
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def take(self, rows: Indices | slice) -> Embedding:
+        """The features of some of the configurations."""
+        return Embedding(self.positions[rows], self.basis[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureLayout:
+    """Which features the configurations of a study have."""
+
+    grids: tuple[Grid, ...]  # of the parameters that vary
+    undecided: tuple[bool, ...]  # whether no parent determines the regime of a configuration
+    owners: Indices  # (features of `positions`,) the parameter that each belongs to
+
+    def embed(self, places: Places) -> Embedding:
+        """The features of configurations, given as the cell of each parameter."""
+        positions, basis = [], []
+        for j, (grid, undecided) in enumerate(zip(self.grids, self.undecided, strict=True)):
+            # Features of a cell are computed once and looked up for every configuration.
+            distances, functions = features_of(grid, np.arange(grid.width, dtype=np.uint16), undecided=undecided)
+            positions += [column[places[:, j]] for column in distances]
+            basis += [column[places[:, j]] for column in functions]
+        return Embedding(np.concatenate(positions, axis=1), np.concatenate(basis, axis=1))
+
+
+def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
+    """The layout for these configurations; a parameter that never varied has no features."""
+    grids = arrangement.grids[: arrangement.varying]
+    undecided, owners = [], []
+    for j, grid in enumerate(grids):
+        several = bool(np.ptp(regimes_of(grid, places[:, j])) > 0)
+        undecided.append(several and not is_decided(arrangement.space, arrangement.names[j]))
+        columns = features_of(grid, places[:1, j], undecided=undecided[-1])[0]
+        owners += [j] * sum(column.shape[1] for column in columns)
+    return FeatureLayout(grids, tuple(undecided), np.array(owners, dtype=np.int64))
+
+
+def is_decided(space: Space, name: str) -> bool:
+    """Whether other parameters determine if, or in which range, this one has a value."""
+    parameter: Parameter = space[name]
+    if isinstance(parameter, Switch):
+        return parameter.by in space
+    return bool(parameter.when) and all(parent in space for parent, _ in parameter.when)
+
+
+def regimes_of(grid: Grid, cells: Places) -> NDArray[np.int64]:
+    """The block of every cell; missing values and values outside the space come after the blocks."""
+    starts = [*(block.start for block in grid.blocks), grid.missing, grid.outside]
+    return np.searchsorted(starts, cells, side="right") - 1
+
+
+def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
+    """Columns of positions and of basis functions for the cells of one parameter."""
+    positions: list[Singles] = []
+    basis: list[Singles] = []
+    if undecided:
+        regimes = (regimes_of(grid, cells)[:, None] == np.arange(len(grid.blocks) + 2)).astype(np.float32)
+        positions.append(unit_distance(regimes))
+        basis.append(centred(regimes))
+    ordered = [block for block in grid.blocks if block.ordered]
+    if ordered:
+        position, inside = positions_in(ordered, cells)
+        positions.append(position)
+        basis.append(cosines(position) * inside)
+    for block in (block for block in grid.blocks if not block.ordered):
+        categories = one_hot(block, cells)
+        positions.append(unit_distance(categories))
+        basis.append(centred(categories))
+    return positions, basis
+
+
+def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[np.bool_]]:
+    """(rows, 1) each: the position along a block from 0 to 1, one half outside; and whether a cell is inside."""
+    position = np.full(len(cells), 0.5, dtype=np.float32)
+    inside = np.zeros(len(cells), dtype=bool)
+    for block in blocks:
+        here = (cells >= block.start) & (cells < block.stop)
+        position[here] = (cells[here].astype(np.int64) - block.start) / max(1, block.stop - block.start - 1)
+        inside |= here
+    return position[:, None], inside[:, None]
+
+
+def one_hot(block: Block, cells: Places) -> Singles:
+    """(rows, categories) 1 for the category of a row; the same for each where a row is outside the block."""
+    size = block.stop - block.start
+    categories: Singles = (cells[:, None] == np.arange(block.start, block.stop)).astype(np.float32)
+    categories[(cells < block.start) | (cells >= block.stop)] = 1.0 / size
+    return categories
+
+
+def cosines(position: Singles) -> Singles:
+    """(rows, COSINES) cos(jπx) for j = 1 to COSINES, each divided by j; by the recurrence of Chebyshev."""
+    first = np.cos(np.pi * position)
+    waves = [np.ones_like(first), first]
+    while len(waves) <= COSINES:
+        waves.append(2.0 * first * waves[-1] - waves[-2])
+    scaled: Singles = np.concatenate([AMPLITUDE / j * wave for j, wave in enumerate(waves[1:], 1)], axis=1)
+    return scaled
+
+
+def unit_distance(categories: Singles) -> Singles:
+    """One-hot columns scaled so that the squared distance of two categories is 1."""
+    scaled: Singles = categories * np.float32(0.5**0.5)
+    return scaled
+
+
+def centred(categories: Singles) -> Singles:
+    """One-hot columns with mean 0 over the categories, each category with squared norm 1."""
+    size = categories.shape[1]
+    scaled: Singles = (categories - np.float32(1.0 / size)) * np.float32((size / max(1, size - 1)) ** 0.5)
+    return scaled
+
+
+def rational_quadratic(one: Singles, two: Singles, weights: Reals) -> Singles:
+    """(one, two) 1 / (1 + weighted squared distance) of positions, as one matrix product."""
+    roots = np.sqrt(weights).astype(np.float32)
+    here, there = one * roots, two * roots
+    ones = np.ones((len(here) + len(there), 1), dtype=np.float32)
+    own, other = ((part * part).sum(axis=1, keepdims=True) for part in (here, there))
+    left = np.concatenate([here, own + np.float32(1.0), ones[: len(here)]], axis=1)
+    right = np.concatenate([np.float32(-2.0) * there, ones[len(here) :], other], axis=1)
+    product: Singles = left @ right.T
+    return np.reciprocal(product, out=product)
