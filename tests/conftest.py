@@ -70,7 +70,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 
 OUTSIDE = (  # where a browser, a server, a cluster or a kernel of Jupyter has a part in it
     "browser", "cli/test_explore_watch.py", "docs", "report/live", "report/page/test_notebook.py",
-    "scale/test_clusters.py", "sources/follow", "sources/logs/test_real", "sources/optuna",
+    "scale/test_clusters.py", "sources/test_follow", "sources/logs/test_real", "sources/optuna",
     "sources/scans/test_objects.py", "sources/test_faults_reading.py",
 )  # fmt: skip
 

@@ -50,7 +50,6 @@ OPTIONAL = {  # library → the only modules that may import it
     "distributed": {"scale.dask"},
     "tensorboard": {"sources.logs.events"},
     "google": {"sources.logs.events"},  # its messages
-    "aimrocks": {"sources.logs.aim"},
     "anywidget": {"report.live.notebook"},
     "traitlets": {"report.live.notebook"},
     "starlette": {"report.live.server"},

@@ -121,6 +121,13 @@ class DataError(PedanovaError, ValueError):
     """
 
 
+class NoTrialsError(DataError):
+    """The source is in order and holds no trial yet.
+
+    **What to do:** wait for the first trial to end; ``explore --watch`` does.
+    """
+
+
 class SpaceError(PedanovaError, ValueError):
     """A search space contradicts itself or the data.
 

@@ -126,14 +126,16 @@ def test_budgets_that_a_log_leaves_out_are_found(tmp_path: Path) -> None:
     """A log of several budgets is narrowed to the highest; `along` sees all of them."""
     import json
 
-    x, lines, configs = settings(80), [], []
+    x, lines = settings(80), []
+    configs = {str(row): {f"x{i}": float(x[row, i]) for i in range(3)} for row in range(80)}
     for row in range(80):
-        configs.append([[0, 0, row], {f"x{i}": float(x[row, i]) for i in range(3)}, {}])
         for budget in BUDGETS:
             loss = float(loss_at(x, budget)[row])
-            lines.append([[0, 0, row], float(budget), {}, {"loss": loss, "info": {}}, None])
-    for name, rows in (("configs.json", configs), ("results.json", lines)):
-        (tmp_path / name).write_text("\n".join(map(json.dumps, rows)))
+            lines.append(json.dumps([row, float(budget), [loss], 0.0, 1.0, 1, {}]))
+    goal = {"name": "loss", "optimize": "lower"}
+    (tmp_path / "meta.json").write_text(json.dumps({"objectives": [goal]}))
+    (tmp_path / "configs.json").write_text(json.dumps(configs))
+    (tmp_path / "history.jsonl").write_text("\n".join(lines))
     a = pa.analyze(tmp_path)
     assert (a.rows, a.budget) == (80, "budget")
     found = a.along(target=0.2, **FAST)

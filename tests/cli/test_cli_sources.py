@@ -58,7 +58,7 @@ def test_formats_lists_every_reader(run: Run) -> None:
     for kind in KINDS:
         assert kind.name in out
         assert kind.example in out
-    for word in ("Optuna", "SMAC3", "Ray Tune", "MLflow", "W&B", "scikit-learn", "Keras", "Hyperopt", "AMLTK"):
+    for word in ("Optuna", "SMAC3", "Ray Tune", "MLflow", "W&B", "scikit-learn", "Keras", "Hyperopt", "DeepCAVE"):
         assert word in out
 
 

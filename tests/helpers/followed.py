@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pedanova.data.records import Records
-from pedanova.sources.follow.look import Follow, Look
+from pedanova.sources.follow import Follow, Look
 
 
 def same(one: Records, other: Records) -> None:

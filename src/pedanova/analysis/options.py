@@ -68,10 +68,10 @@ TABLE = (
     Option(
         "space", None,
         "The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or whatever "
-        "`space_from` reads: a JSON, YAML or .pcs file, a ConfigSpace, Optuna's distributions. Without it, the "
+        "`space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. Without it, the "
         "space is the log's own, or guessed from the data; ``notes`` tell every guess.",
         'search space as JSON or YAML: {"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}; '
-        "or a ConfigSpace or .pcs file", "columns", metavar="FILE",
+        "or a ConfigSpace file", "columns", metavar="FILE",
     ),
     Option(
         "levels", None,

@@ -27,14 +27,16 @@ IN_PARTS = ("names", "stream", "executor", "checkpoint", "pushdown")  # options 
 
 
 class Watched:
-    """One source and the options of `analyze`. A look reads what is new, and only that.
+    """One source and the options of `analyze`.
+
+    Of one of Optuna's databases a look reads what is new, of any other source all when it has changed.
 
     A space that was guessed stays as it was guessed, until a value lies outside or a parameter is new.
     A space that was given stays whatever comes: rows outside are counted apart.
     """
 
     def __init__(self, data: object, objective: object = None, **options: Any) -> None:
-        from pedanova.sources.follow.follow import follow
+        from pedanova.sources.follow import follow
 
         self._given = given_of(data, objective, options)
         self._follow = follow(data, study=self._given["study"], delimiter=self._given["delimiter"])

@@ -10,10 +10,7 @@ from pedanova.errors import Arg, DataError
 from pedanova.sources.foreign import check_known, check_no_pickle
 from pedanova.sources.kind import Kind
 from pedanova.sources.logs import (
-    aim,
-    amltk,
     ax,
-    bohb,
     deepcave,
     dvc,
     hydra,
@@ -62,12 +59,9 @@ LOGS: tuple[Kind, ...] = (
     optuna_tables.URL,
     optuna_journal.KIND,
     smac.KIND,
-    bohb.KIND,
     deepcave.KIND,
     deepcave.TABLE_KIND,
-    amltk.KIND,
     ax.KIND,
-    aim.KIND,
     synetune.KIND,
     dvc.KIND,
     hydra.KIND,  # before the loggers whose folders lie inside its jobs

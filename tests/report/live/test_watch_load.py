@@ -28,7 +28,7 @@ from pedanova.analysis.watched import Watched
 from pedanova.report.live.session import Session
 from pedanova.report.live.watch import Watcher
 from pedanova.sources import read_records
-from pedanova.sources.follow.follow import follow
+from pedanova.sources.follow import follow
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)

@@ -18,7 +18,6 @@ from helpers.tools import need
 from pedanova.data.records import Records
 from pedanova.sources import read_records
 from pedanova.sources.spaces.configspace import describe, space_from_configspace
-from pedanova.sources.spaces.pcs import plain_from_pcs
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' warnings are their own
@@ -170,12 +169,6 @@ def test_objects_files_and_parameter_files_agree(tmp_path: Path) -> None:
     space.to_json(tmp_path / "configspace.json")
     document = json.loads((tmp_path / "configspace.json").read_text())
     assert space_from_configspace(document) == (found, notes)
-    pcs = need("ConfigSpace.read_and_write.pcs_new")
-    described = describe(plain_from_pcs(pcs.write(space)))
-    assert described.domains["lr"] == expected["lr"]
-    assert described.domains["momentum"] == expected["momentum"]
-    assert described.domains["size"] == Ordinal(["16", "32", "64"])
-    assert described.fixed == ("device",)
 
 
 def test_old_documents_are_read_as_configspace_reads_them() -> None:

@@ -1,4 +1,4 @@
-"""Lightning, Hydra, Ax, Aim and PyTorch's TensorBoard write logs themselves; the readers must agree with them."""
+"""Lightning, Hydra, Ax and PyTorch's TensorBoard write logs themselves; the readers must agree with them."""
 
 from __future__ import annotations
 
@@ -138,27 +138,6 @@ def test_an_older_client_of_ax(tmp_path: Path) -> None:
     assert (records.metadata.objectives, records.metadata.directions) == (("y",), ("maximize",))
     assert cells(records, "x") == pytest.approx(cells(records, "y"))
     assert json.loads((tmp_path / "client.json").read_text())["experiment"]["name"] == "old"
-
-
-def test_aim(tmp_path: Path) -> None:
-    aim = need("aim")
-    for rate in RATES:
-        run = aim.Run(
-            repo=str(tmp_path), experiment="mlp", system_tracking_interval=None, log_system_params=False,
-            capture_terminal_logs=False,
-        )  # fmt: skip
-        run["hparams"] = {"lr": rate, "layers": [1, 2], "flag": True, "none": None}
-        for step in range(3):
-            run.track(rate / (step + 1), name="loss", step=step, context={"subset": "val"})
-        run.track(3, name="count")
-        run.close()
-    records = read_untouched(tmp_path)
-    assert records.metadata.source == "Aim experiment 'mlp'"
-    assert records.metadata.params == ("hparams.lr",)
-    assert set(records.metadata.metrics) == {"val/loss", "count"}
-    found = dict(zip(cells(records, "hparams.lr"), cells(records, "val/loss"), strict=True))
-    assert found == {rate: rate / 3 for rate in RATES}
-    assert cells(records, "state") == ["COMPLETE"] * 4
 
 
 def test_hparams_of_pytorch(tmp_path: Path) -> None:

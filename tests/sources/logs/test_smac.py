@@ -256,18 +256,6 @@ def test_the_file_itself_and_folders_above(tmp_path: Path) -> None:
     refuse(DataError, "study='9'", "name/0", of=lambda: read_records(tmp_path / "out", study="9"))
 
 
-def test_pcs_beside_the_history(tmp_path: Path) -> None:
-    write(tmp_path, [new_row(number, float(number)) for number in range(1, 9)], space=None)
-    (tmp_path / "params.pcs").write_text(
-        "lr [0.001,1] [0.1]l\nsolver {sgd,adam} [sgd]\nmomentum [0,1] [0]\ndevice {cpu} [cpu]\n"
-        "momentum | solver in {sgd}"
-    )
-    told = read_records(tmp_path).metadata
-    assert told.space is not None
-    assert told.space["momentum"] == Float(0, 1, when={"solver": ["sgd"]})
-    assert list(told.space) == ["lr", "solver", "momentum"]
-
-
 def test_without_any_space(tmp_path: Path) -> None:
     write(tmp_path, [new_row(number, float(number)) for number in range(1, 31)], space=None)
     records = read_records(tmp_path)

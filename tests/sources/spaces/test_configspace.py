@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from helpers.common import refuse
 from helpers.tools import tame
-from pedanova.errors import DataError, FormatError, PedanovaError
+from pedanova.errors import FormatError, PedanovaError
 from pedanova.sources.spaces.configspace import describe, read_space, space_from_configspace
 from pedanova.sources.spaces.described import Labels, as_labels, fit
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal
@@ -315,14 +315,10 @@ def test_bad_documents(plain: object, parts: tuple[str, ...]) -> None:
 
 def test_the_file_beside_a_log(tmp_path: Path) -> None:
     assert read_space(tmp_path) is None
-    (tmp_path / "params.pcs").write_text("x [0,1] [0.5]\n")
-    found = read_space(tmp_path)
-    assert found is not None
-    assert dict(found.space) == {"x": Float(0, 1)}
-    (tmp_path / "other.pcs").write_text("x [0,1] [0.5]\n")
-    refuse(DataError, "other.pcs", "params.pcs", of=lambda: read_space(tmp_path))
-    (tmp_path / "configspace.pcs").write_text("oh no")
-    refuse(FormatError, "configspace.pcs", "line 1", of=lambda: read_space(tmp_path))
+    (tmp_path / "configspace.json").write_text(json.dumps(document(real("x"))))
+    described = read_space(tmp_path)
+    assert described is not None
+    assert dict(described.space) == {"x": Float(0, 1)}
     (tmp_path / "configspace.json").write_text(json.dumps(document(real("x", 1, 0))))
     refuse(FormatError, "configspace.json", "x: low=1.0", of=lambda: read_space(tmp_path))
     (tmp_path / "configspace.json").write_text('{"hyperparameters": [')

@@ -80,11 +80,9 @@ def test_every_form_gives_the_space(tmp_path: Path, data: dict[str, object]) -> 
         assert pa.analyze(data, "loss", space=space).space == SPACE
 
 
-def test_pcs_and_yaml_files(tmp_path: Path) -> None:
-    pcs, own = tmp_path / "space.pcs", tmp_path / "own.yml"
-    pcs.write_text("lr real [1e-5, 1.0] [0.1] log\nkind categorical {a, b} [a]\n")
+def test_yaml_files(tmp_path: Path) -> None:
+    own = tmp_path / "own.yml"
     own.write_text("lr: {type: float, low: 1e-5, high: 1, log: true}\n")
-    assert list(pa.space_from(pcs)) == ["lr", "kind"]
     assert pa.space_from(own) == pa.Space({"lr": pa.Float(1e-5, 1.0, log=True)})
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.data.records import Point, Records, SourceMetadata
-from pedanova.errors import DataError
+from pedanova.errors import DataError, NoTrialsError
 from pedanova.sources.logs.trials import ENOUGH, Trial, free_name, tabulate
 from pedanova.sources.spaces.described import Described, as_number, fit
 
@@ -28,7 +28,7 @@ def tell(
 ) -> Records:
     """Records of trials with their space; of several budgets the highest is used, seeds are averaged."""
     if not trials:
-        raise DataError(f"{metadata.source} holds no trials; wait for the first to end")
+        raise NoTrialsError(f"{metadata.source} holds no trials; wait for the first to end")
     words = list(notes)
     if described is None:
         words.append(NO_SPACE)

@@ -1,4 +1,4 @@
-"""Columns named `metric:accuracy [0.0, 1.0] (maximize)`, as AMLTK and DeepCAVE's tables have them."""
+"""Columns named `metric:accuracy [0.0, 1.0] (maximize)`, as DeepCAVE's tables have them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, PedanovaError, listed
+from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError, listed
 from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
 from pedanova.sources.kind import Kind, read_text
 from pedanova.sources.logs.trials import Trial, tabulate
@@ -49,7 +49,6 @@ class Experiment:
     name: str
     count: int
     runs: Callable[[], list[Run]]
-    places: tuple[Path, ...] = ()  # folders of the runs, where they are folders
 
 
 # ── either store ────────────────────────────────────────────────────────────────────────────────
@@ -86,7 +85,7 @@ def choose(experiments: list[Experiment], study: str | None, where: object) -> E
         raise DataError(Arg("study", study), f" is no experiment in {where}; there are: {listed(known, most=20)}")
     used = [one for one in experiments if one.count]
     if not used:
-        raise DataError(f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted")
+        raise NoTrialsError(f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted")
     if len(used) > 1:
         shown = [f"{one.name} ({one.count:,} runs)" for one in used]
         raise DataError(
@@ -181,7 +180,7 @@ def _experiment(folder: Path) -> Experiment | None:
         return None
     places = sorted(place for place in _folders(folder) if _is_run(place))
     key = meta.get("experiment_id") or folder.name
-    return Experiment(key, meta.get("name") or key, len(places), lambda: runs_in(places), tuple(places))
+    return Experiment(key, meta.get("name") or key, len(places), lambda: runs_in(places))
 
 
 def runs_in(places: list[Path]) -> list[Run]:
@@ -289,18 +288,16 @@ def experiments_of(database: Database) -> list[Experiment]:
     return [Experiment(str(key), str(name), counts.get(key, 0), reader(key)) for key, name in rows]
 
 
-def runs_of(database: Database, experiment: object, keys: Sequence[str] | None = None) -> list[Run]:
-    """The runs of an experiment, or those of them with these keys."""
+def runs_of(database: Database, experiment: object) -> list[Run]:
+    """The runs of an experiment."""
     mine = "FROM runs WHERE experiment_id = ? AND lifecycle_stage = 'active'"
-    mine += "" if keys is None else f" AND run_uuid IN ({', '.join('?' * len(keys))})"
-    asked = (experiment, *(keys or ()))
-    rows = database.rows(f"SELECT run_uuid, status, name {mine} ORDER BY start_time, run_uuid", asked)
+    rows = database.rows(f"SELECT run_uuid, status, name {mine} ORDER BY start_time, run_uuid", (experiment,))
     runs = {key: Run(key, str(status), str(name or "")) for key, status, name in rows}
     inside, word = f"run_uuid IN (SELECT run_uuid {mine})", database.quote("key")
 
     def each(columns: str, table: str, rest: str = "") -> Iterator[tuple[Run, list[Any]]]:
         query = f"SELECT run_uuid, {columns} FROM {table} WHERE {inside} {rest}"
-        for key, *values in watched(database.rows(query, asked), table):
+        for key, *values in watched(database.rows(query, (experiment,)), table):
             if key in runs:  # a run that began since is for another time
                 yield runs[key], values
 
@@ -346,6 +343,12 @@ def fits_url(url: str) -> bool:
         return place is not None and (fits_database(place) or fits_folder(place))
     except (ValueError, PedanovaError):  # a name that no system takes, a server that is not there
         return False
+
+
+def stamp_of_server(url: str) -> frozenset[tuple[object, ...]]:
+    """The runs as a server lists them: it changes when a run begins or ends."""
+    with open_database(url) as database:
+        return frozenset(tuple(row) for row in database.rows("SELECT * FROM runs"))
 
 
 def read_address(url: str, study: str | None) -> Records:

@@ -13,7 +13,7 @@ from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
 from pedanova.data.row_status import STATES, state_word
-from pedanova.errors import DataError, listed
+from pedanova.errors import NoTrialsError, listed
 from pedanova.sources.tables.json_text import flatten
 from pedanova.sources.tables.text import parse_text
 from pedanova.space.parameters import Space
@@ -47,7 +47,7 @@ def tabulate(
     that vary; where it has no objective, a single result is it. `points`: what reads a result step by step.
     """
     if not trials:
-        raise DataError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
+        raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
     settings = [_flat(trial.params) for trial in trials]
     columns = {name: _column(name, [row.get(name) for row in settings], texts) for name in _keys(settings)}
     params, constant = _varying(columns) if metadata.space is None else (tuple(columns), ())

@@ -21,7 +21,7 @@ from pedanova.base.progress import watched
 from pedanova.data.column import shorten
 from pedanova.data.records import Point, Records
 from pedanova.data.regions import Direction
-from pedanova.errors import DataError, FormatError
+from pedanova.errors import FormatError, NoTrialsError
 from pedanova.sources.kind import Kind
 from pedanova.sources.optuna.study_log import (
     STATES,
@@ -88,7 +88,7 @@ def read_journal(path: Path, study: str | None) -> Records:
     journal, notes = replay(path)
     found = {one.name: (key, len(one.trials)) for key, one in journal.studies.items()}
     if not found:
-        raise DataError(f"{path} holds no study yet")
+        raise NoTrialsError(f"{path} holds no study yet")
     key, _ = pick_study(found, study, str(path))
     return as_records(log_of(journal.studies[key], notes))
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from pedanova.data.records import Records
-from pedanova.errors import DataError, FormatError, PedanovaError, listed
+from pedanova.errors import DataError, FormatError, NoTrialsError, PedanovaError, listed
 from pedanova.sources.databases import Database, is_database_url, open_database, open_sqlite
 from pedanova.sources.kind import Kind
 from pedanova.sources.optuna.database_rows import Opener, read_log
@@ -81,7 +81,7 @@ def choose_study(database: Database, wanted: str | None) -> tuple[int, str]:
     )
     found = {str(name): (int(key), int(count)) for key, name, count in rows}
     if not found:
-        raise DataError(f"{database.shown} holds no study yet")
+        raise NoTrialsError(f"{database.shown} holds no study yet")
     return pick_study(found, wanted, database.shown)
 
 

@@ -14,7 +14,7 @@ from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import Arg, DataError, listed
+from pedanova.errors import Arg, DataError, NoTrialsError, listed
 from pedanova.sources.logs.trials import free_name
 from pedanova.sources.spaces.distributions import NEAR, Distribution
 from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch
@@ -86,7 +86,7 @@ def as_records(log: StudyLog) -> Records:
     """Settings under their own names; `value`, `state`, `user_attrs_…` as in Optuna's data frames."""
     source = f"Optuna study {log.name!r}"
     if not len(log.states):
-        raise DataError(f"{source} has no trials yet")
+        raise NoTrialsError(f"{source} has no trials yet")
     if not log.settings:
         raise DataError(f"{source} has {len(log.states):,} trials, but none has a parameter")
     # Storages keep parameters in different orders; the same study must give the same table.

@@ -15,11 +15,10 @@ from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.data.column import shorten
-from pedanova.errors import DataError, FormatError, PedanovaError, SpaceError, listed
-from pedanova.sources.kind import read_json, read_text
+from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
+from pedanova.sources.kind import read_json
 from pedanova.sources.spaces.clauses import Clauses
 from pedanova.sources.spaces.described import Described, Domain, Open, as_labels, as_number, as_plain
-from pedanova.sources.spaces.pcs import plain_from_pcs
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space
 from pedanova.space.values import LARGEST_INT, Label
 
@@ -75,22 +74,9 @@ def space_from_configspace(plain: object) -> tuple[Space, list[Note]]:
 
 
 def read_space(folder: Path) -> Described | None:
-    """The space beside a log: configspace.json, or a .pcs file; None where there is neither."""
+    """The configspace.json beside a log; None where there is none."""
     file = folder / "configspace.json"
-    if file.is_file():
-        return _described(file, read_json(file))
-    files = sorted(folder.glob("*.pcs"))
-    named = [file for file in files if file.stem == "configspace"] or files
-    if not named:
-        return None
-    if len(named) > 1:
-        names = listed([file.name for file in named])
-        raise DataError(f"{folder}: which of {names} is its space? keep one of them, or call it configspace.pcs")
-    text = read_text(named[0])
-    try:
-        return _described(named[0], plain_from_pcs(text))
-    except FormatError as error:
-        raise error if str(named[0]) in str(error) else FormatError(f"{named[0]}: {error}") from None
+    return _described(file, read_json(file)) if file.is_file() else None
 
 
 def _described(file: Path, plain: object) -> Described:

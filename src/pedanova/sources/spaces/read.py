@@ -1,4 +1,4 @@
-"""Search spaces as people keep them: pedanova's own JSON or YAML, ConfigSpace, .pcs, Optuna, W&B sweeps."""
+"""Search spaces as people keep them: pedanova's own JSON or YAML, ConfigSpace, Optuna, W&B sweeps."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.errors import Arg, DataError, SpaceError
-from pedanova.sources.kind import read_json, read_text
+from pedanova.sources.kind import read_json
 from pedanova.sources.spaces.configspace import space_from_configspace
 from pedanova.sources.spaces.distributions import CLASSES, read_distribution
-from pedanova.sources.spaces.pcs import plain_from_pcs
 from pedanova.sources.yaml_text import read_yaml
 from pedanova.space.parameters import (
     KINDS,
@@ -28,7 +27,7 @@ from pedanova.space.parameters import (
     parameter_from_dict,
 )
 
-SUFFIXES = (".json", ".yaml", ".yml", ".pcs")
+SUFFIXES = (".json", ".yaml", ".yml")
 MOST_EXPONENT = 700  # of e, that a float can hold
 LINEAR = ("uniform", "int_uniform", "q_uniform", "constant", "categorical")
 LOGS = ("log_uniform_values", "q_log_uniform_values", "inv_log_uniform_values")
@@ -41,8 +40,8 @@ def space_from(source: object) -> Space:
     ----------
     source
         A path to a JSON or YAML file (pedanova's own form, ConfigSpace's, Optuna's distributions, or a
-        W&B sweep) or to a .pcs file; a ConfigSpace object; a dict of parameters, of plain values, of
-        Optuna's distributions, or a search space of Ray Tune.
+        W&B sweep); a ConfigSpace object; a dict of parameters, of plain values, of Optuna's distributions,
+        or a search space of Ray Tune.
 
     Returns
     -------
@@ -82,11 +81,9 @@ def read_space(source: object) -> tuple[Space, list[Note]]:
 def read_space_file(file: Path) -> tuple[Space, list[Note]]:
     suffix = file.suffix.lower()
     if not file.is_file():
-        raise DataError(Arg("space", str(file)), " is no file; give the path of a space in JSON, YAML or .pcs")
+        raise DataError(Arg("space", str(file)), " is no file; give the path of a space in JSON or YAML")
     if suffix not in SUFFIXES:
         raise SpaceError(Arg("space", str(file)), f" must end in one of {', '.join(SUFFIXES)}")
-    if suffix == ".pcs":
-        return space_from_configspace(plain_from_pcs(read_text(file)))
     plain = read_json(file) if suffix == ".json" else read_yaml(file)
     if not isinstance(plain, Mapping):
         raise SpaceError(f"{file} must hold an object of parameters by name, not {shorten(plain)}")

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 from pedanova.data.records import Records
-from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
+from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, NoTrialsError
 from pedanova.sources.steady import read_steadily
 from pedanova.sources.tables import binary, json_text, text
 from pedanova.sources.tables.opening import is_packed, suffix_of
@@ -51,7 +51,7 @@ def read_file(path: str, *, delimiter: str | None = None) -> Records:
     if not records.columns:
         raise FormatError(f"{path} is empty; it must hold a table with a header")
     if records.rows == 0:
-        raise FormatError(f"{path} has a header but no rows")
+        raise NoTrialsError(f"{path} has a header but no rows")
     return records
 
 
@@ -74,7 +74,7 @@ def check_file(file: Path) -> str:
         known = ", ".join(SUFFIXES)
         raise DataError(f"{file}: suffix {file.suffix!r} is unknown; rename it to one of {known}")
     if file.stat().st_size == 0:
-        raise FormatError(f"{file} is empty; it must hold a table with a header")
+        raise NoTrialsError(f"{file} is empty; it must hold a table with a header")
     return kind
 
 

@@ -39,15 +39,10 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
         sign = delimiter or find_delimiter(file)
     except UnicodeDecodeError:
         raise _not_utf8(file) from None
-    records = read_text_table(file, sign, read_header(file, sign))
+    read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
+    records = read(file, sign, read_header(file, sign))
     _check_closed(file, records)
     return records if delimiter else replace(records, notes=(*records.notes, *delimiter_notes(file, sign)))
-
-
-def read_text_table(file: Path, sign: str, header: list[str], data: bytes | None = None) -> Records:
-    """The rows of a file, or of its beginning, `data`, by the quickest reader that is there."""
-    read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
-    return read(file, sign, header, data)
 
 
 def delimiter_notes(file: Path, sign: str) -> list[Note]:
@@ -99,31 +94,28 @@ def _not_utf8(file: Path) -> FormatError:
     return FormatError(f"{file} is not UTF-8; save the file as UTF-8")
 
 
-def _by_arrow(file: Path, delimiter: str, header: list[str], data: bytes | None = None) -> Records:
+def _by_arrow(file: Path, delimiter: str, header: list[str]) -> Records:
     import pyarrow as pa
 
     try:
-        table = _arrow_table(file, delimiter, header, data=data)
+        table = _arrow_table(file, delimiter, header)
         types = {field.name: field.type for field in table.schema}
         # Dates and times stay text, as Python's reader leaves them.
         times = {name: pa.string() for name, kind in types.items() if pa.types.is_temporal(kind)}
-        table = _arrow_table(file, delimiter, header, times, data) if times else table
+        table = _arrow_table(file, delimiter, header, times) if times else table
     except pa.ArrowException:
         # Python's reader is slower, but takes lines of any length and names the one at fault.
-        return _by_python(file, delimiter, header, data)
+        return _by_python(file, delimiter, header)
     if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's word for not UTF-8
         raise _not_utf8(file)
     return read_frame(table)
 
 
-def _arrow_table(
-    file: Path, delimiter: str, header: list[str], types: dict[str, Any] | None = None, data: bytes | None = None
-) -> Any:
+def _arrow_table(file: Path, delimiter: str, header: list[str], types: dict[str, Any] | None = None) -> Any:
     from pyarrow import csv as arrow_csv
 
-    unpacked = read_bytes(file) if data is None and is_packed(file) else data
     return arrow_csv.read_csv(
-        file if unpacked is None else io.BytesIO(unpacked),
+        io.BytesIO(read_bytes(file)) if is_packed(file) else file,
         read_options=arrow_csv.ReadOptions(column_names=header, skip_rows_after_names=1),
         parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=arrow_conversion(column_types=types),
@@ -144,10 +136,10 @@ def arrow_conversion(**options: Any) -> Any:
     )
 
 
-def _by_python(file: Path, delimiter: str, header: list[str], data: bytes | None = None) -> Records:
+def _by_python(file: Path, delimiter: str, header: list[str]) -> Records:
     try:
-        with open_text(file) if data is None else io.StringIO(data.decode("utf-8-sig"), newline="") as lines:
-            rows, fields = fields_of(lines, file, delimiter, len(header))
+        with open_text(file) as lines:
+            rows, fields = _fields_of(lines, file, delimiter, len(header))
     except UnicodeDecodeError:
         raise _not_utf8(file) from None
     header, notes = headings(header, fields)
@@ -156,29 +148,26 @@ def _by_python(file: Path, delimiter: str, header: list[str], data: bytes | None
     return Records({name: parse_text(name, texts) for name, texts in zip(header, columns, strict=True)}, notes)
 
 
-def fields_of(
-    lines: TextIO, file: Path, delimiter: str, headings: int, *, fields: int | None = None, behind: int = 0
-) -> tuple[list[list[str]], int]:
-    """Rows of text, and how many fields every one of them has; `behind`: lines before these, the heading among them."""
+def _fields_of(lines: TextIO, file: Path, delimiter: str, headings: int) -> tuple[list[list[str]], int]:
+    """Rows of text below the heading, and how many fields every one of them has."""
     rows: list[list[str]] = []
     reader = csv.reader(lines, delimiter=delimiter)
-    expected = headings if fields is None else fields
+    expected = headings
     try:
-        if not behind:
-            next(reader, None)
+        next(reader, None)
         for row in reader:
             if not row:
                 continue
-            if not rows and fields is None and abs(len(row) - headings) == 1 and headings > 2:
+            if not rows and abs(len(row) - headings) == 1 and headings > 2:
                 expected = len(row)  # every row must be so
             if len(row) != expected:
                 raise FormatError(
-                    f"{file}: line {behind + reader.line_num} has {len(row)} fields where the header has "
+                    f"{file}: line {reader.line_num} has {len(row)} fields where the header has "
                     f"{headings}; mend the line or its quotes"
                 )
             rows.append(row)
     except csv.Error as error:
-        raise FormatError(f"{file}: line {behind + reader.line_num}: {error}") from None
+        raise FormatError(f"{file}: line {reader.line_num}: {error}") from None
     return rows, expected
 
 
