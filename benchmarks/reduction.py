@@ -2,7 +2,7 @@
 
     python benchmarks/reduction.py DATA_DIR [--seeds 30] [--rows 200,100,500] [--tables …] [--jobs 1] [-o DIR]
 
-Trials are sampled uniformly or by Optuna's TPE; `Analysis.reduce` by its own rule and by the paper's
+Trials are sampled uniformly or by Optuna's TPE; `Analysis.reduce`, the rules of the paper
 (``paper``; ``authors`` with their densities), and the naive box around the best 10 % of the trials each
 give a smaller space, and 200 further trials are run in the full and in all smaller ones: random ones,
 100 times over, and then, for ``--tpe-rows`` trials, by TPE.
@@ -22,7 +22,7 @@ import csv
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,8 +32,11 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # each process has one core: set before NumPy is loaded
 
+sys.path.append(str(Path(__file__).parent.parent / "experiments" / "paper"))
+
 import numpy as np  # noqa: E402
 from contestants import TABLES, Reals, Table, best, read_table, sample  # noqa: E402
+from domains import paper_domains  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
 import pedanova as pa  # noqa: E402
@@ -101,25 +104,30 @@ def whole(table: Table) -> Box:
     return [np.arange(size) for size in table.sizes]
 
 
-RULES: dict[str, dict[str, Any]] = {
-    "reduced": {},
-    "paper": {"rule": "paper"},
-    "authors": {"rule": "paper", "estimator": "paper"},
-}
+PAPER = {"paper": "counts", "authors": "paper"}  # kind → whose densities
 
 
 def analysis_of(table: Table, rows: NDArray[np.int64]) -> pa.Analysis:
     return pa.analyze(table.columns(rows), table.objective[rows], space=table.space(), repeats="all")
 
 
-def reduced_box(table: Table, a: pa.Analysis, **rule: Any) -> Box:
-    space = a.reduce(folds=0, **rule).space
-    box = []
-    for name, choices in zip(table.names, table.choices, strict=True):
-        domain = space[name]
-        left = domain.values if isinstance(domain, pa.Ordinal) else domain.choices  # type: ignore[union-attr]
-        box.append(np.array([code for code, choice in enumerate(choices) if choice in left]))
-    return box
+def reduced_box(table: Table, a: pa.Analysis) -> Box:
+    space = a.reduce(folds=0).space
+    domains = (space[name] for name in table.names)
+    return codes_of(table, [one.values if isinstance(one, pa.Ordinal) else one.choices for one in domains])  # type: ignore[union-attr]
+
+
+def paper_box(table: Table, a: pa.Analysis, estimator: str) -> Box:
+    left = paper_domains(a, estimator=estimator)
+    return codes_of(table, [left[name] for name in table.names])
+
+
+def codes_of(table: Table, left: Sequence[Sequence[object]]) -> Box:
+    """The codes of the values that are left of every parameter."""
+    return [
+        np.array([code for code, choice in enumerate(choices) if choice in values])
+        for choices, values in zip(table.choices, left, strict=True)
+    ]
 
 
 def naive_box(table: Table, rows: NDArray[np.int64]) -> Box:
@@ -177,7 +185,7 @@ def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: in
     a = analysis_of(table, rows)
     boxes = {"reduced": reduced_box(table, a)}
     seconds = time.perf_counter() - start
-    boxes |= {kind: reduced_box(table, a, **rule) for kind, rule in RULES.items() if kind not in boxes}
+    boxes |= {kind: paper_box(table, a, estimator) for kind, estimator in PAPER.items()}
     boxes |= {"naive": naive_box(table, rows), "full": whole(table)}
     rng = np.random.default_rng([seed, size, 11])
     found = {kind: by_chance(truth, box, rng) for kind, box in boxes.items()}
@@ -292,7 +300,7 @@ def report(options: argparse.Namespace) -> None:
 
 def told(lines: Lines, tpe: Lines) -> str:
     """One line of the table."""
-    of = {kind: [ln for ln in lines if ln["kind"] == kind] for kind in (*RULES, "naive", "full")}
+    of = {kind: [ln for ln in lines if ln["kind"] == kind] for kind in ("reduced", *PAPER, "naive", "full")}
     own = of["reduced"]
     cells = [
         f"{len(own)}",

@@ -8,7 +8,6 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import optuna
@@ -322,16 +321,6 @@ def test_reduction(capsys: pytest.CaptureFixture[str]) -> None:
     assert small["lr"].advice == "narrow"
     assert small["dropout"].advice == "widen"
     assert "suggest_float('lr'" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_priors() -> None:
-    names: dict[str, Any] = {}
-    for block in blocks("docs/priors.md", "python"):
-        exec(compile(block, "docs/priors.md", "exec"), names)
-    assert names["prior"].left_out().safe == 1.0
-    assert 1e-3 < names["defaults"].configuration["lr"] < 0.05
-    compile(names["text"], "prior.py", "exec")
 
 
 @pytest.mark.slow

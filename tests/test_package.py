@@ -36,12 +36,12 @@ def test_public_names_exist_and_are_documented() -> None:
 
     assert set(pedanova.__all__) == {*pedanova.HOMES, "__version__"}
     assert dir(pedanova) == [
-        "Across", "Along", "Analysis", "AxisEffects", "Categorical", "Comparison", "Densities", "Difference",
+        "Across", "Along", "Analysis", "Categorical", "Comparison", "Densities", "Difference",
         "Differences", "Effect", "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance",
         "Importances", "Int", "Interaction", "Interactions", "Lasso", "Levels", "Marginal", "Measures", "Moving",
         "Ordinal", "PedanovaError", "Profile", "ReducedSpace", "Region", "Seeds", "SetInteraction", "SetInteractions",
         "Space", "StudyDifferences", "Switch", "Tally", "Trials", "Verdict", "__version__", "across", "analyze",
-        "at_least", "at_most", "axis_effects", "between", "demo_trials", "difference", "equals", "errors",
+        "at_least", "at_most", "between", "demo_trials", "difference", "equals", "errors",
         "forest_effects", "guess_space", "lasso", "load", "show_versions", "space", "space_from",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

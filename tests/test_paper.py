@@ -187,3 +187,35 @@ def test_a_script_writes_its_figures_and_its_part_of_the_page(tmp_path: Path) ->
     assert len(list(tmp_path.glob("concept-*.png"))) == 6
     assert part.count("<figure>") == 6
     assert "8.97" in part  # as printed, beside ours
+
+
+class TestDomains:
+    """The paper's rules for a smaller space: p(x) ≥ u(x), and what is low twice is fixed."""
+
+    @pytest.fixture
+    def domains(self) -> ModuleType:
+        sys.path.insert(0, str(ROOT / "experiments" / "paper"))
+        try:
+            return import_module("domains")
+        finally:
+            sys.path.pop(0)
+
+    @pytest.mark.parametrize("estimator", ["counts", "paper"])
+    def test_cells_at_least_as_dense_as_a_uniform_draw(self, domains: ModuleType, estimator: str) -> None:
+        random = np.random.default_rng(0)
+        x, kind, dull = random.random(8_000), random.choice(["a", "b", "c"], 8_000), random.integers(0, 3, 8_000)
+        space = {"x": pa.Float(0, 1), "kind": pa.Categorical(["a", "b", "c"]), "dull": pa.Ordinal([0, 1, 2])}
+        loss = np.abs(x - 0.2) + (kind == "c")
+        a = pa.analyze({"x": x, "kind": kind, "dull": dull}, loss, space=space, direction="minimize")
+        left = domains.paper_domains(a, estimator=estimator)
+        assert left["kind"] == ["a", "b"]
+        assert len(left["dull"]) == 1
+        density = a.densities("x", estimator=estimator)
+        dense = [cell for cell, good in zip(density.cells, density.target >= density.uniform, strict=True) if good]
+        assert (left["x"][0], left["x"][-1]) == (dense[0], dense[-1])
+
+    def test_pure_noise_is_cut_as_well(self, domains: ModuleType) -> None:
+        random = np.random.default_rng(4)
+        a = pa.analyze({"x": random.random(500)}, random.random(500), space={"x": pa.Float(0, 1)}, direction="minimize")
+        assert len(domains.paper_domains(a)["x"]) < 1001
+        assert a.reduce()["x"].advice == "undecided"

@@ -33,15 +33,14 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
         [
             "base.table.Table", "Importances", "Importance", "Profile", "Densities", "Interactions", "Interaction",
             "SetInteractions", "SetInteraction", "Effects", "Effect", "Marginal", "ForestEffects", "ForestPairs",
-            "AxisEffects", "forest_effects", "axis_effects", "Comparison", "Measures", "Trials",
+            "forest_effects", "Comparison", "Measures", "Trials",
         ],
     ),
     "studies": (
         "Several studies, budgets and seeds",
         [
             "across", "Across", "measures.studies.across.PooledShare", "measures.studies.prior.SearchPrior",
-            "measures.studies.worth.Worth", "measures.studies.defaults.Defaults", "measures.studies.defaults.Default",
-            "measures.studies.defaults.Regrets", "difference", "StudyDifferences",
+            "difference", "StudyDifferences",
             "measures.studies.changes.StudyDifference", "Differences", "Difference", "Along", "Seeds",
         ],
     ),

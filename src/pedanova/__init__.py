@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pedanova.measures.densities import Densities
     from pedanova.measures.difference import Difference, Differences
     from pedanova.measures.effects import Effect, Effects, Marginal
-    from pedanova.measures.forest.forest import axis_effects, forest_effects
-    from pedanova.measures.forest.results import AxisEffects, ForestEffects, ForestPairs
+    from pedanova.measures.forest.forest import forest_effects
+    from pedanova.measures.forest.results import ForestEffects, ForestPairs
     from pedanova.measures.importance import Importance, Importances
     from pedanova.measures.interactions import Interaction, Interactions
     from pedanova.measures.sets import SetInteraction, SetInteractions
@@ -63,8 +63,8 @@ CONTENTS = {
     "measures.densities": ["Densities"],
     "measures.difference": ["Difference", "Differences"],
     "measures.effects": ["Effect", "Effects", "Marginal"],
-    "measures.forest.forest": ["axis_effects", "forest_effects"],
-    "measures.forest.results": ["AxisEffects", "ForestEffects", "ForestPairs"],
+    "measures.forest.forest": ["forest_effects"],
+    "measures.forest.results": ["ForestEffects", "ForestPairs"],
     "measures.importance": ["Importance", "Importances"],
     "measures.interactions": ["Interaction", "Interactions"],
     "measures.sets": ["SetInteraction", "SetInteractions"],
@@ -82,7 +82,6 @@ __all__ = [
     "Across",
     "Along",
     "Analysis",
-    "AxisEffects",
     "Categorical",
     "Comparison",
     "Densities",
@@ -123,7 +122,6 @@ __all__ = [
     "analyze",
     "at_least",
     "at_most",
-    "axis_effects",
     "between",
     "demo_trials",
     "difference",

@@ -215,7 +215,7 @@ def test_show_versions(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_completion_offers_what_a_user_may_call(analysis: pa.Analysis) -> None:
     assert dir(analysis) == [
-        "all_densities", "alone", "along", "axis", "by_objective", "compare", "densities", "direction", "dropped",
+        "all_densities", "alone", "along", "by_objective", "compare", "densities", "direction", "dropped",
         "effects", "explore", "first", "forest", "groups", "importance", "interactions", "levels", "marginal", "notes",
         "objective", "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save",
         "seeds", "space", "tallies", "trials", "widget", "within",

@@ -30,13 +30,12 @@ def results(a: pa.Analysis) -> dict[str, Any]:
         "reduce": a.reduce(estimator="counts", folds=0),
         "forest": forest,
         "pairs": forest.pairs,
-        "axis": a.axis(trees=4),
         "compare": a.compare(),
         "by_objective": a.by_objective(**COUNTS),
     }
 
 
-NAMES = ["importance", "effects", "interactions", "reduce", "forest", "pairs", "axis", "compare", "by_objective"]
+NAMES = ["importance", "effects", "interactions", "reduce", "forest", "pairs", "compare", "by_objective"]
 
 
 @pytest.mark.slow
@@ -58,7 +57,6 @@ def test_ratios_and_shares_by_name(a: pa.Analysis, results: dict[str, Any]) -> N
         assert found.ratios == {name: row.ratio for name, row in found.items()}
         assert found.shares == {name: row.share for name, row in found.items()}
         assert sum(found.ratios.values()) == pytest.approx(1.0)
-    assert results["axis"].ratios == {row.name: row.ratio for row in results["axis"].rows}
 
 
 def test_a_place_is_no_name(a: pa.Analysis, results: dict[str, Any]) -> None:
@@ -84,7 +82,6 @@ OFFERED = {
     "interactions": {"cells", "corrected", "estimator", "notes", "region", "rows", "target"},
     "forest": {"n_rows", "notes", "objective", "pairs", "ratios", "rows", "shares", "trees", "variance"},
     "pairs": {"computed", "rows"},
-    "axis": {"best", "incumbent", "notes", "objective", "ratios", "rows", "trees"},
     "compare": {"meanings", "noise", "notes", "ratios"},
     "by_objective": {"answers"},
     "reduce": {

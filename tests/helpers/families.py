@@ -1,4 +1,4 @@
-"""Studies of one family, whose good values are known: what priors and defaults are tested with."""
+"""Studies of one family, whose good values are known: what priors are tested with."""
 
 from __future__ import annotations
 

@@ -33,12 +33,11 @@ class TestColumns:
     @pytest.mark.slow
     def test_each_is_its_own_method(self, a: pa.Analysis, found: pa.Measures) -> None:
         assert list(found) == [
-            "PED", "PED local", "f-ANOVA", "f-ANOVA local", "forest", "forest clipped", "axis"
+            "PED", "PED local", "f-ANOVA", "f-ANOVA local", "forest", "forest clipped"
         ]  # fmt: skip
         assert found["PED"] == {row.name: row.ratio for row in a.importance(0.1).rows}
         assert found["f-ANOVA local"] == {row.name: row.ratio for row in a.effects(0.1).rows}
         assert found["forest clipped"] == {row.name: row.ratio for row in a.forest(0.1).rows}
-        assert found["axis"] == {row.name: row.ratio for row in a.axis().rows}
 
     def test_ratios_add_to_one_and_agree_on_the_first(self, found: pa.Measures) -> None:
         for name in found:
@@ -64,7 +63,6 @@ class TestWhatCannotBeAnswered:
             raise MissingLibraryError("forest f-ANOVA needs scikit-learn")
 
         monkeypatch.setattr(forest, "forest_effects", absent)
-        monkeypatch.setattr(forest, "axis_effects", absent)
         found = a.compare()
         assert list(found) == ["PED", "PED local", "f-ANOVA", "f-ANOVA local"]
         assert "forest: left out, forest f-ANOVA needs scikit-learn" in found.notes

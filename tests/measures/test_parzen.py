@@ -136,7 +136,7 @@ def test_refusals() -> None:
     asks: list[tuple[tuple[str, ...], Any]] = [
         (("estimator='paper'", "y", "counts"), lambda: a.importance(0.3, estimator="paper")),
         (("estimator='paper'", "interactions"), lambda: a.interactions(0.3, estimator="paper")),
-        (("estimator='paper'", "rule='paper'"), lambda: a.reduce(0.3, estimator="paper")),
+        (("estimator='paper'", "no p-values"), lambda: a.reduce(0.3, estimator="paper")),
         (("smoothing=3.0", "paper"), lambda: a.importance(0.3, estimator="paper", smoothing=3.0)),
         (("estimator='ours'", "'paper'"), lambda: a.importance(0.3, estimator="ours")),
     ]

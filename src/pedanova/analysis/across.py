@@ -23,8 +23,7 @@ from pedanova.data.row_status import NanPolicy
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, unknown_name
 from pedanova.measures.studies.across import Pooling
-from pedanova.measures.studies.defaults import Defaults, defaults_of
-from pedanova.measures.studies.prior import SearchPrior, prior_of
+from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
 
 if TYPE_CHECKING:
     from pedanova.report.figures.across import AcrossPlots
@@ -81,28 +80,31 @@ class Across(Pooling):
 
         return AcrossPlots(self)
 
-    def prior(self, target: object = 0.1, **options: Any) -> SearchPrior:
-        """Where good values lie over all studies: the prior for the next one, which `export` writes for other tools.
+    def prior(
+        self, target: object = 0.1, *, safety: float = SAFETY, strength: float = STRENGTH, **options: Any
+    ) -> SearchPrior:
+        """Where good values lie over all studies: a density for every parameter, to begin the next search with.
 
         Parameters
         ----------
         target
             The rows of each study that are good.
+        safety
+            The part of all draws that are uniform over the whole space.
+        strength
+            From 0 (uniform) to 1 (the geometric mean of the studies' densities as it is).
         options
-            ``safety``: the part of all draws that come from the whole space, evenly (0.3); ``strength``: from 0 (no
-            prior) to 1 (the pooled densities as they are; 0.7); ``pool``: ``"geometric"``, what studies agree on, or
-            ``"mean"``, what is good in any of them; and those of `Analysis.all_densities`.
+            Those of `Analysis.all_densities`; counts answer by default (``estimator="counts"``).
 
         Returns
         -------
         SearchPrior
-            By parameter, the narrowest first; ``.sample()``, ``.export("optuna")``, and ``.left_out()``: what it is
-            worth on studies that had no part in it.
+            By parameter, the narrowest first; ``.sample()`` draws configurations, ``.to_json()`` has the densities.
 
         Raises
         ------
         QueryError
-            An option is out of range, or no study can be asked.
+            An option is out of range, or no study can answer.
 
         Examples
         --------
@@ -113,35 +115,8 @@ class Across(Pooling):
         >>> prior = pa.across(table, "loss", group="dataset", estimator="counts").prior()
         >>> list(prior), 0.2 < prior["lr"].mode < 0.4
         (['lr', 'other'], True)
-        >>> "import optuna" in prior.export("optuna")
-        True
         """
-        return prior_of(self.analyses, target=target, **options)
-
-    def defaults(self, target: object = 0.1, *, seed: int = 0, **options: Any) -> Defaults:
-        """Defaults that suit all studies, their regret on left-out ones, and what tuning each parameter gains.
-
-        Parameters
-        ----------
-        target
-            The rows of each study that are good.
-        seed
-            Of everything random.
-        options
-            Those of `prior`.
-
-        Returns
-        -------
-        Defaults
-            By parameter, the most tunable first; ``.configuration`` is the default as a dict, ``.regrets`` what it
-            costs on studies that had no part in it.
-
-        Raises
-        ------
-        QueryError
-            A study has several objectives, an option is out of range, or no study can be asked.
-        """
-        return defaults_of(self.analyses, target=target, seed=seed, **options)
+        return prior_of(self.analyses, target=target, safety=safety, strength=strength, **options)
 
     def report(self, path: str | os.PathLike[str], *, title: str = "Hyperparameter importance across studies") -> None:
         """Write one HTML file that needs no network: ranking, critical differences, map and all studies.

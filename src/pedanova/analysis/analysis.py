@@ -30,7 +30,7 @@ from pedanova.measures.surrogate.estimate import as_options
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
-    from pedanova.measures.forest.results import AxisEffects, ForestEffects
+    from pedanova.measures.forest.results import ForestEffects
     from pedanova.reduction.result import ReducedSpace
     from pedanova.report.figures.plots import Plots
     from pedanova.report.live.notebook import LiveWidget
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pedanova.report.page.widget import Widget
 
 PUBLIC = (  # what completion offers
-    "all_densities", "alone", "along", "axis", "by_objective", "compare", "densities", "direction", "dropped",
+    "all_densities", "alone", "along", "by_objective", "compare", "densities", "direction", "dropped",
     "effects", "explore", "first", "forest", "groups", "importance", "interactions", "levels", "marginal", "notes",
     "objective", "observations", "pair", "pairs", "plot", "profile", "reach", "reduce", "report", "rows", "save",
     "seeds", "space", "tallies", "trials", "widget", "within",
@@ -240,12 +240,6 @@ class Analysis(AnalysisStudies):
 
         return forest_effects(self._observed(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads)
 
-    def axis(self, *, trees: int = 64, seed: int = 0) -> AxisEffects:
-        """What moves the prediction away from the best row: see `axis_effects`."""
-        from pedanova.measures.forest.forest import axis_effects
-
-        return axis_effects(self._observed(), trees=trees, seed=seed, threads=self.threads)
-
     def compare(self, target: float = 0.1, *, seed: int = 0) -> Measures:
         """PED and f-ANOVA, globally and locally, side by side."""
         return compare_measures(self, target, seed=seed)
@@ -255,7 +249,6 @@ class Analysis(AnalysisStudies):
         target: object = 0.1,
         keep: float = 0.95,
         *,
-        rule: str = "sure",
         widen: bool = False,
         estimator: str = "auto",
         folds: int = 5,
@@ -269,10 +262,6 @@ class Analysis(AnalysisStudies):
             The rows to reach, as in `importance`. Where to cut is decided by the target's best tenth.
         keep
             The part of that best tenth that every narrowed parameter keeps, at least.
-        rule
-            ``"sure"``: only what is distinguishable from noise is cut. ``"paper"``: literally what the paper
-            says, to compare with: domains where the target's density is at least uniform, and whatever is
-            low over all rows and among the best is fixed. It takes no `keep` and no `widen`.
         widen
             Whether bounds that good values pile up at are moved outwards; else that is only said.
         estimator
@@ -291,7 +280,7 @@ class Analysis(AnalysisStudies):
         counted = counted_rows(observed, self.levels.nan)
         search = Search(observed, self.asked(contrasts, wanted, 1.0), wanted, seed, counted)
         how: dict[str, Any] = {"widen": widen, "estimator": estimator, "folds": folds}
-        return reduce_space(self, search, wanted, keep, rule=rule, **how)
+        return reduce_space(self, search, wanted, keep, **how)
 
     def alone(self, objective: str) -> Analysis:
         """The same rows, analysed for one of several objectives."""

@@ -151,16 +151,6 @@ threads
         "Examples": """>>> next(iter(a.first(200).forest(trees=8, pairs=False)))
 'learning_rate'""",
     },
-    "axis": {
-        "Parameters": "trees seed",
-        "Returns": """AxisEffects
-    Rows by parameter, the largest variance first, around ``.incumbent``.""",
-        "Raises": f"""MissingLibraryError
-    scikit-learn is not installed (``pedanova[fanova]``).
-{NO_ROWS}""",
-        "Examples": """>>> round(a.first(200).axis(trees=8).incumbent["learning_rate"], 3)
-0.011""",
-    },
     "compare": {
         "Parameters": "target seed",
         "Returns": """Measures

@@ -63,11 +63,6 @@ ACROSS_EXAMPLES = """examples:
 DIFFERENCE_EXAMPLES = """examples:
   pedanova difference trials.csv trials.parquet --objective error
 """
-PRIOR_EXAMPLES = """examples:
-  pedanova prior trials.csv --objective error --group seed
-  pedanova prior trials.csv trials.parquet --objective error --target 0.1 --out prior.py
-  pedanova prior trials.csv --objective error --group seed --defaults --out sweep.yaml
-"""
 SPACE_EXAMPLES = """examples:
   pedanova space trials.csv --objective error -o space.json
 """

@@ -17,7 +17,7 @@ from pedanova.cli.parser import COMMANDS, build_parser, usage_of
 from pedanova.errors import PedanovaError
 
 if TYPE_CHECKING:
-    from pedanova.cli import along, answers, check, explore, pages, prior, spaces, studies  # noqa: F401  (named by the commands, loaded when asked for)
+    from pedanova.cli import along, answers, explore, pages, spaces, studies  # noqa: F401  (named by the commands, loaded when asked for)
 
 OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
 

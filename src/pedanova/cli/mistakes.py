@@ -8,7 +8,7 @@ from pathlib import Path
 from pedanova.cli.parser import COMMANDS, Command
 from pedanova.errors import unknown_name
 
-BEHIND = {"densities": "names", "across": "others", "difference": "others", "prior": "others"}  # behind options too
+BEHIND = {"densities": "names", "across": "others", "difference": "others"}  # behind options too
 
 
 def unknown_command(name: str) -> str:

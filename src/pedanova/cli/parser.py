@@ -11,9 +11,8 @@ from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal import printable
 from pedanova.base.version import __version__
-from pedanova.cli import check_options, examples
+from pedanova.cli import examples
 from pedanova.space.exports import FORMS
-from pedanova.space.priors import PRIOR_FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex", "arrow")
 SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
@@ -66,14 +65,6 @@ WATCH = own("watch", False, "follow the source while it grows: new trials appear
 EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
 GROUP = own("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
 GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
-OUT = own(
-    "out", None, "write the prior there: .py for Optuna, .json for ConfigSpace, .yaml for a W&B sweep",
-    group="output", metavar="FILE",
-)  # fmt: skip
-PRIOR_TO = own("to", None, "write the prior in this form (default: by --out)", group="output", choices=PRIOR_FORMS)
-SAFETY = own("safety", 0.3, "the part of all draws that are uniform (default 0.3)", metavar="S", type=float)
-DEFAULTS = own("defaults", False, "defaults as well, their regret, and what tuning gains", flag=True)
-FIGURE = own("figure", None, "draw the densities there: .png, .svg or .pdf", group="output", metavar="FILE")
 TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
 MOST = own("top", 20, "parameters to print (default 20; 0: all)", group="output", metavar="N", type=at_least_0)
 TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
@@ -99,12 +90,6 @@ KEEP = own(
     type=float,
 )
 WIDEN = own("widen", False, "move bounds that good values pile up at, instead of saying so", flag=True)
-RULE = own(
-    "rule",
-    "sure",
-    "cut only what is surely no noise (default), or literally as the paper says",
-    choices=("sure", "paper"),
-)
 FOLDS = own("folds", 5, "parts of the rows, each judged by the others", metavar="N", type=int)
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
@@ -115,7 +100,6 @@ FEW_DRAWS = [replace(option, default=0) if option.name == "draws" else option fo
 IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
 THREADS, STREAM = BY_NAME["threads"], BY_NAME["stream"]
-PRIOR_OPTIONS = [*QUESTION[:3], GROUP, SAFETY, DEFAULTS, BY_NAME["seed"]]
 FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
 
 
@@ -197,7 +181,6 @@ COMMANDS = (
             *QUESTION[:3],
             WITHIN,
             KEEP,
-            RULE,
             WIDEN,
             BY_NAME["estimator"],
             FOLDS,
@@ -242,13 +225,6 @@ COMMANDS = (
         module="along",
     ),
     Command(
-        "check",
-        "pass or fail: what a search must show, for CI",
-        check_options.EXAMPLES,
-        (*check_options.CHECKS, *FULL, FORMAT, OUTPUT, *TALK, THREADS),
-        module="check",
-    ),
-    Command(
         "across",
         "what matters over many studies",
         examples.ACROSS_EXAMPLES,
@@ -263,14 +239,6 @@ COMMANDS = (
         (*without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
         others="the study to compare with",
         module="studies",
-    ),
-    Command(
-        "prior",
-        "where good values lie over many studies",
-        examples.PRIOR_EXAMPLES,
-        (*PRIOR_OPTIONS, *IN_MEMORY, OUT, PRIOR_TO, FIGURE, FORMAT, *TALK, THREADS),
-        others="further studies; or one table and --group",
-        module="prior",
     ),
     Command(
         "report",

@@ -35,7 +35,6 @@ def run_reduce(options: argparse.Namespace) -> int:
         found = a.reduce(
             parse_rows(options.target, "target"),
             options.keep,
-            rule=options.rule,
             widen=options.widen,
             estimator=options.estimator,
             folds=options.folds,

@@ -12,7 +12,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.observations import Observations
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects
-from pedanova.measures.forest.results import AxisEffects, ForestEffects
+from pedanova.measures.forest.results import ForestEffects
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
@@ -55,4 +55,3 @@ class Asks(Tallied, Protocol):
     def pair(self, *rows: Any, **options: Any) -> PairDensity: ...
     def pairs(self, *rows: Any, **options: Any) -> dict[tuple[str, str], PairDensity]: ...
     def forest(self, *rows: Any, **options: Any) -> ForestEffects: ...
-    def axis(self, *rows: Any, **options: Any) -> AxisEffects: ...

@@ -14,11 +14,11 @@ from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
 from pedanova.measures.asks import Asks
 from pedanova.measures.effects import Effects
-from pedanova.measures.forest.results import AxisEffects, ForestEffects
+from pedanova.measures.forest.results import ForestEffects
 from pedanova.measures.importance import Importances, marked_share
 
 Entry = TypeVar("Entry")
-Ranked: TypeAlias = Importances | Effects | ForestEffects | AxisEffects
+Ranked: TypeAlias = Importances | Effects | ForestEffects
 Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], Ranked]]]  # measure → what it means, how to ask
 
 
@@ -111,7 +111,6 @@ def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures
             f"the same, everything worse than the best {whole} taken as equal",
             lambda: a.forest(float(part), seed=seed, pairs=False),
         ),
-        "axis": ("what moves the forest's prediction away from the best row", lambda: a.axis(seed=seed)),
     }
     return _answered(ways)
 

@@ -17,7 +17,6 @@ from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
 from pedanova.measures.importance import Importances
 from pedanova.reduction.evidence import evidence_of
-from pedanova.reduction.paper_rule import paper_space
 from pedanova.reduction.result import ReducedSpace
 from pedanova.reduction.scenes import scene_of
 from pedanova.reduction.search import Search, beyond_noise
@@ -33,11 +32,12 @@ IN_PIECES = "{}: good values lie in several ranges; the space and its exports ho
 
 
 def reduce_space(
-    a: Asks, search: Search, target: object, keep: float, *, rule: str, widen: bool, estimator: str, folds: int
+    a: Asks, search: Search, target: object, keep: float, *, widen: bool, estimator: str, folds: int
 ) -> ReducedSpace:
     """See `Analysis.reduce`; `a` is the analysis, `search` its rows and target."""
     kept, parts = check_keep(keep), check_folds(folds)
-    literal = check_rule(rule, estimator)
+    if estimator == "paper":
+        raise QueryError(Arg("estimator", "paper"), " has no p-values; use 'auto', 'surrogate' or 'counts'")
     _, words, notes = a.ask(target, 1.0)
     space, inside = search.observed.space, int(search.reached().sum())
     if a.rows < LEAST_ROWS or inside < LEAST_TARGET:
@@ -45,8 +45,6 @@ def reduce_space(
         why = f"{few}: at least {LEAST_ROWS} and {LEAST_TARGET} are needed"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], kept, tuple(notes))
-    if literal:
-        return paper_space(a, search, words[0], widen=widen, estimator=estimator, folds=parts)
     options: dict[str, Any] = {"estimator": estimator, "seed": search.seed}
     importances = a.importance(target, **options)
     local = cache(lambda: local_p_values(a, search, options))
@@ -74,15 +72,6 @@ def sure_enough(names: Sequence[str], importances: Importances, space: Space) ->
     """
     doubtful = {row.name for row in importances.rows if row.significant is False}
     return [name for name in names if name not in doubtful or not isinstance(space[name], Categorical)]
-
-
-def check_rule(rule: object, estimator: str) -> bool:
-    """Whether the paper's rules are asked for."""
-    if rule not in ("sure", "paper"):
-        raise QueryError(Arg("rule", rule), " must be 'sure' or 'paper'")
-    if rule == "sure" and estimator == "paper":
-        raise QueryError(Arg("estimator", "paper"), " has no p-values to be sure by; add ", Arg("rule", "paper"))
-    return rule == "paper"
 
 
 def check_keep(keep: object) -> float:

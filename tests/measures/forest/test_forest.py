@@ -15,7 +15,7 @@ import pedanova as pa
 from helpers.common import refuse, toy
 from pedanova.errors import DataError, LevelsError, MissingLibraryError, QueryError, UnknownParameterError
 from pedanova.measures.forest.encoding import clipped_at, encode
-from pedanova.measures.forest.forest import axis_effects, forest_effects
+from pedanova.measures.forest.forest import forest_effects
 from pedanova.measures.forest.marginals import RangeAxis
 
 
@@ -70,7 +70,6 @@ def test_names_and_order_of_categories_do_not_matter() -> None:
     renamed = data | {"optimizer": np.array([other[name] for name in data["optimizer"].tolist()])}
     after = pa.analyze(renamed, loss, space=space | {"optimizer": pa.Categorical(["NaN", "<b>|`", "z", ""])})
     assert before.forest(trees=16) == after.forest(trees=16)
-    assert before.axis(trees=16).to_dict() == after.axis(trees=16).to_dict()
 
 
 def test_a_category_without_rows_and_equal_means_are_placed_by_the_rows() -> None:
@@ -109,7 +108,7 @@ def test_large_whole_numbers_keep_their_resolution() -> None:
 
 @pytest.mark.slow
 def test_the_toy_function() -> None:
-    """v1, v2 = 56.6656, 56.5280 over the space; 55.5556, 60.5302 along the axes through the origin."""
+    """v1, v2 = 56.6656, 56.5280 over the space."""
     x = np.random.default_rng(0).uniform(-5, 5, (5000, 2))
     space = {"x1": pa.Float(-5, 5), "x2": pa.Float(-5, 5)}
     observed = pa.analyze({"x1": x[:, 0], "x2": x[:, 1]}, toy(x), space=space).observations
@@ -119,11 +118,6 @@ def test_the_toy_function() -> None:
     assert found["x1"].variance == pytest.approx(56.66562, rel=0.03)
     assert found["x2"].variance == pytest.approx(56.52799, rel=0.03)
     assert found.pairs["x1", "x2"].share < 0.02
-    along = axis_effects(observed, model=model)
-    assert along["x1"].variance == pytest.approx(55.5556, rel=0.06)
-    assert along["x2"].variance == pytest.approx(60.5302, rel=0.06)
-    assert along["x2"].ratio == pytest.approx(60.5302 / 116.0858, abs=0.02)
-    assert list(along) == ["x2", "x1"]
 
 
 def test_an_interaction_is_seen_only_in_the_pair() -> None:
@@ -145,7 +139,6 @@ def test_the_same_seed_gives_the_same_numbers_on_any_threads() -> None:
     assert first == forest_effects(observed, trees=8, seed=4, threads=2)
     assert repr(first.to_dict()) == repr(forest_effects(observed, trees=8, seed=4).to_dict())
     assert first != forest_effects(observed, trees=8, seed=5)
-    assert axis_effects(observed, trees=8, seed=4) == axis_effects(observed, trees=8, seed=4, threads=2)
 
 
 def test_scale_and_direction_do_not_matter() -> None:
@@ -216,9 +209,6 @@ def test_conditional_parameters() -> None:
     assert "momentum" in str(found.notes)
     assert "middle of its range" in str(found.notes)
     assert "a category of their own" in str(found.notes)
-    along = a.axis(trees=16)
-    assert set(along) == set(space)
-    assert set(along.incumbent) == set(space)
 
 
 def test_rows_that_do_not_count() -> None:
@@ -236,22 +226,13 @@ def test_rows_that_do_not_count() -> None:
     assert small.forest(trees=4).to_dict() == a.within(rows).forest(trees=4).to_dict()
 
 
-def test_the_incumbent_is_the_best_row() -> None:
-    data, space, loss = mixed()
-    for direction, best in (("minimize", loss.argmin()), ("maximize", loss.argmax())):
-        along = pa.analyze(data, loss, space=space, direction=direction).axis(trees=4)
-        assert along.incumbent == {name: data[name][best].item() for name in space}
-        assert along.best == loss[best]
-        assert sum(row.ratio for row in along.rows) == pytest.approx(1)
-
-
 def test_tables_and_hostile_names() -> None:
     random = np.random.default_rng(0)
     names = ["a|b", "<script>", "π \n x", "share", "a|b "]
     data = {name: random.random(60) for name in names}
     a = pa.analyze(data, sum(data.values()), params=names)
-    found, along = a.forest(trees=4), a.axis(trees=4)
-    assert set(found) == set(along) == set(names)
+    found = a.forest(trees=4)
+    assert set(found) == set(names)
     assert len(found) == 5
     assert len(found.pairs) == 10
     assert "<script>" in found
@@ -260,12 +241,11 @@ def test_tables_and_hostile_names() -> None:
     assert found.pairs["share", "a|b"] is found.pairs["a|b", "share"]
     assert list(found.to_dict()) == ["parameter", "ratio", "share", "std", "variance"]
     assert list(found.pairs.to_dict()) == ["first", "second", "share", "std", "variance"]
-    for table in (found, found.pairs, along):
+    for table in (found, found.pairs):
         assert "<script>" not in table._repr_html_()
         for text in (str(table), table.to_markdown(), table.to_latex(), table.to_csv()):
             assert text
     refuse(UnknownParameterError, "did you mean 'share'?", of=lambda: found["shar"])
-    refuse(UnknownParameterError, "no parameter", of=lambda: along["nothing"])
     refuse(UnknownParameterError, "no parameter", of=lambda: found.pairs["share", "nothing"])
     refuse(UnknownParameterError, "two different", of=lambda: found.pairs["share", "share"])
     refuse(UnknownParameterError, "must be two names", of=lambda: found.pairs["share"])  # type: ignore[index]
@@ -289,7 +269,6 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     flat = replace(a.observations.goals[0], values=np.full(300, 2.5))
     constant = replace(a.observations, goals=(flat,))  # type: ignore[type-var]
     refuse(DataError, "is 2.5 in all 300 rows", of=lambda: forest_effects(constant))
-    refuse(DataError, "is 2.5 in all 300 rows", of=lambda: axis_effects(constant))
     few = pa.analyze({name: column[:9] for name, column in data.items()}, loss[:9], space=space)
     refuse(DataError, "needs 10 usable rows, and there are 9", of=few.forest)
     tied = pa.analyze(data, np.minimum(np.arange(300) // 100, 1), space=space)

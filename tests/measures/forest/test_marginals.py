@@ -24,8 +24,6 @@ from pedanova.measures.forest.marginals import (
     leaf_boxes,
     main_variances,
     pair_variances,
-    profile,
-    variance_along,
 )
 
 
@@ -153,24 +151,6 @@ def test_parts_add_up_to_the_whole(seed: int, dims: int, leaves: int) -> None:
     assert close(sum(pure.values()), boxes.variance, boxes.variance)
 
 
-@given(seed=seeds, dims=st.integers(1, 3), trees=st.integers(1, 4))
-@settings(max_examples=40)
-def test_the_way_along_an_axis_equals_enumeration(seed: int, dims: int, trees: int) -> None:
-    random = np.random.default_rng(seed)
-    axes = random_axes(random, dims)
-    forest = [random_tree(random, dims, 8) for _ in range(trees)]
-    boxes = [leaf_boxes(tree, axes) for tree in forest]
-    point = random.random(dims) if random.random() < 0.5 else random.integers(0, 9, dims) / 8
-    for dim, axis in enumerate(axes):
-        cuts = np.unique(np.concatenate([tree.threshold[tree.feature == dim] for tree in forest]))
-        places, weights = cells_along(axis, cuts)
-        points = np.tile(point, (len(places), 1))
-        points[:, dim] = places
-        values = np.mean([predict(tree, points) for tree in forest], axis=0)
-        wanted = weights @ (values - weights @ values) ** 2
-        assert close(variance_along(boxes, point, dim), wanted, wanted)
-
-
 def optuna_study(rows: int) -> object:
     """Trials over a plain, a log, two whole and two categorical parameters."""
     import optuna
@@ -240,8 +220,6 @@ def test_what_no_draw_can_reach_is_no_variance() -> None:
     boxes = leaf_boxes(tree, [lattice, RangeAxis()])
     assert boxes.volume.tolist() == [0.5, 0.0, 0.5]
     assert boxes.variance == 0
-    assert variance_along([boxes], np.array([0.5, 0.5]), 0) == pytest.approx(0)
-    assert profile(boxes, np.array([0.5, 0.5]), 1)[2] == pytest.approx([70])
 
 
 def test_a_value_on_a_threshold_belongs_to_the_left() -> None:

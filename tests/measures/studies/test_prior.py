@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections import Counter
 from typing import Any
 
@@ -12,8 +13,7 @@ import pytest
 import pedanova as pa
 from helpers.families import SPACE, family, family_table
 from pedanova.errors import QueryError
-from pedanova.measures.studies.lifts import carried, own_lift, pooled
-from pedanova.measures.studies.prior import SearchPrior, prior_of
+from pedanova.measures.studies.prior import SearchPrior, lift_of, mapped_lift, pooled_lift, prior_of
 from pedanova.space.grid import grid_of
 
 
@@ -33,12 +33,11 @@ def test_it_knows_what_is_good(prior: SearchPrior) -> None:
     assert prior["optimizer"].mode == "adam"
     assert next(iter(prior)) == "lr"  # the narrowest first
     assert prior["lr"].size < 0.5 < prior["size"].size
-    assert prior["lr"].agreement == 1.0
 
 
 def test_every_density_adds_to_one(prior: SearchPrior) -> None:
     for row in prior.rows:
-        for parts in (row.parts, row.mixed(0.3), *(row.uniform * row.lifts)):
+        for parts in (row.density, row.mixed(0.3), *(row.uniform * row.lifts)):
             assert parts.sum() == pytest.approx(1.0)
             assert parts.min() >= 0.0
         assert row.mixed(0.3).min() >= 0.3 * row.uniform.min() - 1e-15
@@ -51,7 +50,7 @@ def test_a_study_of_many_rows_weighs_no_more_than_one_of_few() -> None:
     how: dict[str, Any] = {"direction": "minimize", "space": SPACE}
     first = pa.analyze(one, "loss", **how)
     few, rich = ({"a": first, "b": pa.analyze(other, "loss", **how)} for other in (two, many))
-    narrow = {"smoothing": 20.0, "pool": "mean"}  # the kernel's width follows the rows
+    narrow = {"smoothing": 20.0}  # the kernel's width follows the rows
     small, large = prior_of(few, **narrow), prior_of(rich, **narrow)
     for name in (
         "lr",
@@ -59,7 +58,8 @@ def test_a_study_of_many_rows_weighs_no_more_than_one_of_few() -> None:
         "optimizer",
         "size",
     ):  # few rows have a momentum, and one row more or less counts there
-        assert np.abs(small[name].parts - large[name].parts).sum() < 0.06
+        means = [row.uniform * row.lifts.mean(axis=0) for row in (small[name], large[name])]
+        assert np.abs(means[0] - means[1]).sum() < 0.09
 
 
 def test_the_order_of_studies_changes_nothing(studies: dict[str, pa.Analysis], prior: SearchPrior) -> None:
@@ -69,31 +69,16 @@ def test_the_order_of_studies_changes_nothing(studies: dict[str, pa.Analysis], p
 
 
 def test_equal_studies_pool_to_themselves() -> None:
-    lift = np.array([0.5, 1.0, 1.5])
-    even = np.full(3, 1 / 3)
-    for pool in ("geometric", "mean"):
-        assert np.allclose(pooled([lift, lift], even, pool, 1.0), lift)
-        assert np.allclose(pooled([lift, lift], even, pool, 0.0), 1.0)
-    assert np.allclose(pooled([], even, "mean", 1.0), 1.0)
+    lift, even = np.array([0.5, 1.0, 1.5]), np.full(3, 1 / 3)
+    assert np.allclose(pooled_lift(np.stack([lift, lift]), even, 1.0), lift)
+    assert np.allclose(pooled_lift(np.stack([lift, lift]), even, 0.0), 1.0)
 
 
-def test_leaving_out_is_pooling_the_others(studies: dict[str, pa.Analysis], prior: SearchPrior) -> None:
-    for pool in ("geometric", "mean"):
-        whole = prior_of(studies, pool=pool)
-        rest = prior_of({name: a for name, a in studies.items() if name != "study 1"}, pool=pool)
-        left = whole.without("study 1")
-        assert left.studies == rest.studies == ("study 0", "study 2")
-        for row in rest.rows:
-            assert np.allclose(left[row.name].lift, row.lift, rtol=1e-9)
-            assert np.allclose(left[row.name].lifts, row.lifts)
-    assert prior.without("nobody").studies == prior.studies
-
-
-def test_the_geometric_mean_holds_what_studies_agree_on() -> None:
+def test_the_geometric_mean_keeps_what_studies_agree_on() -> None:
     even = np.full(2, 0.5)
-    agreed, apart = [np.array([1.8, 0.2])] * 2, [np.array([1.9, 0.1]), np.array([0.9, 1.1])]
-    assert pooled(agreed, even, "geometric", 1.0)[0] == pytest.approx(1.8)
-    assert pooled(apart, even, "geometric", 1.0)[1] < pooled(apart, even, "mean", 1.0)[1]
+    assert pooled_lift(np.array([[1.8, 0.2]] * 2), even, 1.0)[0] == pytest.approx(1.8)
+    apart = np.array([[1.9, 0.1], [0.9, 1.1]])
+    assert pooled_lift(apart, even, 1.0)[1] < apart.mean(axis=0)[1]
 
 
 def test_a_lift_does_not_depend_on_how_values_were_drawn() -> None:
@@ -104,7 +89,7 @@ def test_a_lift_does_not_depend_on_how_values_were_drawn() -> None:
     for x in (even, crowded):
         a = pa.analyze({"x": x, "good": (rng.random(len(x)) < 0.02 + 0.2 * (x > 0.5)).astype(float)}, "good",
                        direction="maximize", space={"x": pa.Float(0, 1)})  # fmt: skip
-        lift = carried(own_lift(a.densities("x", pa.at_least(1.0), estimator="counts")), SPACE_X, SPACE_X)
+        lift = mapped_lift(lift_of(a.densities("x", pa.at_least(1.0), estimator="counts")), SPACE_X, SPACE_X)
         lifts.append((lift[:400].mean(), lift[600:950].mean()))
     assert lifts[0] == pytest.approx(lifts[1], rel=0.15)
     assert lifts[0][1] / lifts[0][0] == pytest.approx(11.0, rel=0.15)
@@ -119,7 +104,7 @@ def test_values_of_a_lattice_speak_for_what_is_nearest() -> None:
     a = pa.analyze(table, "loss", direction="minimize", space={"lr": pa.Float(1e-4, 1e-1, log=True)})
     row = prior_of({"only": a}, target=0.25, strength=1.0)["lr"]
     assert len(np.unique(np.round(row.lift, 9))) == 2
-    assert row.parts[np.abs(np.log10(row.grid.centres()) + 2) < 0.49].sum() > 0.9
+    assert row.density[np.abs(np.log10(grid_of(row.parameter).centres()) + 2) < 0.49].sum() > 0.9
 
 
 def test_domains_that_differ_are_joined() -> None:
@@ -132,7 +117,7 @@ def test_domains_that_differ_are_joined() -> None:
     prior = prior_of(made)
     assert prior.space["lr"] == pa.Float(1e-4, 1.0, log=True)
     assert float(prior["lr"].mode) == pytest.approx(1e-2, rel=0.2)
-    silent = np.array(prior["lr"].grid.centres()) > 0.11  # where `a` has no values it says nothing
+    silent = np.array(grid_of(prior["lr"].parameter).centres()) > 0.11  # where `a` has no values it says nothing
     assert np.allclose(prior["lr"].lifts[0][silent], 1.0)
 
 
@@ -142,7 +127,7 @@ def test_the_other_scale_says_the_same() -> None:
     log, linear = (pa.analyze(table, "loss", direction="minimize", space={"x": pa.Float(1e-3, 1.0, log=log)})
                    for log in (True, False))  # fmt: skip
     common = pa.Float(1e-3, 1.0, log=True)
-    one, two = (carried(own_lift(a.densities("x", estimator="counts")), a.space["x"], common) for a in (log, linear))
+    one, two = (mapped_lift(lift_of(a.densities("x", estimator="counts")), a.space["x"], common) for a in (log, linear))
     held = (np.abs(np.log10(grid_of(common).centres()) + 1.0) < 0.12) * grid_of(common).prior
     assert one @ held == pytest.approx(two @ held, abs=0.1)
 
@@ -187,7 +172,7 @@ def test_parameters_of_some_studies_alone_are_told(studies: dict[str, pa.Analysi
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"safety": 1.5}, "safety"), ({"strength": True}, "strength"), ({"pool": "median"}, "pool"),
+    ({"safety": 1.5}, "safety"), ({"strength": True}, "strength")
 ])  # fmt: skip
 def test_bad_options_are_refused(studies: dict[str, pa.Analysis], options: dict[str, Any], words: str) -> None:
     with pytest.raises(QueryError, match=words):
@@ -203,3 +188,13 @@ def test_it_prints(prior: SearchPrior) -> None:
     assert prior.to_csv().count("\n") == len(prior) + 1
     with pytest.raises(QueryError, match="count"):
         prior.sample(0)
+
+
+def test_the_densities_as_data(prior: SearchPrior) -> None:
+    plain = json.loads(prior.to_json())
+    assert pa.Space.from_dict(plain["space"]) == prior.space
+    assert set(plain["prior"]) == set(prior)
+    for one in plain["prior"].values():
+        assert sum(one["probabilities"]) == pytest.approx(1.0)
+    assert len(plain["prior"]["lr"]["edges"]) == len(plain["prior"]["lr"]["probabilities"]) + 1
+    assert plain["prior"]["optimizer"]["values"] == ["adam", "sgd"]

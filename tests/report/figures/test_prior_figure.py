@@ -27,8 +27,8 @@ def test_panels_and_studies() -> None:
     assert len(curves) == 3 + 2  # studies, uniform, prior
     heights = curves[-1].get_data().values
     assert np.mean(heights) == pytest.approx(1.0, abs=0.01)  # even = 1
-    bars = by_name["optimizer"].containers[0]
-    assert sum(bar.get_height() for bar in bars) == pytest.approx(100.0)
+    bars = [one for one in by_name["optimizer"].patches if not one.get_fill()]
+    assert sum(bars[-1].get_data().values) == pytest.approx(100.0)
     assert len(draw_prior(prior, ["lr"])) == 1
     with pytest.raises(UnknownParameterError):
         draw_prior(prior, ["nothing"])

@@ -39,14 +39,7 @@ class Encoded:
     matrix: Singles  # (rows, parameters): float32, as scikit-learn's trees compare
     objective: Reals  # (rows,) clipped if asked for
     axes: tuple[Axis, ...]
-    rows: NDArray[np.intp]  # (rows,) where each row stands in the observations
-    direction: Direction
     notes: tuple[Note, ...]
-
-    @property
-    def best(self) -> int:
-        """The incumbent: the best row, the first of several."""
-        return int(np.argmin(sign_of(self.direction) * self.objective))
 
 
 def encode(observed: Observations, *, clip: object = None) -> Encoded:
@@ -67,7 +60,7 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
         axes.append(axis)
         notes += _missing_note(name, parameter, cells[name][rows])
     matrix = np.stack(columns, axis=1).astype(np.float32)
-    return Encoded(tuple(observed.space), matrix, objective, tuple(axes), rows, observed.direction, tuple(notes))
+    return Encoded(tuple(observed.space), matrix, objective, tuple(axes), tuple(notes))
 
 
 def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, list[Note]]:

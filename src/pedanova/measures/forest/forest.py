@@ -17,24 +17,9 @@ from pedanova.data.observations import Observations
 from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.measures.forest.encoding import Encoded, encode
-from pedanova.measures.forest.marginals import (
-    Reals,
-    TreeArrays,
-    leaf_boxes,
-    main_variances,
-    pair_variances,
-    variance_along,
-)
-from pedanova.measures.forest.results import (
-    AxisEffect,
-    AxisEffects,
-    ForestEffect,
-    ForestEffects,
-    ForestPair,
-    ForestPairs,
-)
+from pedanova.measures.forest.marginals import Reals, TreeArrays, leaf_boxes, main_variances, pair_variances
+from pedanova.measures.forest.results import ForestEffect, ForestEffects, ForestPair, ForestPairs
 from pedanova.measures.importance import as_whole
-from pedanova.measures.share import with_ratios
 
 DEEPEST = 64  # levels of a tree: in practice, as deep as the rows allow
 
@@ -104,60 +89,6 @@ def forest_effects(
         n_rows=len(encoded.objective),
         notes=encoded.notes,
     )
-
-
-def axis_effects(
-    observed: Observations, *, trees: int = 64, seed: int = 0, model: object = None, threads: int | None = 1
-) -> AxisEffects:
-    """How much the forest's prediction varies when one parameter leaves the best row, the others staying.
-
-    The local importance of Biedenkapp et al. (2018): variance of the mean of all trees over the whole
-    domain of one parameter, divided by the sum over the parameters.
-
-    Parameters
-    ----------
-    observed, trees, seed, model, threads
-        As in `forest_effects`.
-
-    Returns
-    -------
-    AxisEffects
-        Rows by parameter, the largest variance first.
-
-    Raises
-    ------
-    DataError
-        There are too few rows, or the objective is constant.
-    QueryError
-        There are several objectives, or `model` does not fit.
-
-    Examples
-    --------
-    >>> import pedanova as pa
-    >>> a = pa.analyze(pa.demo_trials(), "error").first(100)
-    >>> len(pa.axis_effects(a.observations, trees=8))
-    10
-    """
-    workers, encoded = as_threads(threads), encode(observed)
-    fitted = _fit(encoded, trees, seed, workers) if model is None else _given(model, encoded)
-    boxes = [leaf_boxes(tree, encoded.axes) for tree in fitted.trees]
-    point = encoded.matrix[encoded.best].astype(np.float64)
-    variances = [variance_along(boxes, point, dim) * fitted.unit for dim in range(len(encoded.names))]
-    rows = [AxisEffect(name, 0.0, one) for name, one in zip(encoded.names, variances, strict=True)]
-    return AxisEffects(
-        rows=tuple(sorted(with_ratios(rows), key=lambda row: -row.variance)),
-        incumbent=_values_at(observed, int(encoded.rows[encoded.best])),
-        objective=observed.name,
-        best=float(encoded.objective[encoded.best]),
-        trees=len(boxes),
-        notes=encoded.notes,
-    )
-
-
-def _values_at(observed: Observations, row: int) -> dict[str, object]:
-    """The incumbent's settings as the table has them; None where there is no value."""
-    columns = {name: observed.table[name] for name in observed.space}
-    return {name: None if column.absent()[row] else column.value_at(row) for name, column in columns.items()}
 
 
 class Fitted(NamedTuple):

@@ -193,27 +193,5 @@ def pair_variances(boxes: Boxes, main: Reals) -> Reals:
     return np.maximum(together, 0.0)
 
 
-def profile(boxes: Boxes, point: Reals, dim: int) -> tuple[Reals, Reals, Reals]:
-    """Along one parameter through a point: where pieces begin and end (parts of the domain), and their values."""
-    at = np.array([np.searchsorted(cuts, x, side="left") for cuts, x in zip(boxes.cuts, point, strict=True)])
-    inside = (boxes.low <= at) & (at < boxes.high)
-    inside[:, dim] = True
-    hit = np.flatnonzero(inside.all(axis=1))
-    reached = boxes.reached[dim]
-    return reached[boxes.low[hit, dim]], reached[boxes.high[hit, dim]], boxes.value[hit] + boxes.mean
-
-
-def variance_along(boxes: Sequence[Boxes], point: Reals, dim: int) -> float:
-    """Variance of the trees' mean while one parameter moves over its domain, the others fixed at the point."""
-    pieces = [profile(each, point, dim) for each in boxes]
-    low, high, value = (np.concatenate(part) for part in zip(*pieces, strict=True))
-    edges, place = np.unique(np.concatenate([low, high]), return_inverse=True)
-    changes = np.concatenate([value, -value]) / len(boxes)
-    heights = np.cumsum(_sums(place, changes, len(edges)))[:-1]
-    widths = np.diff(edges)
-    mean = float(widths @ heights)
-    return float(widths @ (heights - mean) ** 2)
-
-
 def _sums(place: Places, change: Reals, size: int) -> Reals:
     return np.bincount(place, change, minlength=size).astype(np.float64, copy=False)

@@ -1,15 +1,14 @@
-"""Tables of what a forest explains: single parameters, pairs, and single parameters around the best row."""
+"""Tables of what a forest explains: single parameters and pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from pedanova.base.digits import percent, short
+from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.table import PairTable, Printed
 from pedanova.errors import QueryError
-from pedanova.measures.share import RatioTable, ShareTable
+from pedanova.measures.share import ShareTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,51 +119,3 @@ class ForestEffects(ShareTable[ForestEffect]):
 
     def heading(self) -> str:
         return f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows"
-
-
-@dataclass(frozen=True, slots=True)
-class AxisEffect:
-    """One parameter's row: `variance` of the forest along its axis, and its part of the sum, `ratio`."""
-
-    name: str
-    ratio: float
-    variance: float
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class AxisEffects(RatioTable[AxisEffect]):
-    """A table of `AxisEffect` rows, largest variance first, around the best row (`incumbent`).
-
-    Attributes
-    ----------
-    rows
-        The same, by place: `name`, `ratio`, `variance`.
-    incumbent
-        Settings of the best row.
-    objective, best
-        Its name, and what the best row reached.
-    trees
-        How many there were.
-    notes
-        What to know beside the numbers.
-
-    Examples
-    --------
-    >>> import pedanova as pa
-    >>> pa.analyze(pa.demo_trials(), "error").first(100).axis(trees=8).incumbent["solver"]
-    'adam'
-    """
-
-    rows: tuple[AxisEffect, ...]
-    incumbent: Mapping[str, object] = field(hash=False)
-    objective: str
-    best: float
-    trees: int
-    notes: tuple[Note, ...] = ()
-
-    def printed(self) -> Printed:
-        variance = [short(row.variance) for row in self.rows]
-        return [("parameter", list(self)), self.percents("ratio"), ("variance", variance)]
-
-    def heading(self) -> str:
-        return f"What moves {self.objective} away from its best row ({short(self.best)}), one parameter at a time"

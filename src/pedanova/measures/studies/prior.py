@@ -1,11 +1,17 @@
-"""What is good in general: for every parameter the density of good values over studies."""
+"""Where good values lie over many studies: a density for every parameter, to sample the next search from.
+
+Each study contributes a lift for every parameter: how much likelier the target's rows are at a value than all rows.
+A lift depends neither on how a study sampled its values nor on the scale of its domain, so lifts of studies with
+different samplers, bounds and scales can be averaged. docs/studies.md has what was measured.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,48 +21,98 @@ from pedanova.base.notes import Note, in_order
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
+from pedanova.measures.bins import bins_of
 from pedanova.measures.densities import Densities
-from pedanova.measures.studies.belief import MASS, Belief, value_in
-from pedanova.measures.studies.lifts import Pool, carried, own_lift, pooled, without_each
+from pedanova.measures.drawing import lattice_parts
 from pedanova.space.comparison import domains_of, union_space
-from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Space, parents_first
+from pedanova.space.grid import Grid, grid_of
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, parents_first
 from pedanova.space.values import Label
 
-if TYPE_CHECKING:
-    from pedanova.measures.studies.worth import Worth
-
 Reals: TypeAlias = NDArray[np.float64]
-SAFETY = 0.3  # of all draws: from the whole space, evenly
+SAFETY = 0.3  # of all draws: uniform over the whole space
 STRENGTH = 0.7
-POOLS = ("geometric", "mean")
+MASS = 0.8  # of the density, that its bulk holds
+GAP = 0.05  # of the cells: parts of the bulk that lie closer together are one range
+PSEUDO_ROWS = 1.0  # of target and region alike, spread evenly: a value that nobody tried has a lift of 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParameterPrior:
+    """One parameter: where its good values lie.
+
+    lift
+        (cells,) How much likelier a value is than in a uniform draw.
+    studies, lifts
+        The studies that have the parameter, and (studies, cells) the lift of each.
+    """
+
+    name: str
+    parameter: Domain
+    lift: Reals
+    studies: tuple[str, ...]
+    lifts: Reals
+
+    @property
+    def uniform(self) -> Reals:
+        """(cells,) Probabilities of a uniform draw."""
+        return grid_of(self.parameter).prior
+
+    @property
+    def density(self) -> Reals:
+        """(cells,) Probabilities of a draw; they add up to one."""
+        return self.uniform * self.lift
+
+    def mixed(self, safety: float) -> Reals:
+        """(cells,) Probabilities of a draw that is uniform with this probability."""
+        return (1.0 - safety) * self.density + safety * self.uniform
+
+    @property
+    def mode(self) -> Label:
+        """The likeliest value."""
+        return value_in(self.parameter, int(np.argmax(np.where(self.uniform > 0, self.lift, 0.0))))
+
+    def bulk(self) -> list[tuple[int, int]]:
+        """The likeliest cells that hold `MASS` of the density, as ranges (first, behind the last)."""
+        order = np.argsort(-self.lift, kind="stable")
+        reached = np.cumsum(self.density[order])
+        cells = np.sort(order[: int(np.searchsorted(reached, MASS - 1e-12)) + 1])
+        if isinstance(self.parameter, Categorical):
+            return [(int(cell), int(cell) + 1) for cell in cells]
+        breaks = np.flatnonzero(np.diff(cells) > 1 + GAP * len(order)) + 1
+        return [(int(run[0]), int(run[-1]) + 1) for run in np.split(cells, breaks)]
+
+    def in_words(self) -> str:
+        """Its bulk as values."""
+        return ", ".join(range_in_words(self.parameter, *run) for run in self.bulk()[:4])
+
+    @property
+    def size(self) -> float:
+        """The part of the domain that its bulk takes up."""
+        return float(sum(self.uniform[first:last].sum() for first, last in self.bulk()))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SearchPrior(NamedTable[Belief]):
+class SearchPrior(NamedTable[ParameterPrior]):
     """Where to search first: a density for every parameter, the narrowest first.
 
-    A draw is one of two things: in a part `safety` of all cases a uniform draw from the whole space, else a draw
-    of every parameter from its own density. So nothing is ever excluded, and no search needs more than
-    1 / `safety` times the trials of a uniform one.
+    A draw is uniform over the whole space with probability `safety`; otherwise every parameter is drawn from its own
+    density. So nothing is excluded, and no search needs more than 1 / `safety` times the trials of a uniform one.
 
     Attributes
     ----------
     rows
-        By parameter: ``prior["lr"].mode`` is the best value, ``.in_words()`` where most of the density lies,
-        ``.agreement`` the part of the studies that agree.
+        By parameter: ``prior["lr"].mode`` is the likeliest value, ``.in_words()`` where most of the density lies.
     space
         The domains of all studies together.
     studies
-        Those that speak.
+        Those that were used.
     target
         The rows that are good, in words.
     safety
         The part of all draws that are uniform.
     notes
-        What to know beside it: studies that could not be asked, domains that differ.
-    analyses, how
-        What it was made from, and how that was asked; `left_out` goes back to them.
+        Studies that were left out, and domains that differ.
 
     Examples
     --------
@@ -64,27 +120,19 @@ class SearchPrior(NamedTable[Belief]):
     >>> rng = np.random.default_rng(0)
     >>> table = {"lr": rng.random(300), "other": rng.random(300), "dataset": np.repeat(["adult", "car"], 150)}
     >>> table["loss"] = (table["lr"] - 0.3) ** 2
-    >>> x = pa.across(table, "loss", group="dataset", estimator="counts")
-    >>> prior = x.prior()
+    >>> prior = pa.across(table, "loss", group="dataset", estimator="counts").prior()
     >>> list(prior), 0.2 < prior["lr"].mode < 0.4
     (['lr', 'other'], True)
     >>> [list(one) for one in prior.sample(2)]
     [['lr', 'other'], ['lr', 'other']]
-    >>> worth = prior.left_out()
-    >>> [row.study for row in worth.rows], worth.median_trials < 50
-    (['adult', 'car'], True)
     """
 
-    rows: tuple[Belief, ...]
+    rows: tuple[ParameterPrior, ...]
     space: Space
     studies: tuple[str, ...]
     target: str
     safety: float
     notes: tuple[Note, ...] = ()
-    analyses: Mapping[str, Asks] = field(default_factory=dict, compare=False)
-    how: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    internal = NamedTable.internal | {"how"}
 
     def to_dict(self) -> dict[str, list[Cell]]:
         rows = self.rows
@@ -93,7 +141,6 @@ class SearchPrior(NamedTable[Belief]):
             "best": [row.mode for row in rows],
             "bulk": [row.in_words() for row in rows],
             "size": [row.size for row in rows],
-            "agreement": [row.agreement for row in rows],
             "studies": [len(row.studies) for row in rows],
         }
 
@@ -104,7 +151,6 @@ class SearchPrior(NamedTable[Belief]):
             ("best", [short(row.mode) for row in rows]),
             (f"{percent(MASS)} of it in", [row.in_words() for row in rows]),
             ("of the domain", [percent(row.size) for row in rows]),
-            ("good in", [f"{round(row.agreement * len(row.studies))} of {len(row.studies)}" for row in rows]),
         ]
 
     def heading(self) -> str:
@@ -114,7 +160,7 @@ class SearchPrior(NamedTable[Belief]):
         )
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:
-        """Configurations drawn from it; parameters that do not exist in one are not in it.
+        """Configurations drawn from it: ``for one in prior.sample(20): study.enqueue_trial(one)`` in Optuna.
 
         Parameters
         ----------
@@ -126,106 +172,41 @@ class SearchPrior(NamedTable[Belief]):
         Returns
         -------
         list of dict
-            Values by parameter, ``[{"lr": 0.0021, "optimizer": "adam"}, …]``.
+            Values by parameter, ``[{"lr": 0.0021, "optimizer": "adam"}, …]``; only the parameters that are active.
 
         Raises
         ------
         QueryError
             `count` is no whole number from 1 up.
         """
-        rng, many = np.random.default_rng(seed), as_count(count)
-        anywhere = rng.random(many) < self.safety
-        found: list[dict[str, Label]] = [{} for _ in range(many)]
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise QueryError(Arg("count", count), " must be a whole number from 1 up")
+        rng = np.random.default_rng(seed)
+        uniform = rng.random(count) < self.safety
+        configurations: list[dict[str, Label]] = [{} for _ in range(count)]
         for name in parents_first(self.space):
-            belief = self[name]
-            cells = belief.cells_at(rng.random(many), anywhere)
-            for one, cell, place in zip(found, cells.tolist(), rng.random(many).tolist(), strict=True):
-                if all(one.get(parent) in values for parent, values in belief.parameter.when):
-                    one[name] = value_in(belief.parameter, cell, place)
-        return found
+            row = self[name]
+            cells = drawn_cells(row, rng.random(count), uniform)
+            for one, cell, place in zip(configurations, cells.tolist(), rng.random(count).tolist(), strict=True):
+                if all(one.get(parent) in values for parent, values in row.parameter.when):
+                    one[name] = value_in(row.parameter, cell, place)
+        return configurations
 
-    def left_out(self, trials: int = 50) -> Worth:
-        """What it is worth: every study searched with the prior of the others; see `Worth`.
-
-        Parameters
-        ----------
-        trials
-            Of the uniform search that it is held against.
-
-        Returns
-        -------
-        Worth
-            A line for each study.
-
-        Raises
-        ------
-        QueryError
-            `trials` is no whole number from 1 up.
-        """
-        from pedanova.measures.studies.worth import worth_of
-
-        return worth_of(self, trials)
-
-    def without(self, study: str) -> SearchPrior:
-        """The same from all other studies, over the same space.
-
-        Parameters
-        ----------
-        study
-            The one that is left out; all speak where none is called so.
-
-        Returns
-        -------
-        SearchPrior
-            Of the others.
-        """
-        studies = tuple(one for one in self.studies if one != study)
-        return replace(self, rows=tuple(row.without(study) for row in self.rows), studies=studies)
-
-    def export(self, form: str) -> str:
-        """As text for a tool.
-
-        Parameters
-        ----------
-        form
-            ``"optuna"``: a Python file with a sampler and a function that enqueues trials. ``"configspace"``: its JSON,
-            with weights and Beta distributions. ``"wandb"``: a sweep in YAML. ``"json"``: plain values and parts.
+    def to_json(self) -> str:
+        """The prior as data.
 
         Returns
         -------
         str
-            What a file of that tool holds; `lost_in` tells what it cannot say.
-
-        Raises
-        ------
-        SpaceError
-            There is no such form.
+            JSON: the space, and for every parameter values, or edges of cells, with the probability of each.
         """
-        from pedanova.space.priors import export_prior
-
-        return export_prior(self.space, {row.name: row.parts for row in self.rows}, self.safety, form)
-
-    def lost_in(self, form: str) -> list[Note]:
-        """What that form cannot say.
-
-        Parameters
-        ----------
-        form
-            One of those of `export`.
-
-        Returns
-        -------
-        list of Note
-            Empty where nothing is lost.
-
-        Raises
-        ------
-        SpaceError
-            There is no such form.
-        """
-        from pedanova.space.priors import lost_in
-
-        return lost_in(self.space, {row.name: row.parts for row in self.rows}, self.safety, form)
+        plain: dict[str, dict[str, Any]] = {}
+        for row in self.rows:
+            grid = grid_of(row.parameter)
+            ranged = isinstance(row.parameter, Float | Int) and grid.edges is not None
+            places = {"edges": grid.edges.tolist()} if ranged else {"values": list(grid.centres())}  # type: ignore[union-attr]
+            plain[row.name] = places | {"probabilities": row.mixed(self.safety).tolist()}
+        return json.dumps({"safety": self.safety, "space": self.space.to_dict(), "prior": plain}, indent=1)
 
 
 def prior_of(
@@ -234,81 +215,119 @@ def prior_of(
     target: object = 0.1,
     safety: float = SAFETY,
     strength: float = STRENGTH,
-    pool: Pool = "geometric",
     **options: Any,
 ) -> SearchPrior:
-    """The density of good values over studies, each of which weighs the same.
-
-    Parameters
-    ----------
-    analyses
-        Studies by name. Tallies suffice; what a prior is worth is told more exactly where rows are at hand.
-    target
-        The rows of each study that are good.
-    safety
-        The part of all draws that come from the whole space, evenly.
-    strength
-        From 0 (no prior) to 1 (the pooled densities as they are).
-    pool
-        ``"geometric"`` holds what studies agree on, ``"mean"`` what is good in any of them.
-    options
-        Those of `Analysis.all_densities`. By default tallies answer (``estimator="counts"``): a lift needs no even
-        sampler, and pooling takes out the noise of single studies.
-
-    Returns
-    -------
-    SearchPrior
-        By parameter, the narrowest first.
-
-    Raises
-    ------
-    QueryError
-        Where there is no study, or none of them can be asked.
-    """
-    check_options(analyses, safety, strength, pool)
-    options = {"estimator": "counts", **options}
-    densities, silent = asked(analyses, target, options)
-    space, owners, notes = union_space({name: analyses[name].space for name in densities})
+    """The density of good values over studies, each of which weighs the same; see `Across.prior`."""
+    check_parts(analyses, safety=safety, strength=strength)
+    densities, notes = densities_by_study(analyses, target, {"estimator": "counts", **options})
+    space, owners, differing = union_space({name: analyses[name].space for name in densities})
     rows = []
     for name, parameter in domains_of(space).items():
-        known = {study: densities[study][name] for study in owners[name]}
-        lifts = np.stack([carried(own_lift(one), one.parameter, parameter) for one in known.values()])
-        how = grid_of(parameter).prior, pool, strength
-        rows.append(Belief(name, parameter, pooled(list(lifts), *how), owners[name], lifts, without_each(lifts, *how)))
+        own = [densities[study][name] for study in owners[name]]
+        lifts = np.stack([mapped_lift(lift_of(one), one.parameter, parameter) for one in own])
+        lift = pooled_lift(lifts, grid_of(parameter).prior, strength)
+        rows.append(ParameterPrior(name, parameter, lift, owners[name], lifts))
     rows.sort(key=lambda row: row.size)
     words = next(iter(next(iter(densities.values())).values())).words[0]
-    asked_with = {"target": target, "options": options}
-    return SearchPrior(
-        tuple(rows), space, tuple(densities), words, safety, in_order([*silent, *notes]), analyses, asked_with
-    )
+    return SearchPrior(tuple(rows), space, tuple(densities), words, safety, in_order([*notes, *differing]))
 
 
-def asked(
-    analyses: Mapping[str, Asks], target: object, options: Mapping[str, Any]
-) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
-    """Densities by study; a study that cannot be asked is told and left out, unless it is the same with all."""
-    found, refused = {}, {}
-    for study in analyses:
-        try:
-            found[study] = analyses[study].all_densities(target, **options)
-        except PedanovaError as error:
-            refused[study] = error
-    if not found:
-        raise next(iter(refused.values()))
-    return found, [Note("doubt", f"left out of the prior: {error}", subject=study) for study, error in refused.items()]
-
-
-def check_options(analyses: Mapping[str, Asks], safety: object, strength: object, pool: object) -> None:
+def check_parts(analyses: Mapping[str, Asks], **parts: object) -> None:
     if not isinstance(analyses, Mapping) or not analyses:
         raise QueryError("a prior needs studies: give a dict of analyses by name")
-    for name, value in (("safety", safety), ("strength", strength)):
+    for name, value in parts.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
             raise QueryError(Arg(name, value), " must be a number from 0 to 1")
-    if pool not in POOLS:
-        raise QueryError(Arg("pool", pool), f" must be one of {', '.join(POOLS)}")
 
 
-def as_count(count: object) -> int:
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise QueryError(Arg("count", count), " must be a whole number from 1 up")
-    return int(count)
+def densities_by_study(
+    analyses: Mapping[str, Asks], target: object, options: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
+    """A study that cannot answer is left out with a note, unless none can."""
+    densities, errors = {}, {}
+    for study in analyses:
+        try:
+            densities[study] = analyses[study].all_densities(target, **options)
+        except PedanovaError as error:
+            errors[study] = error
+    if not densities:
+        raise next(iter(errors.values()))
+    return densities, [Note("doubt", f"left out of the prior: {error}", subject=name) for name, error in errors.items()]
+
+
+def lift_of(density: Densities) -> Reals:
+    """(cells,) Of one study; where all rows have few distinct values, each stands for the cells nearest to it."""
+    rows = max(1.0, density.basis.rows[0])
+    bins = bins_of(density.parameter, density.basis.region)
+    if bins.apart:
+        target, region = lattice_parts(density.basis, bins, density.target, density.region)
+        return _ratio(target, region, np.full(len(bins), 1.0 / len(bins)), rows)[bins.groups]
+    return _ratio(density.target, density.region, density.uniform, rows)
+
+
+def _ratio(target: Reals, region: Reals, uniform: Reals, rows: float) -> Reals:
+    pseudo = PSEUDO_ROWS * uniform
+    above, below = rows * target + pseudo, rows * region + pseudo
+    return np.divide(above, below, out=np.ones_like(above), where=below > 0)
+
+
+def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
+    """(cells,) On the grid that studies share, 1 outside this study's domain; its mean over a uniform draw is 1."""
+    grid = grid_of(common)
+    cells = matching_cells(grid_of(own), grid)
+    inside = cells >= 0
+    mapped = np.where(inside, lift[np.maximum(cells, 0)], 1.0)
+    mass = float(grid.prior[inside] @ mapped[inside])
+    if mass > 0:
+        mapped[inside] *= float(grid.prior[inside].sum()) / mass
+    return mapped
+
+
+def matching_cells(own: Grid, common: Grid) -> NDArray[np.int64]:
+    """(cells,) For each cell of `common`, the cell of `own` that holds its middle; -1 where there is none."""
+    if not isinstance(own.parameter, Float | Int):
+        cells = own.match(tuple(common.centres())).astype(np.int64)
+        return np.where(cells < own.cells, cells, -1)
+    edges = own.edges if own.edges is not None else np.empty(0)
+    values = np.array(common.centres(), dtype=np.float64)
+    cells = np.searchsorted(edges, values, side="right") - 1
+    return np.where((values >= edges[0]) & (values <= edges[-1]), np.clip(cells, 0, own.cells - 1), -1)
+
+
+def pooled_lift(lifts: Reals, uniform: Reals, strength: float) -> Reals:
+    """(cells,) The geometric mean, which keeps what studies agree on, to the power `strength`; its mean is 1."""
+    lift = np.exp(np.log(lifts).mean(axis=0)) ** strength
+    scaled: Reals = lift / (lift @ uniform)
+    return scaled
+
+
+def drawn_cells(row: ParameterPrior, heights: Reals, uniform: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(draws,) Cells by inversion of the density, or of the uniform one."""
+    cells = np.empty(len(heights), dtype=np.int64)
+    for density, mask in ((row.density, ~uniform), (row.uniform, uniform)):
+        below = np.cumsum(density)
+        cells[mask] = np.searchsorted(below, heights[mask] * below[-1], side="right")
+    return cells
+
+
+def value_in(parameter: Domain, cell: int, place: float = 0.5) -> Label:
+    """A value in a cell: the middle, or another place from 0 to 1."""
+    grid = grid_of(parameter)
+    if grid.labels is not None or grid.edges is None:
+        return grid.centres()[cell]
+    low, high = np.clip(grid.edges[cell : cell + 2], parameter.low, parameter.high)  # type: ignore[union-attr]
+    log = isinstance(parameter, Float | Int) and parameter.log
+    value = float(low * (high / low) ** place if log else low + (high - low) * place)
+    if not isinstance(parameter, Int):
+        return value
+    steps = round((value - parameter.low) / parameter.step)
+    return int(min(max(parameter.low + steps * parameter.step, parameter.low), parameter.high))
+
+
+def range_in_words(parameter: Domain, first: int, last: int) -> str:
+    """Neighbouring cells as values."""
+    if isinstance(parameter, Categorical | Ordinal):
+        labels = [short(label) for label in grid_of(parameter).centres()[first:last]]
+        return labels[0] if len(labels) == 1 else f"{labels[0]} … {labels[-1]}"
+    low, high = value_in(parameter, first, 0.0), value_in(parameter, last - 1, 1.0)
+    return short(low) if low == high else f"{short(low)} … {short(high)}"
