@@ -203,7 +203,7 @@ def _part_error(words: tuple[Word, ...], part: str) -> PartError:
 class WorkerError(PedanovaError, RuntimeError):
     """A worker of an executor was lost, or failed in a way that is not about the data.
 
-    **What to do:** start it again; with ``checkpoint=`` the same call goes on from where it was.
+    **What to do:** start it again; of a table that takes hours, count parts of the files apart, ``save`` and add them.
     """
 
 

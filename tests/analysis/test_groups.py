@@ -9,8 +9,6 @@ import pytest
 
 import pedanova as pa
 from helpers.groups import ODD, studies_of, studies_table
-from pedanova.analysis.groups import chosen_rows
-from pedanova.analysis.many_groups import ready_answers
 from pedanova.errors import PedanovaError
 
 BOX = {"lr": (0.2, 0.9)}
@@ -53,20 +51,6 @@ def test_parts_may_be_of_all_rows_of_a_study() -> None:
     for name, study in a.groups("dataset").items():
         alone = study.within(BOX).importance(pa.at_most(study.reach(0.1, of="rows")[0]), **COUNTS)
         assert ours.answers[name].to_dict() == alone.to_dict()
-
-
-@pytest.mark.parametrize("parts", ["selected", "all"])
-def test_many_studies_at_once_tell_of_selected_rows_what_each_tells(parts: str) -> None:
-    a = studies_of(rows=300)
-    studies = a.groups("dataset")
-    chosen = chosen_rows(a._observed(), [BOX])
-    ready = ready_answers(studies.groups, 0.1, 1.0, {"estimator": "counts"}, chosen, parts)
-    alone = pa.across(a, group="dataset", within=BOX, parts=parts, estimator="counts", draws=0).answers
-    assert set(ready) == set(studies)
-    for name, found in ready.items():
-        for row in alone[name].rows:
-            assert (found[row.name].n_target, found[row.name].n_region) == (row.n_target, row.n_region)
-            assert found[row.name].share == pytest.approx(row.share, abs=4e-3)
 
 
 def test_a_study_does_not_lead_back_to_the_whole_table() -> None:

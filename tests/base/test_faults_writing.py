@@ -90,24 +90,6 @@ def test_the_disk_is_full(small_disk: Path, write: object) -> None:
     assert (file.read_bytes(), names(small_disk)) == (b"old", ["ballast", "out"])
 
 
-def test_a_disk_that_fills_under_a_checkpoint(small_disk: Path, tmp_path: Path) -> None:
-    """The older checkpoint stands, and the count goes on from it once there is room."""
-    pytest.importorskip("pyarrow")
-    for part in range(3):
-        rows = [f"{x},{y},{x * x}" for x, y in RNG.uniform(size=(300, 2))]
-        (tmp_path / f"part{part}.csv").write_text("x,y,loss\n" + "\n".join(rows) + "\n")
-    table, checkpoint = str(tmp_path / "part*.csv"), small_disk / "checkpoint"
-    whole = pa.analyze(table, "loss", stream=True, threads=1)
-    ballast = small_disk / "ballast"
-    ballast.write_bytes(b"x" * (60 << 10))
-    refuse(DataError, "checkpoint", "No space left",
-           of=lambda: pa.analyze(table, "loss", stream=True, threads=1, checkpoint=checkpoint))  # fmt: skip
-    assert names(small_disk) == ["ballast"]
-    ballast.unlink()
-    again = pa.analyze(table, "loss", stream=True, threads=1, checkpoint=checkpoint)
-    assert again.importance(draws=0).ratios == whole.importance(draws=0).ratios
-
-
 def test_a_device_that_takes_nothing() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")

@@ -116,17 +116,12 @@ def test_a_report_has_the_budgets_that_are_named(run, place: Path, tmp_path: Pat
     assert "did you mean 'epochs'" in err
 
 
-def test_a_table_in_parts_is_followed_along_its_budgets(run, place: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("question", [("seeds",), ("along", "--budget", "epochs", *FAST)], ids=["seeds", "along"])
+def test_what_needs_all_rows_at_once_is_refused_in_parts(run, place: Path, tmp_path: Path, question: tuple) -> None:
     table = tmp_path / "trials.parquet"
     pd.read_csv(place).to_parquet(table)
-    asked = ("along", table, "--objective", "loss", "--budget", "epochs", "--format", "csv", *FAST)
-    assert run(*asked, "--stream")[:2] == run(*asked, "--no-stream")[:2]
-
-
-def test_seeds_need_all_rows_at_once(run, place: Path, tmp_path: Path) -> None:
-    table = tmp_path / "trials.parquet"
-    pd.read_csv(place).to_parquet(table)
-    status, _, err = run("seeds", table, "--objective", "loss", "--stream")
+    command, *options = question
+    status, _, err = run(command, table, "--objective", "loss", *options, "--stream")
     assert status == 2
     assert "--no-stream" in err
-    assert run("seeds", table, "--objective", "loss", "--no-stream")[0] == 0
+    assert run(command, table, "--objective", "loss", *options, "--no-stream")[0] == 0

@@ -14,12 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from helpers.common import COUNTS, FILES
+from helpers.common import COUNTS
 from pedanova.counting.moments import Moments
-from pedanova.counting.store import MAGIC, Stored, from_bytes, to_bytes
+from pedanova.counting.store import MAGIC, VERSION, Stored, from_bytes, to_bytes
 from pedanova.errors import DataError, FormatError, LevelsError
-
-OLD = FILES
 
 
 def content_of(a: pa.Analysis) -> bytes:
@@ -83,16 +81,6 @@ def test_loaded_parts_add_up(trials: dict[str, np.ndarray], tmp_path: Path) -> N
     assert added.tallies == whole.tallies
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_files_of_old_versions_are_still_read(version: int) -> None:
-    a = pa.load(OLD / f"version-{version}.pedanova")
-    expected = json.loads((OLD / f"version-{version}.json").read_text())
-    effects = expected.pop("effects", None)
-    assert {row.name: row.raw_ratio for row in a.importance(**COUNTS).rows} == pytest.approx(expected, rel=1e-12)
-    if effects is not None:
-        assert {row.name: row.variance for row in a.effects().rows} == pytest.approx(effects, rel=1e-12)
-
-
 def test_notes_are_kept_as_data(trials: dict[str, np.ndarray], tmp_path: Path) -> None:
     a = pa.analyze(trials | {"state": np.where(trials["lr"] > 0.5, "FAIL", "COMPLETE")}, "loss", state="state")
     a.save(tmp_path / "a.pedanova")
@@ -101,15 +89,6 @@ def test_notes_are_kept_as_data(trials: dict[str, np.ndarray], tmp_path: Path) -
         (note, note.kind, note.subject, note.counts, note.severity) for note in a.notes
     ]
     assert any(note.counts for note in kept)
-
-
-def test_a_file_without_moments_says_so(tmp_path: Path) -> None:
-    """Version 1 has none; what is written from it again has none either."""
-    a = pa.load(OLD / "version-1.pedanova")
-    a.save(tmp_path / "again.pedanova")
-    for known in (a, pa.load(tmp_path / "again.pedanova"), a + a):
-        with pytest.raises(LevelsError, match=r"not kept.*analyze the data again"):
-            known.effects()
 
 
 @pytest.mark.slow
@@ -164,7 +143,7 @@ class TestHostile:
 
     @given(st.binary(max_size=300))
     def test_any_bytes(self, noise: bytes) -> None:
-        for start in (b"", MAGIC, MAGIC + struct.pack("<II", 1, 5), MAGIC + struct.pack("<II", 2, 5)):
+        for start in (b"", MAGIC, MAGIC + struct.pack("<II", VERSION, 5)):
             with pytest.raises(FormatError):
                 from_bytes(start + noise)
 
@@ -175,7 +154,7 @@ class TestHostile:
         header = json.loads(content[16 : 16 + length]) | change
         text = json.dumps(header).encode()
         rest = content[16 + length : -4] if blocks is None else blocks
-        body = MAGIC + struct.pack("<II", 2, len(text)) + text + rest
+        body = MAGIC + struct.pack("<II", VERSION, len(text)) + text + rest
         return body + struct.pack("<I", zlib.crc32(body))
 
     @pytest.mark.parametrize(
@@ -266,10 +245,11 @@ class TestHostile:
         with pytest.raises(FormatError, match="bytes it should"):
             from_bytes(self.forge(content, {"blocks": [*sizes[:-1], len(block)]}, blocks=kept + block))
 
-    def test_a_newer_version(self, content: bytes) -> None:
-        newer = content[:8] + struct.pack("<I", 99) + content[12:]
-        with pytest.raises(FormatError, match=r"version 99.*install"):
-            from_bytes(newer)
+    @pytest.mark.parametrize("version", [0, 1, 3, 99])
+    def test_another_version(self, content: bytes, version: int) -> None:
+        other = content[:8] + struct.pack("<I", version) + content[12:]
+        with pytest.raises(FormatError, match=rf"version {version}, .* reads version {VERSION} alone; .*install"):
+            from_bytes(other)
 
     def test_not_a_file_of_ours(self, tmp_path: Path) -> None:
         (tmp_path / "x.pedanova").write_text("x,y\n1,2\n")

@@ -20,7 +20,7 @@ from helpers.object_store import KEYS, environment, s3_server, upload
 from helpers.tools import need
 from pedanova.cli.main import main
 from pedanova.counting.counts import Counts
-from pedanova.errors import DataError, PartError, QueryError
+from pedanova.errors import DataError, PartError
 from pedanova.scale.parts import count_part
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
@@ -215,43 +215,12 @@ def test_the_driver_of_dask_gets_one_result_of_each_reading(
     same_bytes(again, a)
 
 
-def names_fetched(client: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What comes to the driver of Dask from now on."""
-    plain, fetched = type(client)._gather_remote, []
-
-    async def noting(self: Any, *given: Any) -> Any:
-        response = await plain(self, *given)
-        fetched.extend(response["data"].values())
-        return response
-
-    monkeypatch.setattr(type(client), "_gather_remote", noting)
-    return fetched
-
-
-def test_workers_of_dask_keep_their_parts(doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One is killed on the way; names come to the driver, and not one of 48 results."""
-    folder, executor = many_files(tmp_path / "data"), doomed.get_executor(retries=2)
-    whole = pa.analyze(folder, "loss", executor=executor, **OPTIONS)
-    fetched = names_fetched(doomed, monkeypatch)
-    monkeypatch.setattr("pedanova.scale.rescan.count_part", killed_once(folder, count_part))
-    a = pa.analyze(folder, "loss", executor=executor, checkpoint=f"{tmp_path}/run/", **OPTIONS)
-    assert (tmp_path / "killed").exists()
-    same_bytes(a, whole)
-    many = len(list(folder.iterdir()))
-    heaps = [result for result in fetched if isinstance(result, str)]
-    assert len(heaps) == many + -(-many // 16) + 1
-    assert not any(isinstance(result, Counts) for result in fetched)
-    assert len(list((tmp_path / "run").glob("heap-*"))) == 1
-
-
-def test_sparks_session_reads_files_and_keeps_its_parts(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sparks_session_reads_files(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
     same_bytes(pa.analyze(folder, "loss", executor=spark, **OPTIONS), whole)
     monkeypatch.setattr("pedanova.scale.rescan.count_part", killed_once(folder, count_part))
-    a = pa.analyze(folder, "loss", executor=spark, checkpoint=f"{tmp_path}/run/", **OPTIONS)
+    a = pa.analyze(folder, "loss", executor=spark, **OPTIONS)
     assert (tmp_path / "killed").exists()
     same_bytes(a, whole)
     monkeypatch.undo()
@@ -273,9 +242,6 @@ def test_workers_of_dask_read_a_store(dask: Any, in_store: tuple[Path, str]) -> 
     folder, place = in_store
     a = pa.analyze(place, "loss", executor=dask.get_executor(), **OPTIONS)
     assert a.tallies == pa.analyze(folder, "loss", stream=True, **OPTIONS).tallies
-    dask.run(lambda: os.environ.update(KEYS))  # Moto garbles what is written without credentials
-    kept = place.replace("anonymous@data?", "data/run?")
-    same_bytes(pa.analyze(place, "loss", executor=dask.get_executor(), checkpoint=kept, **OPTIONS), a)
 
 
 def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:
@@ -362,11 +328,7 @@ def test_ibis_gives_the_same_tallies(pushdown: bool | None, direction: str, nan:
     assert any("counted by the engine" in note for note in a.notes) == (pushdown is None)
 
 
-def test_what_spark_cannot_do_is_refused(spark: Any, tmp_path: Path) -> None:
+def test_what_spark_cannot_do_is_refused(spark: Any) -> None:
     frame = spark.createDataFrame([(1.0, "a", "x"), (2.0, "b", "y")], ["loss", "kind", "text"])
     with pytest.raises(DataError, match="holds text"):
         pa.analyze(frame, "text")
-    with pytest.raises(QueryError, match="for files"):
-        pa.analyze(frame, "loss", checkpoint=tmp_path / "c")
-    with pytest.raises(QueryError, match="for files"):
-        pa.analyze(frame, "loss", checkpoint=f"{tmp_path}/c/")

@@ -1,14 +1,12 @@
-"""The one order of adding: that of Dask's sums, whoever adds, and however often it is interrupted."""
+"""The one order of adding: that of Dask's sums, whoever adds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import numpy as np
 import pytest
 
-from pedanova.counting.counts import Counts
-from pedanova.scale.heaps import GROUP, RunningHeaps, added_in_heaps
+from pedanova.scale.heaps import GROUP, added_in_heaps
 
 SIZES = [0, 1, 2, 15, 16, 17, 31, 255, 256, 257, 272, 300]
 
@@ -55,18 +53,3 @@ def test_few_results_are_held_and_all_are_asked_for() -> None:
     assert added_in_heaps(results(), add, 256) == 256
     assert most <= 4  # one at a time, and a sum for each height
     assert ended
-
-
-@pytest.mark.parametrize("many", SIZES)
-def test_running_sums_are_the_same_to_the_last_digit(many: int) -> None:
-    random = np.random.default_rng(many)
-    found = [Counts(1, 1, {"x": [np.ones((1, 2), dtype=np.int64), random.normal(size=(1, 2))]}) for _ in range(many)]
-    running = RunningHeaps()
-    for counts in found:
-        running.take(counts)
-        running.total()  # a look at it changes nothing
-    whole, total = added_in_heaps(iter(found), Counts.sum, many), running.total()
-    assert (total.rows, total.counted) == (whole.rows, whole.counted) == (many, many)
-    assert [table.tobytes() for table in total.tables.get("x", ())] == [
-        table.tobytes() for table in whole.tables.get("x", ())
-    ]

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -22,7 +21,6 @@ import pedanova as pa
 from helpers.common import COUNTS, refuse
 from pedanova.cli.main import main
 from pedanova.errors import DataError, FormatError, PartError, QueryError, SpaceError, WorkerError
-from pedanova.scale import checkpoint
 from pedanova.scale import readers as crew
 from pedanova.sources.scans import batches
 from pedanova.sources.scans import scan as scans
@@ -252,7 +250,6 @@ def test_other_tables_are_refused(table: pd.DataFrame) -> None:
     lazy = pl.from_pandas(table).lazy()
     with ThreadPoolExecutor(1) as pool:
         refuse(QueryError, "executor= is for files", of=lambda: pa.analyze(lazy, "loss", executor=pool))
-    refuse(QueryError, "checkpoint= is for files", of=lambda: pa.analyze(lazy, "loss", checkpoint="x"))
 
 
 @pytest.mark.slow
@@ -487,108 +484,25 @@ def test_waiting_work_is_cancelled_after_an_error(folder: Path) -> None:
     assert all(future.done() for future in slow.futures)
 
 
-def stop_after(count: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Counting ends in the midst; the parts that were counted."""
-    from pedanova.scale import parts as streaming
-
-    plain, seen = streaming.count_part, []
-
-    def count_part(part: Any, *arguments: Any, **options: Any) -> Any:
-        if len(seen) == count:
-            raise KeyboardInterrupt
-        seen.append(part.name)
-        return plain(part, *arguments, **options)
-
-    monkeypatch.setattr("pedanova.scale.rescan.count_part", count_part)
-    return seen
-
-
-@pytest.mark.slow
-def test_a_scan_goes_on_from_its_checkpoint(
-    table: pd.DataFrame, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = {"stream": True, "checkpoint": tmp_path / "run.check", "threads": 1}
-    seen = stop_after(12, monkeypatch)
-    with pytest.raises(KeyboardInterrupt):
-        pa.analyze(folder, "loss", **options)
-    assert len(seen) == 12
-    rest = stop_after(100, monkeypatch)
-    monkeypatch.setattr("pedanova.scale.sketch.survey_part", fail)  # neither space nor thresholds are sought again
-    monkeypatch.setattr("pedanova.scale.count_scan.look_at_part", fail)
-    a = pa.analyze(folder, "loss", **options)
-    assert len(rest) == 8
-    assert not set(seen) & set(rest)
-    same(a, pa.analyze(table, "loss"))
-    assert a.importance(0.0123, **COUNTS).rows
-    monkeypatch.setattr("pedanova.scale.rescan.count_part", fail)
-    same(pa.analyze(folder, "loss", **options), a)  # all is counted: no file is opened for its rows
-
-
-OTHER: dict[str, tuple[dict[str, Any], str]] = {
-    "objective": ({"objective": "lr", "exclude": ["loss"]}, "objective is loss, not lr"),
-    "direction": ({"direction": "maximize"}, "direction was minimize"),
-    "space": ({"space": {"lr": pa.Float(1e-5, 1)}}, "the space is another"),
-    "where": ({"where": "layers > 1"}, "where was None"),
-    "levels": ({"levels": [0.1]}, "levels was None"),
-    "nan": ({"nan": "worst"}, "nan was drop"),
-    "params": ({"params": ["lr"]}, "params was"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", OTHER)
-def test_a_checkpoint_of_something_else_is_refused(folder: Path, tmp_path: Path, case: str) -> None:
-    path = tmp_path / "run.check"
-    pa.analyze(folder, "loss", checkpoint=path)
-    options, words = OTHER[case]
-    options = {"objective": "loss"} | options
-    refuse(
-        QueryError, "run.check", words, "name another file", of=lambda: pa.analyze(folder, checkpoint=path, **options)
-    )
-
-
-@pytest.mark.slow
-def test_a_checkpoint_of_other_files_is_refused(table: pd.DataFrame, folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "run.check"
-    pa.analyze(folder, "loss", checkpoint=path)
-    os.utime(folder / "part-03.parquet", (1, 1))
-    refuse(QueryError, "files are others", of=lambda: pa.analyze(folder, "loss", checkpoint=path))
-
-
-@pytest.mark.slow
-def test_a_damaged_checkpoint_is_refused(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "run.check"
-    pa.analyze(folder, "loss", checkpoint=path)
-    content = path.read_bytes()
-    for size in [*range(0, 40, 3), len(content) // 2, len(content) - 1]:
-        path.write_bytes(content[:size])
-        refuse(FormatError, "run.check", "delete it", of=lambda: pa.analyze(folder, "loss", checkpoint=path))
-    refuse(DataError, "no_such", of=lambda: pa.analyze(folder, "loss", checkpoint=tmp_path / "no_such" / "c"))
-
-
 SCRIPT = """
 import sys, time, pedanova as pa
-from pedanova.scale import checkpoint, rescan
+from pedanova.scale import rescan
 plain = rescan.count_part
-checkpoint.LEISURE = 0.0
 def slowly(*arguments, **options):
     time.sleep(0.05)
     found = plain(*arguments, **options)
     print("counted", flush=True)
     return found
 rescan.count_part = slowly
-pa.analyze(sys.argv[1], "loss", stream=True, threads=1, checkpoint=sys.argv[2])
+pa.analyze(sys.argv[1], "loss", stream=True, threads=1)
 """
 
 
 @pytest.fixture
-def running(folder: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process, in the midst of counting."""
     process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(folder), str(tmp_path / "run.check")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     for _ in range(5):
         assert process.stdout is not None
@@ -596,18 +510,6 @@ def running(folder: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     yield process
     process.kill()
     process.communicate()
-
-
-@pytest.mark.slow
-def test_a_killed_process_loses_little(
-    running: subprocess.Popen[str], table: pd.DataFrame, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    running.kill()
-    running.wait()
-    rest = stop_after(100, monkeypatch)
-    a = pa.analyze(folder, "loss", checkpoint=tmp_path / "run.check", threads=1)
-    assert len(rest) <= 16
-    same(a, pa.analyze(table, "loss"))
 
 
 @pytest.mark.slow
@@ -637,33 +539,17 @@ def test_threads_end_soon_after_an_error(folder: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-def test_saving_takes_little_of_the_time(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    writes = []
-    plain = checkpoint.encode
-    monkeypatch.setattr(
-        "pedanova.scale.checkpoint.encode", lambda *given: (time.sleep(0.05), writes.append(1), plain(*given))[2]
-    )
-    pa.analyze(folder, "loss", checkpoint=tmp_path / "c", threads=1)
-    assert len(writes) < 15
-
-
-@pytest.mark.slow
-def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cut(folder / "part-02.parquet")
     place = [f"{folder}/*.parquet", "--objective", "loss", "--draws", "0"]
     assert main(["analyze", *place, "--stream"]) == 2
     assert "part-02.parquet" in capsys.readouterr().err
-    saved = ["--checkpoint", str(tmp_path / "run.check")]
-    assert main(["analyze", *place, "--on-error", "skip", *saved]) == 0
+    assert main(["analyze", *place, "--on-error", "skip", "--stream"]) == 0
     printed = capsys.readouterr().out
     assert "part-02.parquet" in printed
     assert "skipped, and not counted" in printed
-    assert main(["analyze", *place, "--on-error", "skip", "--nan", "worst", *saved]) == 2
-    assert "another analysis" in capsys.readouterr().err
     assert main(["analyze", *place, "--on-error", "skip", "--no-stream"]) == 0
     assert "skipped, and not counted" in capsys.readouterr().out
-    assert main(["analyze", *place, "--no-stream", *saved]) == 2
-    assert "--no-stream" in capsys.readouterr().err
 
 
 def test_a_cluster_that_is_not_there(

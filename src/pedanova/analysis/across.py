@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 TABLE_OPTIONS = {option.name: option.default for option in TABLE}
 QUESTION_OPTIONS = {option.name for option in QUESTION} - {"target", "region"}
-NEED_ONE_TABLE = ("stream", "executor", "checkpoint", "pushdown", "engine")
+NEED_ONE_TABLE = ("stream", "executor", "pushdown", "engine")
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -50,7 +49,6 @@ def analyze(
     stream: bool | None = None,
     executor: object = None,
     on_error: str = "raise",
-    checkpoint: str | os.PathLike[str] | None = None,
     pushdown: bool | None = None,
     engine: str | None = None,
     threads: int | None = None,
@@ -110,7 +108,7 @@ def count(given: Mapping[str, Any]) -> Counted:
         return count_card(given["data"].columns, request, given["levels"], inside=inside, notes=notes)
     opened = open_source(given)
     if isinstance(opened, Scan):
-        own = {name: given[name] for name in ("levels", "executor", "checkpoint", "pushdown", "engine")}
+        own = {name: given[name] for name in ("levels", "executor", "pushdown", "engine")}
         skip = given["on_error"] == "skip"
         return count_table(opened, request, ScanOptions(**own, skip=skip, inside=inside, notes=tuple(notes)))
     records = read_records(opened, names=given["names"], study=given["study"], delimiter=delimiter_for(opened, given))
@@ -153,7 +151,7 @@ def open_source(given: Mapping[str, Any]) -> object:
 
     if given["names"] is not None or given["study"] is not None:
         return given["data"]
-    only_in_parts = {name: given[name] for name in ("executor", "checkpoint", "pushdown") if given[name]}
+    only_in_parts = {name: given[name] for name in ("executor", "pushdown") if given[name]}
     in_parts = given["stream"] or bool(only_in_parts) or None
     if given["stream"] is False:
         for name in only_in_parts:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pedanova.analysis.many_groups import ready_answers
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.base.notes import Count, Note
 from pedanova.base.threads import ResultCache
@@ -18,15 +14,13 @@ from pedanova.counting.grouped import GroupedRows, group_rows
 from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.column import Column
-from pedanova.data.lasso import Lasso
 from pedanova.data.observations import Observations
 from pedanova.data.regions import as_region
-from pedanova.data.row_selection import RowSet, as_rows, needs_rows
+from pedanova.data.row_selection import needs_rows
 from pedanova.data.row_status import NanPolicy
 from pedanova.errors import Arg, OutsideSpaceError, QueryError, listed, unknown_name
 from pedanova.measures.importance import Importances, rank
 from pedanova.measures.studies.across import pool_studies
-from pedanova.measures.studies.told import Facts
 from pedanova.measures.surrogate.answer import answered
 from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options, check_enough
 from pedanova.report.page.answers import by_value
@@ -34,7 +28,6 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
 Study = TypeVar("Study", bound=AnalysisRows)
-Ready: TypeAlias = Callable[[], tuple[dict[str, Importances], Facts]]
 DRAWS = 500  # behind the interval of one study: only their mean is used
 KEPT_COUNTS = 1 << 23  # counts of studies that are kept: 128 MB with their sums; others are counted again when asked
 PARTS = ("selected", "all")  # rows that a quantile is a part of, where some are selected
@@ -64,24 +57,6 @@ class GroupAnalyses(Mapping[str, Study], Generic[Study]):
         except OutsideSpaceError as error:
             raise error.behind(f"study {name}: ") from None
         return self.make(counted, 1)
-
-    def ready(
-        self,
-        target: object,
-        region: object,
-        options: Mapping[str, Any],
-        chosen: NDArray[np.bool_] | None = None,
-        parts: str = "selected",
-    ) -> Ready | None:
-        """How to have many answers at once, counted together; None where rows without an objective are the worst.
-
-        Of `chosen` rows alone where they are given.
-        """
-        if self.nan != "drop":
-            return None
-        observed = self.groups.observed
-        about = Facts(f"{observed.direction} {observed.name}", observed.space)
-        return lambda: (ready_answers(self.groups, target, region, options, chosen, parts), about)
 
     def __contains__(self, name: object) -> bool:
         return name in self.groups
@@ -222,12 +197,8 @@ def pooled_studies(
     """The fields of a `Pooling`: every study, or these rows of every study, asked the same question."""
     rows = as_choices(within)
     check_narrowing(rows, parts)
-    ready = None
-    if isinstance(studies, GroupAnalyses):
-        chosen = chosen_rows(studies.groups.observed, rows) if rows else None
-        ready = studies.ready(target, region, options, chosen, parts)
     asked: Mapping[str, Any] = NarrowedStudies(studies, rows, parts) if rows else studies
-    found = pool_studies(asked, target, region, draws=draws, brief=briefly, ready=ready, **options)
+    found = pool_studies(asked, target, region, draws=draws, brief=briefly, **options)
     return found | {"analyses": studies} | (words_of(target, region, parts) if rows else {})
 
 
@@ -236,12 +207,3 @@ def words_of(target: object, region: object, parts: str) -> dict[str, str]:
     wanted, base = (str(one) if needs_rows(one) else str(as_region(one, "region")) for one in (target, region))
     of = " of all rows" if parts == "all" and not needs_rows(target) else ""
     return {"target": f"{wanted}{of}", "region": "the selected rows" if base == "all rows" else f"{base}, selected"}
-
-
-def chosen_rows(observed: Observations, within: Iterable[object]) -> NDArray[np.bool_]:
-    """(rows,) Those that lie in every one of these choices."""
-    every = (one.on(observed.space) if isinstance(one, Lasso) else one for one in within)
-    sets = [as_rows(one, "within", observed.table, len(observed)) for one in every]
-    return np.logical_and.reduce(  # type: ignore[no-any-return]
-        [one.mask for one in sets if isinstance(one, RowSet)]
-    )

@@ -165,14 +165,6 @@ TABLE = (
         "files that cannot be read", "large tables", choices=("raise", "skip"),
     ),
     Option(
-        "checkpoint", None,
-        "A file that keeps what is counted of a table read in parts: the same call goes on from there after a "
-        "crash. It stays, and answers at once if all was counted. A folder (``run/``, ``s3://…``) for many workers, "
-        "which keep their parts there themselves.",
-        "keep what is counted there, and go on from it after a crash: a file, or a folder/ for many workers",
-        "large tables", metavar="FILE",
-    ),
-    Option(
         "pushdown", None,
         "Let the engine of a DuckDB relation, a Polars lazy frame or an ibis table count, so that only the "
         "objective travels; None for ibis tables only.",

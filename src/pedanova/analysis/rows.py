@@ -134,7 +134,7 @@ class AnalysisRows:
             moments: Moments = of_source(levels)
             return moments
         if self.observations is None:
-            raise LevelsError("the objective's spread was not kept (a file of version 1); analyze the data again")
+            raise LevelsError("the objective's spread was not kept; analyze the data again")
         return sum_moments(self.observations, levels, threads=self.threads)
 
     def _moments_to_keep(self) -> Moments | None:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.analysis.budgets import AMONG, Budgets, budgets_of, chosen
-from pedanova.analysis.budgets_in_parts import BudgetsInParts, budgets_in_parts
 from pedanova.analysis.groups import GroupAnalyses, grouped, pooled_studies
 from pedanova.analysis.pairs import AnalysisPairs
 from pedanova.analysis.runs import single_runs, without_seeds
@@ -32,7 +31,6 @@ from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along, TooFew, along_of
 from pedanova.measures.studies.seeds import IN_TARGET, Seeds, seeds_of
 from pedanova.measures.surrogate.estimate import as_options
-from pedanova.scale.rescan import Rescan
 
 Told: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, answer
 
@@ -96,7 +94,7 @@ class AnalysisStudies(AnalysisPairs):
         check_options(options)
         if among not in AMONG:
             raise QueryError(Arg("among", among), " must be 'all' or 'full'")
-        budgets = self._budgets(budget, among)
+        budgets = budgets_of(self._observed(), self.space, budget, self.levels.nan)
         least = math.ceil(LEAST_TARGET / part_of(target)) if not options.get("force") else 2
         asked, notes = chosen(budgets, at, least)
         notes = [*budgets.notes, *notes]
@@ -218,29 +216,19 @@ class AnalysisStudies(AnalysisPairs):
         inside = self._codes(wanted, as_region(1.0, "region"))[counted] == 0
         return seeds_of(groups, varying | {IN_TARGET: inside.astype(np.float64)}, str(wanted))
 
-    def _budgets(self, budget: object, among: str) -> Budgets | BudgetsInParts:
-        if self.observations is None and isinstance(self._source, Rescan):
-            return budgets_in_parts(self._source, budget, among, self.levels.quantiles)
-        return budgets_of(self._observed(), self.space, budget, self.levels.nan)
-
-    def _at_budget(self, budgets: Budgets | BudgetsInParts, budget: float, within: Sequence[Any]) -> Self:
-        if isinstance(budgets, BudgetsInParts):
-            return self.of(budgets.counted(budget), self.threads)
-        return self._like(budgets.observed(budget, *within))
-
     def _asked_at(
-        self, budgets: Budgets | BudgetsInParts, question: tuple[object, object], among: str, options: Mapping[str, Any]
+        self, budgets: Budgets, question: tuple[object, object], among: str, options: Mapping[str, Any]
     ) -> Callable[[float], Told]:
         """What answers at one budget; the first that has enough rows is the full one."""
         within: list[NDArray[np.bool_]] = []
 
         def ask(budget: float) -> Told:
             try:
-                at: Any = self._at_budget(budgets, budget, within)
+                at: Any = self._like(budgets.observed(budget, *within))
                 found: Importances = at.importance(*question, **options)
             except (DataError, QueryError) as error:  # these rows are too few, in some way or other
                 return TooFew(budget, budgets.rows[budget], str(error))
-            if among == "full" and not within and isinstance(budgets, Budgets):
+            if among == "full" and not within:
                 within.append(budgets.reached(budget))
             return budget, found.rows[0].n_region, found
 
@@ -283,7 +271,7 @@ def counts_note(name: str, budgets: Sequence[float]) -> Note:
     return Note("answer", f"counts answer at every budget, since a model could do so only at {name} {where}")
 
 
-def unasked(budgets: Budgets | BudgetsInParts, asked: Sequence[float], least: int) -> list[float]:
+def unasked(budgets: Budgets, asked: Sequence[float], least: int) -> list[float]:
     """Budgets with enough rows that were passed over."""
     values = budgets.values.tolist()
     return [one for one in values if one not in asked and budgets.rows[one] >= least]
@@ -307,7 +295,7 @@ def refined(
         others.remove(between[len(between) // 2])
 
 
-def too_few(budgets: Budgets | BudgetsInParts, left_out: Sequence[TooFew]) -> TooFewRowsError:
+def too_few(budgets: Budgets, left_out: Sequence[TooFew]) -> TooFewRowsError:
     most = max(left_out, key=lambda one: one.rows)
     words = f"no budget of {budgets.name} has enough rows: the most, {most.rows:,}, has {most.budget:g} ({most.why})"
     return TooFewRowsError(words)

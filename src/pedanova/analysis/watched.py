@@ -23,7 +23,7 @@ from pedanova.space.parameters import Space
 
 PAUSE = 1.0  # seconds between two looks at a source that has hardly begun
 ENOUGH = 10  # trials; what cannot be analysed then is no matter of waiting
-IN_PARTS = ("names", "stream", "executor", "checkpoint", "pushdown")  # options of tables that do not grow
+IN_PARTS = ("names", "stream", "executor", "pushdown")  # options of tables that do not grow
 
 
 class Watched:

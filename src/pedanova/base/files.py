@@ -10,7 +10,7 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,16 +30,16 @@ def framed(magic: bytes, version: int, header: Mapping[str, Any], body: bytes) -
     return content + struct.pack("<I", zlib.crc32(content))
 
 
-def unframed(content: bytes, magic: bytes, versions: Iterable[int], what: str) -> tuple[dict[str, Any], memoryview]:
+def unframed(content: bytes, magic: bytes, version: int, what: str) -> tuple[dict[str, Any], memoryview]:
     """Header and body, after every check that needs no understanding of them."""
-    known = sorted(versions)
     if content[: len(magic)] != magic:
         raise FormatError(f"is no {what} of pedanova")
     if len(content) < len(magic) + 12:
         raise FormatError("is cut short; write it anew")
-    version, length = struct.unpack_from("<II", content, len(magic))
-    if version not in known:
-        raise FormatError(f"is of version {version}, this pedanova reads {known[-1]}; install a matching one")
+    written, length = struct.unpack_from("<II", content, len(magic))
+    if written != version:
+        words = f"is a {what} of version {written}, and this pedanova reads version {version} alone; "
+        raise FormatError(words + "write it anew from the data, or install the pedanova that wrote it")
     (checksum,) = struct.unpack_from("<I", content, len(content) - 4)
     if zlib.crc32(memoryview(content)[:-4]) != checksum:
         raise FormatError("is damaged or cut short (its checksum does not fit); write it anew")

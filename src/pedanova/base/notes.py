@@ -97,9 +97,7 @@ class Note(str):
 
     @classmethod
     def from_dict(cls, plain: object) -> Note:
-        """A note out of a file; files of version 1 and 2 hold sentences alone."""
-        if isinstance(plain, str):
-            return cls("source", plain)
+        """A note out of a file."""
         if not isinstance(plain, Mapping) or not isinstance(plain.get("words"), list):
             raise FormatError(f"has a note {str(plain)[:40]!r} that is none")
         kind: Any = plain.get("kind")

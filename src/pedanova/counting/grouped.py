@@ -31,8 +31,6 @@ class GroupedRows(Mapping[str, Observations]):
     order: Codes | None  # (rows,) rows by group; None where they lie so already
     spans: Mapping[str, slice]  # of the rows in that order
     unnamed: int
-    codes: Codes  # (rows,) the group of each row, as a place among `labels`; behind the last for rows without
-    labels: tuple[str, ...]
 
     def __getitem__(self, name: str) -> Observations:
         span = self.spans[name]
@@ -54,7 +52,7 @@ def group_rows(observed: Observations, group: Column) -> GroupedRows:
         order = np.argsort(codes, kind="stable").astype(np.int32 if len(codes) < 1 << 31 else np.int64)
     ends = np.cumsum(counts)
     spans = {label: slice(int(ends[i] - counts[i]), int(ends[i])) for i, label in enumerate(labels) if counts[i]}
-    return GroupedRows(observed, order, spans, int(counts[-1]), codes, tuple(labels))
+    return GroupedRows(observed, order, spans, int(counts[-1]))
 
 
 def codes_of(group: Column) -> tuple[Codes, list[str]]:

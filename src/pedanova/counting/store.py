@@ -49,7 +49,7 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
 MAGIC = b"\x89PEDA\r\n\x1a"
-READABLE = (1, 2, 3, 4)
+VERSION = 4
 ATTACHABLE = ("known", "rows")
 TINY = float(np.finfo(np.float64).tiny)  # more than a square loses that is too small for a double
 
@@ -63,8 +63,8 @@ class Stored:
     levels: Levels
     tallies: Mapping[str, Tally]
     notes: tuple[Note, ...]
-    moments: Moments | None = None  # files of version 1 have none
-    attachments: Mapping[str, Attachment] = field(default_factory=dict)  # "known", "rows"; from version 4 on
+    moments: Moments | None = None  # none of several objectives
+    attachments: Mapping[str, Attachment] = field(default_factory=dict)  # "known", "rows"
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -117,11 +117,11 @@ def to_bytes(stored: Stored) -> bytes:
         "scaled": stored.moments is not None and bool(stored.moments.powers.any()),
         "blocks": [len(block) for block in blocks],
     }
-    return framed(MAGIC, READABLE[-1], header, b"".join(blocks))
+    return framed(MAGIC, VERSION, header, b"".join(blocks))
 
 
 def from_bytes(content: bytes) -> Stored:
-    header, rest = unframed(content, MAGIC, READABLE, "file")
+    header, rest = unframed(content, MAGIC, VERSION, "file")
     try:
         return decode(header, rest)
     except FormatError:
@@ -134,7 +134,7 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
     space = Space.from_dict(header["space"])
     count = as_count(header["levels"], "levels", most=MAX_LEVELS)
     sizes = as_list(header["blocks"], "blocks")
-    spread = as_truth(header.get("moments", False), "moments")  # version 1 does not know them
+    spread = as_truth(header["moments"], "moments")
     more = attachments_in(header)
     own = 1 + 2 * len(space) + spread
     if len(sizes) != own + sum(count_of(one, name) for name, one in more.items()) or count < 1 or not space:
@@ -150,7 +150,7 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
     check_counts(tallies)
     moments = None
     if spread:
-        scaled = as_truth(header.get("scaled", False), "scaled")  # versions 1 and 2 do not know it
+        scaled = as_truth(header["scaled"], "scaled")
         moments = decode_moments(levels, tallies, reader.take(own - 1, "<f8", (2, count)), scaled=scaled)
     rest_of = iter(reader.blocks[own:])
     return Stored(
@@ -165,8 +165,8 @@ def decode(header: Mapping[str, Any], rest: memoryview) -> Stored:
 
 
 def attachments_in(header: Mapping[str, Any]) -> dict[str, Any]:
-    """What is attached, described; versions before 4 know of none."""
-    more = header.get("attachments", {})
+    """What is attached, described."""
+    more = header["attachments"]
     if not isinstance(more, dict) or any(name not in ATTACHABLE for name in more):
         raise FormatError(f"has attachments {sorted(more)!r} where {', '.join(ATTACHABLE)} may be")
     return more

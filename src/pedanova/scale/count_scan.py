@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +14,7 @@ from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
 from pedanova.base.notes import Note
 from pedanova.base.progress import interrupts_told
 from pedanova.counting.countable import Counted, assembled, levels_for
+from pedanova.counting.levels import Levels
 from pedanova.data.metric_names import guess_directions
 from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.prepare import check_left
@@ -24,8 +24,6 @@ from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
-from pedanova.scale.checkpoint import Checkpoint, Progress, question_of
-from pedanova.scale.checkpoint_folder import CheckpointFolder
 from pedanova.scale.cuda.device import library
 from pedanova.scale.parts import FirstLook, Plan, light, look_at_part, named_in, sample_part, spoken_for
 from pedanova.scale.pushdown import engine_of, look_by_engine
@@ -35,10 +33,9 @@ from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark_crew import SparkCrew
 from pedanova.scale.spark_executor import SparkExecutor, is_session
 from pedanova.sources.registry import KNOWN_TABLES
-from pedanova.sources.scans.scan import Scan
-from pedanova.sources.scans.shared_folder import folder_at
+from pedanova.sources.scans.scan import FilePart, Scan
 from pedanova.sources.tables.known import account_of
-from pedanova.space.parameters import Moving, Space, Switch, as_space
+from pedanova.space.parameters import Moving, Space, Switch
 
 IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")
 
@@ -52,7 +49,6 @@ class ScanOptions:
     notes: tuple[Note, ...] = ()  # on the space that was given
     executor: Any = None
     skip: bool = False  # files that cannot be read
-    checkpoint: str | os.PathLike[str] | None = None
     pushdown: bool | None = None  # None for tables of ibis only
     engine: str | None = None  # "cuda": a card counts what the readers bring
 
@@ -120,24 +116,19 @@ def crew_of(scan: Scan, reading: ScanOptions, threads: int) -> Crew | SparkCrew:
 
 
 def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> Counted:
-    checkpoint = checkpoint_of(scan, reading, plan)
-    progress = checkpoint.load() if checkpoint is not None and not crew.lost else None
-    if progress is None:
-        rescan, progress = begin(scan, reading, crew, plan)
-    else:
-        crew.count_on(progress.lost)
-        plan = replace(plan, space=progress.space, needs=columns_needed(scan, plan, progress.space))
-        rescan = Rescan(crew, plan, progress.look)
-    counts = rescan.count(progress.levels) if checkpoint is None else rescan.go_on(progress, checkpoint)
+    rescan, levels, space_notes = begin(scan, reading, crew, plan)
+    counts = rescan.count(levels)
     if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
     crew.keep(())
-    notes = [*source_notes(scan, rescan), *reading.notes, *progress.notes]
-    return assembled(rescan, progress.levels, counts, notes=notes, inside=reading.inside)
+    notes = [*source_notes(scan, rescan), *reading.notes, *space_notes]
+    return assembled(rescan, levels, counts, notes=notes, inside=reading.inside)
 
 
-def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> tuple[Rescan, Progress]:
-    """What must be known of all rows before any can be counted: the space and the thresholds."""
+def begin(
+    scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan
+) -> tuple[Rescan, Levels, tuple[Note, ...]]:
+    """What must be known of all rows before any can be counted: the space, with its notes, and the thresholds."""
     evidence = SurveyedColumns(crew, replace(plan, needs=scan.columns))
     choice = space_of(scan, plan, evidence)
     texts = tuple(name for name in evidence.texts if name in choice.space)
@@ -148,8 +139,7 @@ def begin(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) 
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
     rescan = Rescan(crew, plan, look, engine, extent)
-    levels = levels_for(rescan, reading.levels)
-    return rescan, Progress(levels, choice.space, look, lost=crew.lost, notes=list(choice.notes))
+    return rescan, levels_for(rescan, reading.levels), tuple(choice.notes)
 
 
 def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
@@ -158,25 +148,12 @@ def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
     return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
 
 
-def checkpoint_of(scan: Scan, reading: ScanOptions, plan: Plan) -> Checkpoint | CheckpointFolder | None:
-    if reading.checkpoint is None:
-        return None
-    request = plan.request
-    space = None if request.space is None else as_space(request.space)
-    columns = [*(request.params or ()), "but", *(request.exclude or ())]
-    asked = question_of(plan, scan.parts, space=space, levels=reading.levels, columns=columns)
-    folder = folder_at(reading.checkpoint)
-    if folder is not None:
-        return CheckpointFolder(folder, asked, plan.objective)
-    return Checkpoint(check_place(reading.checkpoint), asked, plan.objective)
-
-
 def listed_names(names: Iterable[str] | None) -> list[str] | None:
     return [names] if isinstance(names, str) else None if names is None else list(names)
 
 
 def is_file(part: object) -> bool:
-    return hasattr(type(part), "mark")
+    return isinstance(part, FilePart)
 
 
 def look_at(crew: Crew | SparkCrew, plan: Plan) -> FirstLook:

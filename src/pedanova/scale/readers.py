@@ -8,7 +8,7 @@ results to one another, they add them up themselves.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -103,16 +103,10 @@ class Crew:
         self, done: Sequence[int], function: Callable[..., Result], plan: Any, *arguments: Any, what: str
     ) -> Iterator[tuple[tuple[int, ...], Result]]:
         """The same without the parts at some places; with each result the places it is about."""
-        yield from self.each_of(self._bundles(set(done)), function, plan, *arguments, what=what)
+        with self._workers(what) as (submit, width):
+            yield from self._run(self._bundles(set(done)), partial(submit, function), (plan, *arguments), width)
         self.readings += 1
         release_memory()
-
-    def each_of(
-        self, bundles: list[Bundle], function: Callable[..., Result], *arguments: Any, what: str
-    ) -> Iterator[tuple[tuple[int, ...], Result]]:
-        """``function(bundle, …)`` of each of these, in their order, with the places it is about."""
-        with self._workers(what) as (submit, width):
-            yield from self._run(bundles, partial(submit, function), arguments, width)
 
     def total(
         self,
@@ -158,18 +152,10 @@ class Crew:
         if self.executor is None:
             self.parts = with_kept(self.parts, names)
 
-    def count_on(self, lost: Mapping[str, str]) -> None:
-        """An earlier run read all parts but the lost ones, and found the thresholds."""
-        self.lost.update(lost)
-        self.readings += 1
-
-    def parts_at_once(self, many: int) -> int:
-        """How many of so many parts are one piece of work."""
-        return 1 if self.executor is None else -(-many // max(MOST_TASKS, 4 * workers_of(self.executor)))
-
     def _bundles(self, done: set[int]) -> list[Bundle]:
         left = [(i, part) for i, part in enumerate(self.parts) if i not in done and part.name not in self.lost]
-        size = self.parts_at_once(len(left))
+        tasks = max(MOST_TASKS, 4 * workers_of(self.executor))
+        size = 1 if self.executor is None else -(-len(left) // tasks)
         pieces = [left[start : start + size] for start in range(0, len(left), max(1, size))]
         return [Bundle(tuple(p for _, p in piece), tuple(i for i, _ in piece)) for piece in pieces]
 

@@ -18,8 +18,6 @@ from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sou
 from pedanova.data.regions import Cut, Direction, rank_of
 from pedanova.data.row_status import NanPolicy
 from pedanova.errors import DataError
-from pedanova.scale.checkpoint import Checkpoint, Progress
-from pedanova.scale.checkpoint_folder import CheckpointFolder
 from pedanova.scale.parts import (
     FirstLook,
     Marks,
@@ -92,22 +90,6 @@ class Rescan:
 
     def _cells(self, levels: Levels) -> int:
         return levels.count * sum(grid_of(parameter).width for parameter in self.space.values())
-
-    def go_on(self, progress: Progress, checkpoint: Checkpoint | CheckpointFolder) -> Counts:
-        """Count the parts that are not counted yet, and keep what is."""
-        if isinstance(checkpoint, CheckpointFolder):
-            crew: Any = self.crew  # a checkpoint is for files
-            return checkpoint.go_on(progress, crew, self.plan, count_part)
-        checkpoint.save(progress, now=True)
-        left = self.crew.each_but(sorted(progress.done), count_part, self.plan, progress.levels, what="rows to count")
-        try:
-            for places, counts in left:
-                progress.heaps.take(counts)
-                progress.done |= set(places)
-                checkpoint.save(progress)
-        finally:
-            checkpoint.save(progress, now=True)
-        return progress.heaps.total()
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
         """Levels and counts for a later question; it must be about the very rows of the first."""

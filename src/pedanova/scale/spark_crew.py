@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pedanova.base.progress import Meter
-from pedanova.errors import Arg, PedanovaError, WorkerError
+from pedanova.errors import PedanovaError, WorkerError
 from pedanova.sources.scans.spark import Partition, run_on_partitions
 
 Result = TypeVar("Result")
@@ -76,14 +76,8 @@ class SparkCrew:
             lines = [line for line in told if "Error:" in line or "Exception:" in line] or told or [""]
             raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
 
-    def each_but(self, *_: Any, **__: Any) -> Iterator[Any]:
-        raise WorkerError(Arg("checkpoint"), " is for files; Spark keeps its own")
-
     def keep(self, names: Iterable[str]) -> None:
         """Whoever runs a plan keeps what it likes."""
-
-    def count_on(self, lost: Mapping[str, str]) -> None:
-        """Nothing is kept of an earlier run."""
 
     def start_over(self) -> None:
         """Nothing is ever skipped."""

@@ -20,7 +20,6 @@ from helpers.object_store import KEYS, Road, bad_road, environment, s3_server, u
 from pedanova.errors import FormatError, MissingLibraryError, PedanovaError
 from pedanova.sources.scans import objects
 from pedanova.sources.scans.scan import scan_of
-from pedanova.sources.scans.shared_folder import SharedFolder
 
 OPTIONS = {"space": nasty.SPACE, "outside": "count"}
 
@@ -128,33 +127,6 @@ def test_an_object_that_is_replaced_meanwhile_is_refused(port: int, files: Path,
             list(scan.parts[0].batches(["x", "loss"]))
     finally:
         upload(port, files, "data")
-
-
-def test_a_checkpoint_knows_no_secrets_and_goes_on(port: int, tmp_path: Path) -> None:
-    place = f"s3://data/keyed?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
-    file = tmp_path / "done.pedc"
-    a = pa.analyze(place, "loss", stream=True, checkpoint=file)
-    saved = file.read_bytes()
-    assert b"endpoint_override" not in saved
-    assert b"very-secret" not in saved
-    assert pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint=file).tallies == a.tallies
-
-
-@pytest.mark.usefixtures("port")
-def test_a_checkpoint_may_lie_in_the_store_itself(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = pa.analyze(files / "keyed", "loss", stream=True)
-    for _ in range(2):
-        a = pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint="s3://data/runs/one")
-        assert a.tallies == here.tallies
-        monkeypatch.setattr("pedanova.scale.rescan.count_part", None)  # the second time nothing is counted
-    monkeypatch.undo()
-    folder = SharedFolder("s3://data/runs/one")
-    head, heap = sorted(folder.names(), reverse=True)[::-1]
-    assert b"very-secret" not in (folder.read(head) or b"")
-    folder.write(heap, (folder.read(heap) or b"")[:-50])
-    assert pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint="s3://data/runs/one").tallies == here.tallies
-    with pytest.raises(PedanovaError, match="no-bucket"):
-        pa.analyze("s3://data/keyed", "loss", stream=True, checkpoint="s3://no-bucket/one")
 
 
 @pytest.fixture

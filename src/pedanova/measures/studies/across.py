@@ -153,16 +153,13 @@ def pool_studies(
     *,
     draws: int = 500,
     brief: Callable[..., Importances] | None = None,
-    ready: Callable[[], tuple[Mapping[str, Importances], Facts]] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """The fields of a `Pooling`: every study is asked the same question, and the answers are put together.
 
-    Beyond `SURE` studies, `brief` asks those of which no draws are needed: numbers alone. What all of them are about,
-    and answers that can be had at once, are what `ready` gives.
+    Beyond `SURE` studies, `brief` asks those of which no draws are needed: numbers alone.
     """
-    known = ready() if ready is not None and len(analyses) > SURE else ({}, None)
-    answers, left, facts = ask_all(analyses, brief or without_draws, (target, region, draws, options), known)
+    answers, left, facts = ask_all(analyses, brief or without_draws, (target, region, draws, options))
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
         raise QueryError(f"{len(answers)} of {len(analyses)} studies can be asked; across needs at least two{why}")
@@ -208,7 +205,6 @@ def ask_all(
     analyses: Mapping[str, Asks],
     brief: Callable[..., Importances],
     question: tuple[object, object, int, dict[str, Any]],
-    ready: tuple[Mapping[str, Importances], Facts | None],
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, Facts]]:
     """Answers by study, why others have none, and what each is about; every study is opened once.
 
@@ -221,9 +217,6 @@ def ask_all(
     left: dict[str, PedanovaError] = {}
     facts: dict[str, Facts] = {}
     for name in names:
-        if name not in sure and name in ready[0] and ready[1] is not None:
-            answers[name], facts[name] = ready[0][name], ready[1]
-            continue
         try:
             a = analyses[name]
             if name in sure:

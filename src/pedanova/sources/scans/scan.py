@@ -115,15 +115,6 @@ class FilePart:
         kept = tuple(i for i in own if (ends := ranges[i]) is None or holds(*ends))
         return replace(self, groups=kept) if kept else None
 
-    @property
-    def mark(self) -> tuple[object, ...]:
-        """What tells this part from others, and from itself after a change."""
-        if isinstance(self.file, ObjectFile):
-            state = self.file.state() if self.stamp is None else (self.stamp.size, self.stamp.changed)
-            return (str(self.file), self.groups, *state)
-        now = self.file.stat()
-        return (str(self.file.resolve()), self.groups, now.st_size, now.st_mtime_ns)
-
     def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
         if not self.keys:
             return records
