@@ -36,6 +36,9 @@ class GroupedRows(Mapping[str, Observations]):
         span = self.spans[name]
         return part_of(self.observed, span if self.order is None else self.order[span])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.spans  # without taking the rows
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.spans)
 
