@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.base.files import check_place
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
 from pedanova.base.notes import Note
