@@ -30,8 +30,7 @@ from pedanova.measures.chance.examiner import Examiner  # noqa: E402
 from pedanova.measures.chance.kinship import kinship_of  # noqa: E402
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows  # noqa: E402
 from pedanova.measures.significance import LEVEL, holm  # noqa: E402
-from pedanova.measures.surrogate.configurations import configurations_of  # noqa: E402
-from pedanova.measures.surrogate.sampler import sampler_of  # noqa: E402
+from pedanova.measures.surrogate.sampler import configurations_of, sampler_of  # noqa: E402
 
 
 @dataclass(frozen=True, slots=True)

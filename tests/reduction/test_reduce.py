@@ -16,8 +16,8 @@ import pedanova as pa
 from pedanova.cli.main import main
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
-from pedanova.measures.surrogate.knowledge import Knowledge
-from pedanova.measures.surrogate.shares import drawn_shares
+from pedanova.measures.surrogate.row_model import Knowledge
+from pedanova.measures.surrogate.summaries import sampled_shares
 from pedanova.reduction.boxes import Box, Cloud, axis_of, choose, runs, way_down
 from pedanova.reduction.domains import beyond, is_constant, middle, shrunk, widened
 from pedanova.reduction.result import Verdict
@@ -206,7 +206,7 @@ def test_models_of_folds_are_near_those_fitted_anew() -> None:
         assert lesson.drawn is not None
         rungs = lesson.drawn.rungs
         assert rungs.rows[-1] == 120
-        shares.append(drawn_shares(lesson.drawn, (0, 12), (0, len(rungs))).share(uneven=False))
+        shares.append(sampled_shares(lesson.drawn, (0, 12), (0, len(rungs))).share(uneven=False))
     assert shares[0] == pytest.approx(shares[1], abs=0.05)
 
 

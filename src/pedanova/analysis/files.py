@@ -11,8 +11,7 @@ from pedanova.data.observations import Observations, rows_from, rows_kept
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, PedanovaError
 from pedanova.measures.surrogate.estimate import ALONE
-from pedanova.measures.surrogate.kept import kept_from, kept_of
-from pedanova.measures.surrogate.knowledge import Knowledge, Known
+from pedanova.measures.surrogate.row_model import Knowledge, Known, from_attachment, to_attachment
 from pedanova.space.parameters import Space
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def attachments_of(
     if observed is not None:
         return {"rows": rows_kept(observed)}
     if isinstance(known, Knowledge):
-        return {"known": kept_of(known, direction, objection=ALONE if alone else "")}
+        return {"known": to_attachment(known, direction, objection=ALONE if alone else "")}
     return {} if before is None else {"known": before}
 
 
@@ -42,7 +41,7 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
             return {"observations": observed, "threads": threads, "_source": source}
         if "known" in stored.attachments:
             attachment = stored.attachments["known"]
-            return {"_known": kept_from(attachment, space, rows), "_attached": attachment}
+            return {"_known": from_attachment(attachment, space, rows), "_attached": attachment}
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:

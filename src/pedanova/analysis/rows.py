@@ -47,9 +47,9 @@ from pedanova.data.regions import Cut, Region, Threshold, as_region
 from pedanova.data.row_selection import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.surrogate.answer import Meant, meant_by
-from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Options, Query, choose
-from pedanova.measures.surrogate.knowledge import Knowledge, Known
+from pedanova.measures.surrogate.posterior import Drawn
+from pedanova.measures.surrogate.row_model import Knowledge, Known
 from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space, in_words
 

@@ -19,7 +19,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.regions import Region
 from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.share import Reals
-from pedanova.measures.surrogate.points import uniform_points
+from pedanova.measures.surrogate.posterior import uniform_points
 from pedanova.reduction.boxes import Axis, Box, Cloud, Groups, choose, way_down
 from pedanova.space.grid import Cells
 from pedanova.space.parameters import Space, parents_of

@@ -17,8 +17,8 @@ from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, as_region
 from pedanova.measures.importance import Importances
 from pedanova.measures.share import Reals
-from pedanova.measures.surrogate.drawn import Drawn
-from pedanova.measures.surrogate.shares import can_tell, drawn_shares
+from pedanova.measures.surrogate.posterior import Drawn
+from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 from pedanova.reduction.adaptive import (
     LEAST_OF_WHOLE,
     SLICES,
@@ -207,6 +207,6 @@ def influences(drawn: Drawn, of_model: Mapping[str, float]) -> dict[str, float]:
     every = (0, len(drawn.rungs))
     if not can_tell(drawn, half, every):
         return {}
-    told = drawn_shares(drawn, half, every)
+    told = sampled_shares(drawn, half, every)
     halves = dict(zip(told.names, told.interval(uneven=drawn.uneven)[1].tolist(), strict=True))
     return {name: max(part, of_model.get(name, 1.0)) for name, part in halves.items()}

@@ -15,9 +15,9 @@ from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, sign_of
 from pedanova.data.row_selection import RowSet
 from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
-from pedanova.measures.surrogate.drawn import Drawn
 from pedanova.measures.surrogate.estimate import Query
-from pedanova.measures.surrogate.knowledge import Knowledge
+from pedanova.measures.surrogate.posterior import Drawn
+from pedanova.measures.surrogate.row_model import Knowledge
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space
 

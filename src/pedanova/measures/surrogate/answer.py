@@ -30,8 +30,7 @@ from pedanova.measures.importance import (
 from pedanova.measures.parzen import paper_densities
 from pedanova.measures.pieces import divergence_of
 from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, against_uniform, choose, estimate
-from pedanova.measures.surrogate.pairs_told import pairs_told, sets_told
-from pedanova.measures.surrogate.spread import densities_told
+from pedanova.measures.surrogate.summaries import model_densities, model_pairs, model_sets
 from pedanova.space.parameters import parents_of
 
 ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
@@ -85,7 +84,7 @@ def spread_over(query: Query, options: Options, words: tuple[str, str], *, objec
     if asked is None:
         return {c.name: densities_of(c, smoothing=options.smoothing, words=words) for c in query.contrasts}
     words = words_of(query, asked, objective) if asked.of_space else words
-    return densities_told(asked.drawn, asked.target, asked.region, words, query.contrasts)
+    return model_densities(asked.drawn, asked.target, asked.region, words, query.contrasts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,12 +99,12 @@ class Meant:
     def pairs_told(self) -> Callable[[Mapping[str, Groups]], PairTally] | None:
         """How the model's points lie in the coarse cells of pairs; None where counts answer."""
         asked = self.asked
-        return None if asked is None else partial(pairs_told, asked.drawn, asked.target, asked.region)
+        return None if asked is None else partial(model_pairs, asked.drawn, asked.target, asked.region)
 
     def sets_told(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
         """The same of larger sets."""
         asked = self.asked
-        return None if asked is None else partial(sets_told, asked.drawn, asked.target, asked.region)
+        return None if asked is None else partial(model_sets, asked.drawn, asked.target, asked.region)
 
 
 def meant_by(query: Query, options: Options, target: object, region: object, *, objective: str) -> Meant:

@@ -19,17 +19,15 @@ from pedanova.measures.importance import Baseline, Importance, as_whole, measure
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.accord import in_accord, leeways_of, widened
-from pedanova.measures.surrogate.counted import counted_shares
-from pedanova.measures.surrogate.drawn import Drawn
-from pedanova.measures.surrogate.knowledge import Known, Mask, PValues
-from pedanova.measures.surrogate.learner import Lesson
-from pedanova.measures.surrogate.rungs import Rungs, Span
-from pedanova.measures.surrogate.shares import can_tell, drawn_shares
+from pedanova.measures.surrogate.blend import blended, counted_shares, tolerances_of, widened
+from pedanova.measures.surrogate.fit import Lesson
+from pedanova.measures.surrogate.posterior import Drawn, Mask, Rungs, Span
+from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Known, PValues
+from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
 PartsOf: TypeAlias = Literal["space", "rows"]
-FEWEST_ROWS, MOST_ROWS = 40, 5000  # a model is thought of in between
+MOST_ROWS = 5000  # that a model is fitted to
 ALONE = "rows chosen by a mask, a box or a condition do not stand for the space"
 
 
@@ -282,7 +280,7 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     inside, rows = asked.rows
     check_enough(inside, rows, options)
     children = [contrast.name for contrast in query.contrasts if contrast.child]
-    told = drawn_shares(asked.drawn, asked.target, asked.region, baseline=options.baseline, children=children)
+    told = sampled_shares(asked.drawn, asked.target, asked.region, baseline=options.baseline, children=children)
     names = [contrast.name for contrast in query.contrasts]
     order = [told.names.index(name) for name in names]
     top = 1.0 if options.baseline == "region" else math.inf
@@ -290,8 +288,8 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
     low, high = (ends[order] for ends in told.interval(uneven=asked.drawn.uneven))
     if not asked.drawn.uneven and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
         counted = counted_shares(query.contrasts, baseline=options.baseline)
-        leeways = leeways_of(asked.drawn.alone()[order])
-        share = in_accord(share, counted, leeways)
+        leeways = tolerances_of(asked.drawn.alone()[order])
+        share = blended(share, counted, leeways)
         low, high = widened((low, high), counted, leeways)
     found = [
         modelled(name, (inside, rows), told.part, min(float(share[i]), top), told.activity[j], told.active_share[j])

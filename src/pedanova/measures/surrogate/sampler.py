@@ -1,9 +1,8 @@
-"""Were the rows drawn evenly, or did a sampler go where it was good? Evidence that marginals cannot fake.
+"""The configurations that were run, and evidence that an adaptive sampler chose them.
 
-A random search may draw a column on any scale, or put zeros into a quarter of it: its columns still
-know nothing of each other. An adaptive sampler moves in all columns at once, from everywhere to the
-good places. So its rows are typical in many columns together or in none; good configurations are
-run again; and values drift with the number of the trial.
+A random search may draw a column on any scale, or put zeros into a quarter of it: its columns are still independent.
+An adaptive sampler moves in all columns at once, from everywhere to the good places. So its rows are typical in many
+columns together or in none; good configurations are run again; and values drift with the number of the trial.
 """
 
 from __future__ import annotations
@@ -11,56 +10,87 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.measures.chance.kinship import Kinship
-from pedanova.measures.chance.ranked_rows import Arrangement, Places
-from pedanova.measures.chance.ranks import mid_ranks
-from pedanova.measures.surrogate.configurations import Configurations
+from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, RankedRows, Reals
+from pedanova.measures.chance.ranks import doubled_ranks, mid_ranks
 from pedanova.space.grid import Grid
 from pedanova.space.parameters import Moving, Parameter, Space, parents_of
 
-Reals: TypeAlias = NDArray[np.float64]
 SURE = 4.0  # deviations beyond which chance is no explanation,
 LIKELY = 2.3  # and beyond which it is an unlikely one: enough where repeats cannot be chance
-APART = 0.2  # columns that tell each other less are held side by side: copies are no sampler's doing
+INDEPENDENT = 0.2  # pairs of columns that predict each other less are compared: copies are no sign of a sampler
 GROUPS = 12  # of a range, whose rows are counted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Configurations:
+    """The configurations that were run, each once, in an order that does not depend on the objective.
+
+    Rows of one configuration are merged, with the mean of their ranks.
+    """
+
+    arrangement: Arrangement
+    places: Places  # (configurations, parameters)
+    levels: Indices  # (configurations,) 0 for the best; equal ones share a level
+    repeats: Indices  # (configurations,) rows of each
+    owner: Indices  # (rows,) the configuration of each row
+    signed: Reals  # (rows,) the objective, lower is better
+    trials: Reals | None  # (rows,)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def configurations_of(rows: RankedRows) -> Configurations:
+    """The distinct configurations of the rows."""
+    _, first, owner, repeats = np.unique(rows.keys, return_index=True, return_inverse=True, return_counts=True)
+    # Sums of whole numbers are exact, and so equal means are equal numbers.
+    means = np.bincount(owner, weights=doubled_ranks(rows.signed)) / repeats
+    levels = np.unique(means, return_inverse=True)[1]
+    return Configurations(rows.arrangement, rows.places[first], levels, repeats, owner, rows.signed, rows.trials)
 
 
 @dataclass(frozen=True, slots=True)
 class SamplerEvidence:
-    """Each in deviations of what chance would do; None where it cannot be known."""
+    """Signs of an adaptive sampler, each in standard deviations of chance; None where there is no evidence."""
 
     together: float  # rows are typical in several columns at once
     again: float  # better configurations were run more often
     drift: float | None  # the column that moves most with the number of the trial, all columns allowed for
-    repeated: bool = False  # configurations came again more often than columns that know nothing of each other allow
+    repeated: bool = False  # configurations came again more often than independent columns allow
 
     @property
     def deviations(self) -> float:
-        """All evidence put together; what speaks against it counts for nothing."""
+        """The evidence combined; signs to the contrary count as 0."""
         return math.hypot(*(max(0.0, one) for one in (self.together, self.again, self.drift or 0.0)))
 
     @property
     def adaptive(self) -> bool:
+        """Whether the sampler preferred good configurations."""
         return self.deviations > SURE or (self.repeated and self.again > LIKELY)
 
 
-def sampler_of(learned: Configurations, kinship: Kinship) -> SamplerEvidence:
-    """From the configurations, and the numbers of the trials where they are known."""
-    drift = None if learned.trials is None else drift_of(learned, learned.trials)
-    return SamplerEvidence(together_of(learned, kinship), again_of(learned), drift, is_repeated(learned))
+def sampler_of(configurations: Configurations, kinship: Kinship) -> SamplerEvidence:
+    """The evidence in the configurations, and in the numbers of the trials where they are known."""
+    drift = None if configurations.trials is None else drift_of(configurations, configurations.trials)
+    return SamplerEvidence(
+        joint_concentration(configurations, kinship),
+        repeat_preference(configurations),
+        drift,
+        has_excess_repeats(configurations),
+    )
 
 
-def together_of(learned: Configurations, kinship: Kinship) -> float:
-    """Correlation of how usual each value is, summed over pairs of columns that hardly tell each other."""
-    columns = usual_values(learned.arrangement, learned.places)
+def joint_concentration(configurations: Configurations, kinship: Kinship) -> float:
+    """The correlation of how usual each value is, summed over pairs of nearly independent columns."""
+    columns = log_frequencies(configurations.arrangement, configurations.places)
     if len(columns) < 2:
         return 0.0
-    apart = np.triu(kinship.told < APART, k=1)[np.ix_(list(columns), list(columns))]
+    apart = np.triu(kinship.told < INDEPENDENT, k=1)[np.ix_(list(columns), list(columns))]
     pairs = int(apart.sum())
     if pairs == 0:
         return 0.0
@@ -70,28 +100,28 @@ def together_of(learned: Configurations, kinship: Kinship) -> float:
     return float(correlations[apart].sum() * math.sqrt(rows / pairs))
 
 
-def usual_values(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
-    """For every free column: the logarithm of how many rows share each value, standardised."""
-    found = {}
+def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
+    """For every column without parents: the logarithm of how many rows share each value, standardised."""
+    columns = {}
     for j in range(arrangement.varying):
-        if not is_free(arrangement.space, arrangement.names[j]):
+        if not has_no_parents(arrangement.space, arrangement.names[j]):
             continue
         groups = grouped(arrangement.grids[j], places[:, j])
         usual = np.log(np.bincount(groups)[groups])
         deviation = float(usual.std())
         if deviation > 1e-9:
-            found[j] = (usual - usual.mean()) / deviation
-    return found
+            columns[j] = (usual - usual.mean()) / deviation
+    return columns
 
 
-def is_free(space: Space, name: str) -> bool:
-    """Whether no other parameter decides over this one."""
+def has_no_parents(space: Space, name: str) -> bool:
+    """Whether the parameter has neither parents nor a moving range."""
     parameter: Parameter = space[name]
     return not parents_of(parameter) and not isinstance(parameter, Moving)
 
 
 def grouped(grid: Grid, places: Places) -> NDArray[np.int64]:
-    """Neighbouring cells of a range together."""
+    """The group of every row: neighbouring cells of a range are merged."""
     cells = places.astype(np.int64)
     if grid.cells <= GROUPS or not all(block.ordered for block in grid.blocks):
         return cells
@@ -99,47 +129,47 @@ def grouped(grid: Grid, places: Places) -> NDArray[np.int64]:
     return np.where(cells < grid.cells, inside, cells - grid.cells + GROUPS)
 
 
-def again_of(learned: Configurations) -> float:
-    """Rank correlation of being good with being run again."""
-    return correlated(-mid_ranks(learned.levels), mid_ranks(learned.repeats))
+def repeat_preference(configurations: Configurations) -> float:
+    """The rank correlation of the objective and the number of repeats, in deviations; above 0: good ones recur."""
+    return scaled_correlation(-mid_ranks(configurations.levels), mid_ranks(configurations.repeats))
 
 
-def is_repeated(learned: Configurations) -> bool:
-    """Whether more pairs of rows are of one configuration than columns would bring together that are independent."""
-    rows = len(learned.owner)
-    met = float((learned.repeats * (learned.repeats - 1)).sum()) / 2.0
-    alike = 1.0
-    for column in learned.places[learned.owner][:, : learned.arrangement.varying].T:
-        alike *= float(((np.bincount(column) / rows) ** 2).sum())
-    expected = alike * rows * (rows - 1) / 2.0
-    return met > expected + 5.0 * math.sqrt(expected) + 5.0
+def has_excess_repeats(configurations: Configurations) -> bool:
+    """Whether more pairs of rows share a configuration than independent columns would give."""
+    rows = len(configurations.owner)
+    pairs = float((configurations.repeats * (configurations.repeats - 1)).sum()) / 2.0
+    same = 1.0
+    for column in configurations.places[configurations.owner][:, : configurations.arrangement.varying].T:
+        same *= float(((np.bincount(column) / rows) ** 2).sum())
+    expected = same * rows * (rows - 1) / 2.0
+    return pairs > expected + 5.0 * math.sqrt(expected) + 5.0
 
 
-def drift_of(learned: Configurations, trials: Reals) -> float:
-    """The largest correlation of a column with the trial's number, less what the number of columns would bring."""
+def drift_of(configurations: Configurations, trials: Reals) -> float:
+    """The largest correlation of a column with the trial number, less the expected maximum of so many columns."""
     order = mid_ranks(trials)
-    places = learned.places[learned.owner]
-    drifts = [abs(correlated(order, column)) for column in drifting_columns(learned, places)]
+    places = configurations.places[configurations.owner]
+    drifts = [abs(scaled_correlation(order, column)) for column in columns_to_test(configurations, places)]
     if not drifts:
         return 0.0
     return max(drifts) - (math.sqrt(2.0 * math.log(len(drifts))) if len(drifts) > 1 else 0.0)
 
 
-def drifting_columns(learned: Configurations, places: Places) -> Sequence[Reals]:
-    """Ranks of ordered columns, and how usual the values of all are."""
-    arrangement = learned.arrangement
+def columns_to_test(configurations: Configurations, places: Places) -> Sequence[Reals]:
+    """Ranks of ordered columns, and how usual the values of every column are."""
+    arrangement = configurations.arrangement
     ordered = [
         mid_ranks(places[:, j])
         for j in range(arrangement.varying)
         if all(block.ordered for block in arrangement.grids[j].blocks)
     ]
-    return [*ordered, *usual_values(arrangement, places).values()]
+    return [*ordered, *log_frequencies(arrangement, places).values()]
 
 
-def correlated(one: Reals, two: Reals) -> float:
-    """Correlation times √rows: standard normal where there is none."""
+def scaled_correlation(one: Reals, two: Reals) -> float:
+    """The correlation times √rows: standard normal where there is none."""
     rows = len(one)
-    spread = float(one.std() * two.std())
-    if rows < 3 or spread == 0.0:
+    deviations = float(one.std() * two.std())
+    if rows < 3 or deviations == 0.0:
         return 0.0
-    return float(np.mean((one - one.mean()) * (two - two.mean()))) / spread * math.sqrt(rows)
+    return float(np.mean((one - one.mean()) * (two - two.mean()))) / deviations * math.sqrt(rows)

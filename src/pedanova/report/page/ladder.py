@@ -15,7 +15,7 @@ from pedanova.data.regions import Region, as_part, as_parts, as_region, percent
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.asks import Tallied
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.kept import USUAL_PARTS
+from pedanova.measures.surrogate.row_model import USUAL_PARTS
 
 RUNGS = USUAL_PARTS
 MOST_RUNGS = 24

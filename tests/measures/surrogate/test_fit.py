@@ -13,23 +13,23 @@ import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.data.regions import Region, as_region, at_most
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked
-from pedanova.measures.surrogate.drawn import Drawn
-from pedanova.measures.surrogate.learner import Lesson, learn, rising, scores_of
-from pedanova.measures.surrogate.shares import DrawnShares, can_tell, drawn_shares, measured
+from pedanova.measures.surrogate.fit import Lesson, argsort_draws, fit, scores_of
+from pedanova.measures.surrogate.posterior import Drawn
+from pedanova.measures.surrogate.summaries import SampledShares, can_tell, sampled_shares, shares_of_counts
 from pedanova.space.grid import grid_of
 
 ALL = as_region(1.0, "region")
 
 
 def drawn_of(rows: RankedRows, **options: Any) -> Drawn:
-    drawn = learn(rows, **options).drawn
+    drawn = fit(rows, **options).drawn
     assert drawn is not None
     return drawn
 
 
-def asked(drawn: Drawn, target: Any = 0.1, region: Any = ALL, **options: Any) -> DrawnShares:
+def asked(drawn: Drawn, target: Any = 0.1, region: Any = ALL, **options: Any) -> SampledShares:
     spans = (drawn.rungs.span(as_region(one, "rows"), "minimize") for one in (target, region))
-    return drawn_shares(drawn, *spans, **options)
+    return sampled_shares(drawn, *spans, **options)
 
 
 def named(drawn: Drawn, **options: Any) -> dict[str, float]:
@@ -154,7 +154,7 @@ def test_noise_is_not_learned() -> None:
     for seed in range(15):
         rng = np.random.default_rng(seed)
         columns = {name: rng.random(60) for name in "abcde"}
-        lesson = learn(rows_of(columns, rng.random(60), dict.fromkeys("abcde", pa.Float(0, 1))))
+        lesson = fit(rows_of(columns, rng.random(60), dict.fromkeys("abcde", pa.Float(0, 1))))
         trusted += lesson.skill.trusted
         assert (lesson.drawn is None) == (not lesson.skill.trusted)
     assert trusted == 0
@@ -165,7 +165,7 @@ def test_what_cannot_be_learned_is_said() -> None:
     space = pa.Space({"a": pa.Float(0, 1)})
     for a, loss in ((np.full(50, 7), rng.random(50)), (rng.integers(0, 1001, 50), np.ones(50))):
         rows = ranked(space, {"a": a.astype(np.int32)}, loss, rows=np.arange(50), trials=None)
-        lesson: Lesson = learn(rows)
+        lesson: Lesson = fit(rows)
         assert lesson.drawn is None
         assert lesson.skill.correlation == 0.0
 
@@ -187,9 +187,9 @@ def test_values_and_quantiles_meet(drawn: Drawn) -> None:
 
 
 def test_a_band_lies_between(drawn: Drawn) -> None:
-    shelf = drawn.shelf()
+    grids = drawn.grids()
     regions = Region("quantile", Fraction(1, 10), Fraction(4, 10)), as_region(0.4, "x"), as_region(0.1, "x")
-    band, wide, narrow = (drawn.count(drawn.rungs.span(region, "minimize"), shelf) for region in regions)
+    band, wide, narrow = (drawn.count(drawn.rungs.span(region, "minimize"), grids) for region in regions)
     assert np.array_equal(band + narrow, wide)
 
 
@@ -230,18 +230,18 @@ def test_counting_agrees_with_the_measure() -> None:
     from pedanova.measures.importance import measure
 
     drawn = drawn_of(rows_of(*study()))
-    shelf = drawn.shelf()
-    targets = drawn.count(drawn.rungs.span(as_region(0.1, "x"), "minimize"), shelf)
-    everywhere = drawn.count((0, len(drawn.rungs)), shelf)
+    grids = drawn.grids()
+    targets = drawn.count(drawn.rungs.span(as_region(0.1, "x"), "minimize"), grids)
+    everywhere = drawn.count((0, len(drawn.rungs)), grids)
     children = np.array([name == "momentum" for name in drawn.space])
     for baseline, told in product(("region", "uniform"), (children, children & False)):
-        found = measured(tuple(drawn.space), shelf, targets, everywhere, baseline, told)
+        found = shares_of_counts(tuple(drawn.space), grids, targets, everywhere, baseline, told)
         for j, name in enumerate(drawn.space):
             parameter = drawn.space[name]
             grid = grid_of(parameter)
             if grid.cells > 50:
                 continue
-            cells = slice(int(shelf.starts[j]), int(shelf.starts[j + 1]))
+            cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
             target, region = np.r_[targets[0, cells], 0], np.r_[everywhere[0, cells], 0]
             row = measure(Contrast(name, grid, target, region, bool(told[j])), baseline=baseline, smoothing="none")
             assert found.each[0, j] == pytest.approx(row.share, abs=1e-12)
@@ -251,8 +251,8 @@ def test_the_order_of_numbers_is_the_order_of_their_bits() -> None:
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.normal(size=(3, 900)), 1e-30 * rng.normal(size=(3, 90)), np.zeros((3, 9))], axis=1)
     values = np.concatenate([values, -values[:, -12:]], axis=1).astype(np.float32)
-    assert np.array_equal(np.take_along_axis(values, rising(values), axis=1), np.sort(values, axis=1))
-    assert np.array_equal(np.sort(rising(values), axis=1), np.tile(np.arange(values.shape[1]), (3, 1)))
+    assert np.array_equal(np.take_along_axis(values, argsort_draws(values), axis=1), np.sort(values, axis=1))
+    assert np.array_equal(np.sort(argsort_draws(values), axis=1), np.tile(np.arange(values.shape[1]), (3, 1)))
 
 
 def test_scores_are_those_of_the_space() -> None:

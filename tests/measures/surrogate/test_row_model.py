@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.measures.surrogate.hull import hull_of
+from pedanova.measures.surrogate.row_model import bounding_box
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def test_a_box_is_known_wherever_its_bounds_run(a, seed) -> None:
     few, table = a.known.few, a.observations.table
     low = rng.uniform(0, 0.6)
     inside = (table["x"].values >= low) & (table["x"].values <= low + 0.3) & (table["k"].values <= 3)
-    kept = hull_of(few, inside[few.rows], a.space)
+    kept = bounding_box(few, inside[few.rows], a.space)
     assert kept is not None
     assert not kept["k"][3]
 
@@ -32,6 +32,6 @@ def test_other_rows_in_the_midst_make_it_no_box(a) -> None:
     few, table = a.known.few, a.observations.table
     x = table["x"].values
     inside = ((x > 0.2) & (x < 0.4)) | ((x > 0.6) & (x < 0.8))
-    assert hull_of(few, inside[few.rows], a.space) is None
+    assert bounding_box(few, inside[few.rows], a.space) is None
     single = (table["k"].values == 2) & (table["z"].values < 0.5) & (np.arange(600) % 2 == 0)
-    assert hull_of(few, single[few.rows], a.space) is None
+    assert bounding_box(few, single[few.rows], a.space) is None

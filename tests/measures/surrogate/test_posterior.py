@@ -1,3 +1,5 @@
+"""Uniform points, the cells they are counted in, and counts of them in posterior samples."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -8,8 +10,19 @@ import pytest
 import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.measures.chance.ranked_rows import RankedRows
+from pedanova.measures.surrogate import posterior as module
 from pedanova.measures.surrogate.kernel import layout_of
-from pedanova.measures.surrogate.points import POINTS, uniform_points
+from pedanova.measures.surrogate.posterior import (
+    COUNTED_CELLS,
+    POINTS,
+    SAVED_CELLS,
+    Drawn,
+    Rungs,
+    StackedGrids,
+    coarse_grid,
+    saved_points,
+    uniform_points,
+)
 from pedanova.space.grid import grid_of
 
 
@@ -96,3 +109,80 @@ def test_embeddings_have_their_geometry() -> None:
     idle = rows.places[:, rows.arrangement.names.index("momentum")] >= 1001
     momentum = np.flatnonzero(layout.owners == rows.arrangement.names.index("momentum"))
     assert np.all(embedded.positions[idle][:, momentum] == 0.5)
+
+
+PARAMETERS = [
+    pa.Float(0, 1),
+    pa.Int(1, 3000, log=True),
+    pa.Int(1, 7),
+    pa.Categorical(list("abc")),
+    pa.Categorical(range(300)),
+    pa.Switch("by", {"a": pa.Float(0, 1), "b": pa.Categorical(["x", "y"])}),
+]
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
+@pytest.mark.parametrize("most", [SAVED_CELLS, COUNTED_CELLS, 3])
+def test_every_cell_has_its_place(parameter: object, most: int) -> None:
+    grid = grid_of(parameter)  # type: ignore[arg-type]
+    merged = coarse_grid(grid, most)
+    assert np.all(np.diff(merged.table[: grid.cells]) >= 0)
+    assert set(merged.table.tolist()) == set(range(merged.cells))
+    assert set(merged.table[grid.cells :].tolist()) == {merged.cells - 1}
+    for block in merged.blocks:
+        assert merged.prior[block.start : block.stop].sum() == pytest.approx(1.0)
+        assert not block.ordered or block.stop - block.start <= most
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
+def test_merging_twice_is_merging_once(parameter: object) -> None:
+    grid = grid_of(parameter)  # type: ignore[arg-type]
+    fine, coarse = coarse_grid(grid, SAVED_CELLS), coarse_grid(grid, COUNTED_CELLS)
+    again = fine.to(coarse)
+    # A saved cell may straddle two coarse ones: it is then counted in one of them.
+    off = np.abs(again[fine.table].astype(int) - coarse.table.astype(int))
+    assert off.max() <= 1
+    assert np.mean(off == 0) > 0.9
+
+
+def test_stacked_grids_add_by_block_and_by_parameter() -> None:
+    grids = StackedGrids.of([coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in PARAMETERS])
+    values = np.arange(2.0 * grids.cells).reshape(2, -1)
+    by_block = grids.by_block(values)
+    assert by_block.sum(axis=1) == pytest.approx(values.sum(axis=1))
+    assert grids.blocks_by_parameter(by_block) == pytest.approx(grids.by_parameter(values))
+
+
+SPACE = pa.Space({"x": pa.Float(0, 1), "kind": pa.Categorical(["a", "b", "c"])})
+
+
+def some_draws(points: int = 300, draws: int = 4) -> Drawn:
+    rng = np.random.default_rng(0)
+    cells = {name: rng.integers(0, grid_of(one).cells, points).astype(np.int32) for name, one in SPACE.items()}
+    order = np.stack([rng.permutation(points) for _ in range(draws)]).astype(np.uint16)
+    return Drawn(SPACE, saved_points(SPACE, cells), order, Rungs.of(np.arange(100.0)), tuple(SPACE), uneven=False)
+
+
+def one_by_one(drawn: Drawn, span: tuple[int, int]) -> np.ndarray:
+    grids, (first, last) = drawn.grids(), drawn.ends(span)
+    flat = drawn.flat(grids)
+    return np.stack([np.bincount(flat[o[first:last]].ravel(), minlength=grids.cells) for o in drawn.order])
+
+
+@pytest.mark.parametrize("room", [0, 1 << 23])
+def test_points_are_counted_alike_whatever_was_asked_before(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_CACHED", room)
+    drawn = some_draws()
+    grids, rng = drawn.grids(), np.random.default_rng(1)
+    spans = [(0, 10), (0, 5), (0, 100), (0, 95), (0, 12), (3, 9), (90, 93), (5, 100), (7, 7), (0, 0)]
+    spans += [(first, first + more) for first, more in rng.integers(0, 50, (30, 2)).tolist()]
+    for span in spans:
+        found = drawn.count(span, grids)
+        assert np.array_equal(np.broadcast_to(found, (drawn.draws, grids.cells)), one_by_one(drawn, span)), span
+
+
+def test_all_points_are_the_same_in_every_draw() -> None:
+    drawn = some_draws()
+    whole = drawn.count((0, 100), drawn.grids())
+    assert whole.shape[0] == 1
+    assert whole.sum() == len(drawn) * len(SPACE)

@@ -1,0 +1,461 @@
+"""Posterior samples: functions drawn from the model at uniform points of the space.
+
+A sample is kept as the order of the points from best to worst. The cell of every point (a byte a parameter) and these
+orders (two bytes a point) are all that a question needs, whatever its target, region or box; no row is among them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.data.column import Column, equals_any
+from pedanova.data.regions import Cut, Direction, Quantile, Region, rank_of
+from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, Reals
+from pedanova.space.grid import Block, Cells, Grid, grid_of
+from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
+
+Mask: TypeAlias = NDArray[np.bool_]
+Counts: TypeAlias = NDArray[np.int64]  # (draws, cells of all parameters)
+Span: TypeAlias = tuple[int, int]  # distinct objectives before it, and up to its end
+
+# --- uniform points ------------------------------------------------------------------------------------
+
+SIDE = 101  # a prime: as many columns, and one more, are even on every plane of two
+POINTS = SIDE**2
+FEWER_POINTS = 43**2  # of a quicker model
+SAME_PRIOR = 1e-9  # relative: a prior that differs by less is uniform
+
+
+def uniform_points(arrangement: Arrangement, seen: Places, *, count: int = POINTS, seed: int = 0) -> Places:
+    """(points, parameters) Cells of points that fill every parameter evenly and are independent otherwise.
+
+    Parents decide whether their children have a value. Where no parameter of the space decides it (or which of
+    several domains applies), a parameter has a value as often as in the rows `seen`.
+    """
+    index = {name: j for j, name in enumerate(arrangement.names)}
+    places = np.empty((count, len(index)), dtype=np.uint16)
+    labels: dict[str, Column] = {}
+    parents = {parent for parameter in arrangement.space.values() for parent in parents_of(parameter)}
+    for name in parents_first(arrangement.space):
+        j = index[name]
+        even = even_column(j, count, seed)
+        grid, parameter = arrangement.grids[j], arrangement.space[name]
+        regimes = decided_regimes(parameter, grid, labels, count)
+        if regimes is None:
+            regimes, even = drawn_regimes(grid, seen[:, j], even)
+        places[:, j] = cells_by_prior(grid, regimes, even)
+        if name in parents:
+            labels[name] = values_of(arrangement, j, places[:, j])
+    return places
+
+
+@lru_cache(maxsize=128)
+def even_column(j: int, count: int, seed: int) -> Reals:
+    """Column j of a design in the unit cube: one point in each of `count` equal parts, even on planes of two columns.
+
+    An orthogonal array, its symbols in random order (Tang's designs). A lattice would be as even, but ties three
+    parameters together by small whole numbers: what two of them do together would then be seen in the third.
+    """
+    rng = np.random.default_rng([seed, 0xD07, j])
+    side = math.isqrt(count)
+    if j > side or side * side != count:  # more columns than the array has: even by itself alone
+        places = rng.permutation(count)
+    else:
+        row, column = np.divmod(np.arange(count), side)
+        symbols, within = ((column + j * row) % side, row) if j < side else (row, column)
+        parts = rng.permutation(side)[:, None] * side
+        # The points of a symbol share its part in random order.
+        places = (parts + rng.permuted(np.tile(np.arange(side), (side, 1)), axis=1))[symbols, within]
+    even: Reals = (places + rng.random(count)) / count
+    even.flags.writeable = False
+    return even
+
+
+def decided_regimes(parameter: Parameter, grid: Grid, labels: dict[str, Column], count: int) -> Cells | None:
+    """(points,) The block of every point as its parents decide it; None where they cannot."""
+    absent = len(grid.blocks)
+    if isinstance(parameter, Switch) and parameter.by in labels:
+        regimes = np.full(count, absent, dtype=np.int32)
+        for i, domain in enumerate(parameter.regimes):
+            values = tuple(value for value, other in parameter.domains if other == domain)
+            regimes[equals_any(labels[parameter.by], values)] = i
+        return regimes
+    if parameter.when and all(parent in labels for parent, _ in parameter.when):
+        active = np.ones(count, dtype=bool)
+        for parent, values in parameter.when:
+            active &= equals_any(labels[parent], values)
+        return np.where(active, 0, absent).astype(np.int32)
+    return None
+
+
+def drawn_regimes(grid: Grid, seen: Places, even: Reals) -> tuple[Cells, Reals]:
+    """(points,) each: blocks as often as in the rows inside the space, and the position of each point in its block."""
+    starts = [*(block.start for block in grid.blocks), grid.missing]
+    inside = seen[seen < grid.outside]
+    regimes = np.searchsorted(starts, inside, side="right") - 1
+    parts = np.bincount(regimes, minlength=len(starts)) / max(1, len(inside))
+    if parts[0] == 1.0 or len(inside) == 0:
+        return np.zeros(len(even), dtype=np.int32), even
+    ends = np.cumsum(parts)
+    chosen = np.minimum(np.searchsorted(ends, even, side="right"), int(np.flatnonzero(parts)[-1]))
+    position = (even - (ends - parts)[chosen]) / np.where(parts > 0, parts, 1.0)[chosen]
+    return chosen.astype(np.int32), np.clip(position, 0.0, np.nextafter(1.0, 0.0))
+
+
+def cells_by_prior(grid: Grid, regimes: Cells, even: Reals) -> Cells:
+    """(points,) A cell in the block of every point, distributed as the prior."""
+    cells = np.full(len(regimes), grid.missing, dtype=np.int32)
+    for i, block in enumerate(grid.blocks):
+        here = np.flatnonzero(regimes == i)
+        prior = grid.prior[block.start : block.stop]
+        if prior.max() - prior.min() <= SAME_PRIOR * prior.max():
+            places = (even[here] * len(prior)).astype(np.int64)
+        else:
+            ends = np.cumsum(prior)
+            places = np.searchsorted(ends / ends[-1], even[here], side="right")
+        cells[here] = block.start + np.minimum(places, len(prior) - 1)
+    return cells
+
+
+def values_of(arrangement: Arrangement, j: int, places: Places) -> Column:
+    """The values of a parent at the points, for the conditions of its children."""
+    grid, cells = arrangement.grids[j], arrangement.back(j)[places]
+    codes = np.where(cells < grid.cells, cells, -1).astype(np.int32)
+    return Column(arrangement.names[j], codes, tuple(grid.centres()))
+
+
+# --- ranks of the objective ----------------------------------------------------------------------------
+
+ROUNDING = 1e-9  # parts of the space are sums of weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rungs:
+    """The distinct values of the objective, best first, with the rows and the part of the space up to each.
+
+    A quantile or a threshold always ends behind one of them: rows with equal objectives stay together.
+    """
+
+    values: Reals  # (values,) objective, lower is better
+    rows: Indices  # (values,) rows up to here
+    parts: Reals  # (values,) part of the space up to here, as the rows represent it
+
+    @classmethod
+    def of(cls, signed: Reals, weights: Reals | None = None) -> Rungs:
+        """The ranks of these rows; `weights` are the parts of the space that they represent, equal where not given."""
+        values, places, counts = np.unique(signed, return_inverse=True, return_counts=True)
+        rows = np.cumsum(counts)
+        mass = rows.astype(np.float64) if weights is None else np.cumsum(np.bincount(places, weights=weights))
+        return cls(values, rows, mass / mass[-1])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def span(self, region: Region, direction: Direction, *, of_space: bool = False) -> Span:
+        """The ranks of a region of the objective; quantiles are parts of the rows, or of the space."""
+        begin, end = region.cuts(direction)
+        first = 0 if begin is None else self.up_to(begin, of_space=of_space)
+        last = len(self) if end is None else self.up_to(end, of_space=of_space)
+        return first, max(first, last)
+
+    def up_to(self, cut: Cut, *, of_space: bool = False) -> int:
+        """How many distinct values lie up to a cut; ties are included."""
+        if not isinstance(cut, Quantile):
+            return int(np.searchsorted(self.values, cut.signed, side="right"))
+        if not of_space:
+            return self.up_to_part(cut.part)
+        if cut.part == 0:
+            return 0
+        before = int(np.searchsorted(self.parts, float(cut.part) - ROUNDING, side="left"))
+        return min(before + 1, len(self))
+
+    def up_to_part(self, part: Fraction) -> int:
+        """How many distinct values the best part of the rows has; ties are included."""
+        rank = rank_of(part, int(self.rows[-1]))
+        return min(int(np.searchsorted(self.rows, rank, side="left")) + 1, len(self)) if rank else 0
+
+    def part_of(self, rank: int) -> float:
+        """The part of the space up to a rank."""
+        return float(self.parts[rank - 1]) if rank else 0.0
+
+    def rows_of(self, rank: int) -> int:
+        """The number of rows up to a rank."""
+        return int(self.rows[rank - 1]) if rank else 0
+
+    def size(self, span: Span) -> int:
+        """The number of rows in a range of ranks."""
+        return self.rows_of(span[1]) - self.rows_of(span[0])
+
+    def value_of(self, rank: int) -> float:
+        """The last objective up to a rank; minus infinity for rank 0."""
+        return float(self.values[rank - 1]) if rank else -np.inf
+
+
+# --- coarse cells --------------------------------------------------------------------------------------
+
+SAVED_CELLS = 250  # of a range, in which points are kept: one byte, with room for missing values
+COUNTED_CELLS = 50  # of a range, in which points are counted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoarseGrid:
+    """A grid whose neighbouring cells are merged. The last coarse cell is for missing values."""
+
+    table: Cells  # (width,) cell of the grid → coarse cell
+    blocks: tuple[Block, ...]  # of coarse cells, one for each regime and one for missing values
+    prior: Reals  # (cells,) adds to one inside each block
+
+    @property
+    def cells(self) -> int:
+        """The number of coarse cells."""
+        return self.blocks[-1].stop
+
+    @property
+    def middles(self) -> Cells:
+        """(cells,) The middle cell of the grid in each coarse cell."""
+        first = np.searchsorted(self.table, np.arange(self.cells))
+        inside = (np.bincount(self.table, minlength=self.cells) - 1) // 2
+        inside[-1] = 0
+        middles: Cells = (first + inside).astype(np.int32)
+        return middles
+
+    def to(self, other: CoarseGrid) -> Cells:
+        """(cells,) For each cell here, the cell of a coarser merge of the same grid."""
+        cells = np.zeros(self.cells, dtype=np.int32)
+        cells[self.table] = other.table
+        return cells
+
+
+@lru_cache(maxsize=2048)
+def coarse_grid(grid: Grid, most: int) -> CoarseGrid:
+    """The grid with at most so many cells in every ordered regime; categories are never merged."""
+    table = np.empty(grid.width, dtype=np.int32)
+    blocks: list[Block] = []
+    priors: list[Reals] = []
+    end = 0
+    for block in grid.blocks:
+        cells = block.stop - block.start
+        kept = min(cells, most) if block.ordered else cells
+        inside = np.arange(cells) * kept // cells
+        table[block.start : block.stop] = end + inside
+        mass = np.bincount(inside, weights=grid.prior[block.start : block.stop], minlength=kept)
+        priors.append(mass / mass.sum())
+        blocks.append(Block(end, end + kept, block.ordered))
+        end += kept
+    table[grid.cells :] = end
+    blocks.append(Block(end, end + 1, ordered=False))
+    return CoarseGrid(table, tuple(blocks), np.concatenate([*priors, np.ones(1)]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StackedGrids:
+    """The coarse grids of several parameters side by side, so that all are counted at once."""
+
+    grids: tuple[CoarseGrid, ...]
+    starts: Indices  # (parameters + 1,) first cell of each
+    block_starts: Indices  # (blocks,) of all
+    block_owner: Indices  # (blocks,) the parameter that each belongs to
+    prior: Reals  # (cells,) adds to one inside each block
+
+    @classmethod
+    def of(cls, grids: Sequence[CoarseGrid]) -> StackedGrids:
+        """The grids stacked in this order."""
+        starts = np.cumsum([0, *(grid.cells for grid in grids)])
+        pairs = zip(starts, grids, strict=False)
+        block_starts = [start + block.start for start, grid in pairs for block in grid.blocks]
+        owner = [j for j, grid in enumerate(grids) for _ in grid.blocks]
+        prior = np.concatenate([grid.prior for grid in grids])
+        return cls(tuple(grids), starts, np.array(block_starts), np.array(owner), prior)
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of all parameters."""
+        return int(self.starts[-1])
+
+    def by_block(self, values: Reals) -> Reals:
+        """(draws, blocks) Sums over the cells of each block."""
+        sums: Reals = np.add.reduceat(values, self.block_starts, axis=1)
+        return sums
+
+    def by_parameter(self, values: Reals) -> Reals:
+        """(draws, parameters) Sums over the cells of each parameter."""
+        sums: Reals = np.add.reduceat(values, self.starts[:-1], axis=1)
+        return sums
+
+    def blocks_by_parameter(self, values: Reals) -> Reals:
+        """(draws, parameters) Sums over the blocks of each parameter."""
+        first = np.flatnonzero(np.diff(self.block_owner, prepend=-1))
+        sums: Reals = np.add.reduceat(values, first, axis=1)
+        return sums
+
+
+# --- samples -------------------------------------------------------------------------------------------
+
+MOST_CACHED = 1 << 23  # bytes of counts that are kept for the next question
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """Points of the space, and their order in every posterior sample."""
+
+    space: Space
+    points: tuple[NDArray[np.unsignedinteger[Any]], ...]  # (points,) each: coarse cells, by parameter
+    order: NDArray[np.uint16]  # (draws, points) best first
+    rungs: Rungs
+    varying: tuple[str, ...]  # parameters of the model; those that never varied are not in it
+    uneven: bool  # the sampler was adaptive: quantiles of the rows are none of the space
+    _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by number of cells
+    _counted: dict[int, dict[int, Counts]] = field(default_factory=dict, repr=False)  # likewise, by number of points
+    _alone: dict[str, Reals] = field(default_factory=dict, repr=False)
+
+    @property
+    def draws(self) -> int:
+        """The number of samples."""
+        return len(self.order)
+
+    def __len__(self) -> int:
+        return int(self.order.shape[1])
+
+    def saved_grid(self, name: str) -> CoarseGrid:
+        """The cells in which the points of a parameter are kept."""
+        return coarse_grid(grid_of(self.space[name]), SAVED_CELLS)
+
+    def grids(self) -> StackedGrids:
+        """The cells in which points are counted."""
+        return StackedGrids.of([coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()])
+
+    def cells(self, name: str) -> Cells:
+        """(points,) A cell of the grid for every point: the middle one of those that are merged."""
+        cells: Cells = self.saved_grid(name).middles[self.points[list(self.space).index(name)]]
+        return cells
+
+    def ends(self, span: Span) -> tuple[int, int]:
+        """Where a range of ranks begins and ends in the order of every sample."""
+        first, last = (math.ceil(self.rungs.part_of(rank) * len(self) - 1e-6) for rank in span)
+        return first, max(first, last)
+
+    def box(self, kept: Mapping[str, Mask]) -> Mask:
+        """(points,) Which points lie in a box, given by the cells of the grid that it keeps of some parameters.
+
+        A coarse cell is kept where more than half of its prior is.
+        """
+        inside, index = np.ones(len(self), dtype=bool), {name: i for i, name in enumerate(self.space)}
+        for name, cells in kept.items():
+            if cells.all():
+                continue
+            grid, coarse = grid_of(self.space[name]), self.saved_grid(name)
+            weight = np.concatenate([grid.prior, [1.0, 0.0]])  # no point lies outside the space
+            whole = np.bincount(coarse.table, weights=weight, minlength=coarse.cells)
+            part = np.bincount(coarse.table, weights=weight * cells, minlength=coarse.cells)
+            inside &= (2.0 * part > whole).take(self.points[index[name]])
+        return inside
+
+    def narrowed(self, box: Mask, rungs: Rungs) -> Drawn:
+        """The samples at the points of a box alone, with the ranks of the rows in it."""
+        numbers, every = (np.cumsum(box) - 1).astype(np.uint16), self.order.ravel()
+        inside = every.take(np.flatnonzero(box.take(every)))  # every sample has each point once
+        order = numbers.take(inside).reshape(self.draws, -1)
+        points = tuple(column[box] for column in self.points)
+        return replace(self, points=points, order=order, rungs=rungs, _flat={}, _counted={}, _alone={})
+
+    def count(self, span: Span, grids: StackedGrids) -> Counts:
+        """(draws, cells) Points in a range of ranks by cell; (1, cells) where it is all points, in every sample."""
+        first, last = self.ends(span)
+        if first == 0:
+            return self._best(last, grids)
+        cached = self._counted.get(grids.cells, {})
+        if last - first <= sum(min(abs(end - one) for one in (0, len(self), *cached)) for end in (first, last)):
+            return self._between(first, last, grids)
+        return self._best(last, grids) - self._best(first, grids)
+
+    def _best(self, end: int, grids: StackedGrids) -> Counts:
+        """(draws, cells) Counts of the best `end` points of every sample, from the nearest counts in the cache."""
+        cached = self._counted.setdefault(grids.cells, {})
+        if not cached:
+            cached[len(self)] = np.bincount(self.flat(grids).ravel(), minlength=grids.cells)[None, :]
+        if end in cached:
+            return cached[end]
+        near = min((0, *cached), key=lambda other: abs(other - end))
+        more = self._between(min(near, end), max(near, end), grids)
+        counts = more if near == 0 else cached[near] + more if near < end else cached[near] - more
+        if len(cached) * counts.nbytes <= MOST_CACHED:
+            cached[end] = counts
+        return counts
+
+    def _between(self, first: int, last: int, grids: StackedGrids) -> Counts:
+        """(draws, cells) Counts of the points between two places of the order."""
+        flat = self.flat(grids)
+        counts = np.empty((self.draws, grids.cells), dtype=np.int64)
+        for draw, order in enumerate(self.order):
+            counts[draw] = np.bincount(flat.take(order[first:last], axis=0).ravel(), minlength=grids.cells)
+        return counts
+
+    def flat(self, grids: StackedGrids) -> Cells:
+        """(points, parameters) The counted cell of every point, numbered through all parameters."""
+        if grids.cells not in self._flat:
+            each = zip(self.space, self.points, grids.grids, grids.starts, strict=False)
+            columns = [self.saved_grid(name).to(grid)[column] + np.int32(start) for name, column, grid, start in each]
+            self._flat[grids.cells] = np.stack(columns, axis=1)
+        return self._flat[grids.cells]
+
+    def alone(self) -> Reals:
+        """(parameters,) The part of the variance of the points' mean rank that each parameter explains by itself."""
+        if not self._alone:
+            grids = self.grids()
+            flat = self.flat(grids).ravel()
+            ranks = np.tile(np.arange(float(len(self))), self.draws)  # whole numbers: their sums are exact
+            sums = np.bincount(self.order.ravel(), weights=ranks, minlength=len(self))
+            mean = sums / self.draws - (len(self) - 1) / 2.0
+            counts = np.bincount(flat, minlength=grids.cells)
+            by_cell = np.bincount(flat, weights=np.repeat(mean, len(grids.grids)), minlength=grids.cells)
+            explained = grids.by_parameter((by_cell**2 / np.maximum(counts, 1))[None, :])[0]
+            self._alone["parts"] = explained / max(float(mean @ mean), 1e-300)
+        return self._alone["parts"]
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything but the space and the rows' objectives as arrays, for a file."""
+        wide = [column.dtype.itemsize > 1 for column in self.points]
+        varies = [name in self.varying for name in self.space]
+        kinds = {
+            "cells_8": [column for column, two in zip(self.points, wide, strict=True) if not two],
+            "cells_16": [column for column, two in zip(self.points, wide, strict=True) if two],
+        }
+        return {
+            **{kind: np.stack(columns) for kind, columns in kinds.items() if columns},
+            "wide": np.array(wide, dtype=np.uint8),
+            "varies": np.array(varies, dtype=np.uint8),
+            "order": self.order,
+            "parts": self.rungs.parts,
+            "uneven": np.array([self.uneven], dtype=np.uint8),
+        }
+
+    @classmethod
+    def from_arrays(cls, space: Space, rungs: Rungs, arrays: Mapping[str, NDArray[Any]]) -> Drawn:
+        """The inverse of `to_arrays`, given the ranks of the rows."""
+        narrow, wide = (iter(arrays.get(kind, ())) for kind in ("cells_8", "cells_16"))
+        points = tuple(next(wide) if two else next(narrow) for two in arrays["wide"])
+        return cls(
+            space=space,
+            points=points,
+            order=arrays["order"],
+            rungs=replace(rungs, parts=arrays["parts"]),
+            varying=tuple(name for name, varies in zip(space, arrays["varies"], strict=True) if varies),
+            uneven=bool(arrays["uneven"][0]),
+        )
+
+
+def saved_points(space: Space, cells: Mapping[str, Cells]) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
+    """(points,) each: the coarse cell of every point, in the narrowest type that has room for it."""
+    points: list[NDArray[np.unsignedinteger[Any]]] = []
+    for name, parameter in space.items():
+        grid = coarse_grid(grid_of(parameter), SAVED_CELLS)
+        points.append(grid.table[cells[name]].astype(np.uint8 if grid.cells <= 256 else np.uint16))
+    return tuple(points)

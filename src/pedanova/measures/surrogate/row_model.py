@@ -1,0 +1,401 @@
+"""What a small table tells beyond its counts: related parameters, p-values and a model, each computed once.
+
+`Knowledge` has the rows. `KeptKnowledge` was read from a file, and has the model and the p-values of usual questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.files import Attachment
+from pedanova.base.threads import one_thread
+from pedanova.counting.few_rows import FewRows
+from pedanova.data.regions import Direction, Region
+from pedanova.errors import FormatError
+from pedanova.measures.chance.examiner import Examiner
+from pedanova.measures.chance.kinship import Gate, Kinship, Twins, kinship_of
+from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows, varying_names
+from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.surrogate.fit import Lesson, Skill, fit
+from pedanova.measures.surrogate.posterior import SAVED_CELLS, Drawn, Mask, Rungs, Span, coarse_grid
+from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of
+from pedanova.space.grid import Cells, Grid, grid_of
+from pedanova.space.parameters import Categorical, Parameter, Space, children_of
+
+PValues: TypeAlias = Mapping[str, float]
+TestKey: TypeAlias = tuple[Span, Span, bool, int]  # target, region, blocks, seed
+FEWEST_ROWS = 40  # that a model is fitted to
+LEAST_BOX = 200  # points of a box that suffice for answers about it
+NO_BOX = "these rows are no box of the space that a model could be asked about"
+NO_PART = "after an adaptive sampler the rows of a part stand for no space"
+
+
+@dataclass(eq=False)
+class Knowledge:
+    """The model and the tests of the rows at hand."""
+
+    space: Space
+    few: FewRows
+    around: Knowledge | None = None  # of more rows, of which these are some
+    near: Lesson | None = None  # of more rows, which had the same sampler
+    p_values_by_question: dict[TestKey, PValues] = field(default_factory=dict)
+    _lessons: dict[int, Lesson] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> RankedRows:
+        """The rows from best to worst."""
+        return ranked_rows(self.space, self.few)
+
+    @cached_property
+    def rungs(self) -> Rungs:
+        """The ranks of the rows."""
+        return Rungs.of(self.few.signed)
+
+    @cached_property
+    def kinship(self) -> Kinship:
+        """Which parameters predict each other."""
+        return kinship_of(self.rows)
+
+    @cached_property
+    def examiner(self) -> Examiner:
+        """The permutation tests of the rows."""
+        return Examiner(self.rows, self.kinship)
+
+    @cached_property
+    def cut_off(self) -> bool:
+        """Whether a condition emptied an end of a range, or a category, so that no row tells what lies there."""
+        if self.around is not None:
+            return self.around.cut_off
+        picked = [name for name in self.few.picked if name in self.space]
+        return any(not _is_filled(self.space[name], self.few.cells[name]) for name in picked)
+
+    @property
+    def gates(self) -> Sequence[Gate]:
+        """Parameters that have a value only where another one has certain values."""
+        return self.kinship.gates
+
+    @property
+    def twins(self) -> Sequence[Twins]:
+        """Parameters that predict each other nearly perfectly."""
+        return self.kinship.twins
+
+    # --- the model ---------------------------------------------------------------------------------
+
+    def lesson(self, seed: int) -> Lesson:
+        """The model of the rows; of a part of the rows, that of all rows inside the box that these fill."""
+        if seed not in self._lessons:
+            if self.around is None:
+                self._lessons[seed] = fit(self.rows, self.kinship, seed=seed, near=self.near)
+            else:
+                self._lessons[seed] = self._narrowed(self.around, seed)
+        return self._lessons[seed]
+
+    def part(self, some: Mask, *, seed: int) -> Knowledge:
+        """The same of some of the rows alone: a quicker model, its settings near those of all rows."""
+        lesson = self.lesson(seed)
+        part = Knowledge(self.space, self.few.take(some), near=None if lesson.drawn is None else lesson)
+        own, every = part.rows.arrangement, self.rows.arrangement
+        if own.names[: own.varying] == every.names[: every.varying]:
+            part.kinship = self.kinship  # found in all rows, and true of some of them
+        return part
+
+    def _narrowed(self, around: Knowledge, seed: int) -> Lesson:
+        """The model of all rows inside the box that these rows fill."""
+        lesson = around.lesson(seed)
+        if lesson.drawn is None:
+            return lesson
+        if lesson.drawn.uneven:
+            return replace(lesson, drawn=None, objection=NO_PART)
+        kept = bounding_box(around.few, np.isin(around.few.rows, self.few.rows), self.space)
+        box = None if kept is None else lesson.drawn.box(kept)
+        if box is None or box.sum() < LEAST_BOX:
+            return replace(lesson, drawn=None, objection=NO_BOX)
+        varying = varying_names(self.space, self.few.cells)
+        return replace(lesson, drawn=replace(lesson.drawn.narrowed(box, self.rungs), varying=varying))
+
+    def spans_of(self, target: Mask, region: Mask) -> tuple[Span, Span] | None:
+        """Rows of the table as ranges of ranks; None where other rows lie between them."""
+        spans = [self._span(mask[self.rows.rows]) for mask in (target, region)]
+        return None if spans[0] is None or spans[1] is None else (spans[0], spans[1])
+
+    def _span(self, mask: Mask) -> Span | None:
+        places = np.flatnonzero(mask)
+        if not len(places) or places[-1] - places[0] + 1 != len(places):
+            return None
+        ends = np.r_[0, self.rungs.rows]
+        first, last = np.searchsorted(ends, (places[0], places[-1] + 1))
+        return (int(first), int(last)) if ends[first] == places[0] and ends[last] == places[-1] + 1 else None
+
+    # --- p-values ----------------------------------------------------------------------------------
+
+    def p_values(self, target: Span, region: Span, *, seed: int) -> PValues:
+        """p-values of every parameter for ranges of ranks."""
+        key = target, region, self.blocks, seed
+        if key not in self.p_values_by_question:
+            masks = (self._between(target), self._between(region))
+            self.p_values_by_question[key] = self._tested(*masks, certain=False, blocks=self.blocks, seed=seed)
+        return self.p_values_by_question[key]
+
+    def p_values_of(self, target: Mask, region: Mask, *, seed: int) -> PValues:
+        """p-values of every parameter for rows of the table."""
+        masks = target[self.rows.rows], region[self.rows.rows]
+        return self._tested(*masks, certain=True, blocks=False, seed=seed)
+
+    @property
+    def blocks(self) -> bool:
+        """Whether scores are permuted among neighbouring trials alone."""
+        return self.adaptive and self.rows.trials is not None
+
+    @cached_property
+    def adaptive(self) -> bool:
+        """Whether the sampler preferred good configurations."""
+        if self.around is None and self._lessons:
+            return next(iter(self._lessons.values())).sampler.adaptive
+        return sampler_of(configurations_of(self.rows), self.kinship).adaptive
+
+    def _between(self, span: Span) -> Mask:
+        places = np.arange(len(self.rows))
+        return (places >= self.rungs.rows_of(span[0])) & (places < self.rungs.rows_of(span[1]))
+
+    def _tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
+        """p-values by permutation; children are tested where they have a value."""
+        test = partial(self.examiner.p_values, certain=certain, blocks=blocks, seed=seed)
+        names, children = self.kinship.names, children_of(self.space)
+        own = [name for name in names if name not in children]
+        with one_thread():
+            p_values = test(target, region, only=own) if own else {}
+            groups: dict[bytes, tuple[Mask, list[str]]] = {}
+            for name in (name for name in names if name in children):
+                active = self._active(name)
+                groups.setdefault(active.tobytes(), (active, []))[1].append(name)
+            for active, some in groups.values():
+                inside, base = target & active, region & active
+                if 0 < inside.sum() < base.sum():
+                    p_values |= test(inside, base, only=some)
+                else:
+                    p_values |= dict.fromkeys(some, 1.0)
+        return p_values
+
+    def _active(self, name: str) -> Mask:
+        arrangement = self.rows.arrangement
+        j = arrangement.names.index(name)
+        return self.rows.places[:, j] < arrangement.grids[j].cells
+
+
+def _is_filled(parameter: Parameter, cells: Cells) -> bool:
+    """Whether rows reach both ends of a range, or have every category."""
+    grid = grid_of(parameter)
+    filled = np.bincount(cells[cells < grid.cells], minlength=grid.cells) > 0
+    return bool(filled.all() if isinstance(parameter, Categorical) else filled[0] and filled[-1])
+
+
+# --- the box around some rows --------------------------------------------------------------------------
+
+
+def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | None:
+    """For each parameter, the cells of its grid in the box around some rows; None where other rows lie in it too.
+
+    A bound may run through a cell of a range: other rows of such a cell are not counted as inside.
+    """
+    inside, beside = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
+    kept = {}
+    for name, parameter in space.items():
+        grid, cells = grid_of(parameter), rows.cells[name]
+        kept[name] = _hull(grid, cells[some])
+        inside &= kept[name][cells]
+        beside |= _ends(grid, kept[name])[cells]
+    return kept if np.array_equal(inside & (some | ~beside), some) else None
+
+
+def _ends(grid: Grid, kept: Mask) -> Mask:
+    """(width,) The outermost of the kept cells, where cells are ranges and not single values."""
+    ends = np.zeros(grid.width, dtype=bool)
+    if grid.labels is None:
+        places = np.flatnonzero(kept[: grid.cells])
+        ends[places[:1]] = ends[places[-1:]] = True
+    return ends
+
+
+def _hull(grid: Grid, cells: Cells) -> Mask:
+    """(width,) From the least to the largest cell of every ordered regime; of categories, those that occur."""
+    kept = np.zeros(grid.width, dtype=bool)
+    kept[cells] = True
+    for block in grid.blocks:
+        places = np.flatnonzero(kept[block.start : block.stop])
+        if block.ordered and len(places):
+            kept[block.start + places[0] : block.start + places[-1] + 1] = True
+    return kept
+
+
+# --- files ---------------------------------------------------------------------------------------------
+
+USUAL_PARTS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))  # that pages and people ask for
+MOST_POINTS = 1 << 16
+MOST_DRAWS = 1 << 10
+
+
+@dataclass(frozen=True, eq=False)
+class KeptKnowledge:
+    """A model read from a file, with p-values of the questions that were asked or are usual."""
+
+    rungs: Rungs
+    gates: tuple[Gate, ...]
+    twins: tuple[Twins, ...]
+    fitted: Lesson | None
+    adaptive: bool
+    blocks: bool
+    p_values_by_question: Mapping[TestKey, PValues]
+
+    def lesson(self, seed: int) -> Lesson | None:
+        """The model; None for another seed, whose model is not in the file."""
+        return self.fitted if seed == 0 else None
+
+    def p_values(self, target: Span, region: Span, *, seed: int) -> PValues | None:
+        """p-values of every parameter for ranges of ranks; None where the file has none."""
+        return self.p_values_by_question.get((target, region, self.blocks, seed))
+
+    def p_values_of(self, target: Mask, region: Mask, *, seed: int) -> PValues | None:  # noqa: ARG002
+        """None: a file has no rows."""
+        return None
+
+
+Known: TypeAlias = Knowledge | KeptKnowledge
+
+
+def to_attachment(model: Knowledge, direction: Direction, *, objection: str = "") -> Attachment:
+    """What a file keeps of a model; usual questions are tested now. No samples, where there is an objection to them."""
+    fitted = model.lesson(0) if len(model.rows) >= FEWEST_ROWS else None
+    if objection and fitted is not None:
+        fitted = replace(fitted, drawn=None, objection=objection)
+    for target, region in usual_questions(model, fitted, direction):
+        model.p_values(target, region, seed=0)
+    names, tested = model.kinship.names, model.p_values_by_question
+    header: dict[str, Any] = {
+        "adaptive": bool(model.adaptive),
+        "blocks": model.blocks,
+        "gates": [[gate.parent, gate.child] for gate in model.gates],
+        "twins": [[pair.one, pair.two, pair.told] for pair in model.twins],
+        "lesson": None if fitted is None else header_of(fitted),
+        "names": list(names),
+        "asked": [[*target, *region, int(blocks), seed] for target, region, blocks, seed in tested],
+    }
+    table = [[p_values.get(name, 1.0) for name in names] for p_values in tested.values()]
+    p_table = np.array(table, dtype=np.float64).reshape(len(table), len(names))  # (questions, parameters)
+    arrays = {"values": model.rungs.values, "rows": model.rungs.rows, "p": p_table}
+    if fitted is not None and fitted.drawn is not None:
+        arrays |= fitted.drawn.to_arrays()
+    return Attachment(header, arrays)
+
+
+def usual_questions(model: Knowledge, fitted: Lesson | None, direction: Direction) -> Iterator[tuple[Span, Span]]:
+    """Targets and regions that are usual parts of the rows; and after an adaptive sampler of the space as well."""
+    drawn = None if fitted is None else fitted.drawn
+    kinds: list[tuple[Rungs, bool]] = [(model.rungs, False)]
+    if drawn is not None and drawn.uneven:
+        kinds.append((drawn.rungs, True))
+    for ranks, of_space in kinds:
+        regions = [Region("quantile", Fraction(0), part) for part in USUAL_PARTS]
+        spans = [ranks.span(region, direction, of_space=of_space) for region in regions]
+        for target, region in combinations(dict.fromkeys(spans), 2):
+            if LEAST_TARGET <= ranks.size(target) < ranks.size(region):
+                yield target, region
+
+
+def header_of(fitted: Lesson) -> dict[str, Any]:
+    """The numbers of a fit for a file, without its samples."""
+    return {
+        "correlation": fitted.skill.correlation,
+        "judged": fitted.skill.rows,
+        "together": fitted.sampler.together,
+        "again": fitted.sampler.again,
+        "drift": fitted.sampler.drift,
+        "repeated": fitted.sampler.repeated,
+        "configurations": fitted.configurations,
+        "objection": fitted.objection,
+        "drawn": fitted.drawn is not None,
+    }
+
+
+def from_attachment(attachment: Attachment, space: Space, rows: int) -> KeptKnowledge:
+    """The inverse of `to_attachment`; raises FormatError where the file is damaged."""
+    header, arrays = attachment.header, attachment.arrays
+    rungs = ranks_from(arrays, rows)
+    names = tuple(map(text_from, header["names"]))
+    if any(name not in space for name in names):
+        raise FormatError("tests parameters that it does not have")
+    return KeptKnowledge(
+        rungs=rungs,
+        gates=tuple(Gate(*map(text_from, pair)) for pair in header["gates"]),
+        twins=tuple(Twins(text_from(one), text_from(two), float(told)) for one, two, told in header["twins"]),
+        fitted=None if header["lesson"] is None else fitted_from(header["lesson"], space, rungs, arrays),
+        adaptive=bool(header["adaptive"]),
+        blocks=bool(header["blocks"]),
+        p_values_by_question=p_values_from(header["asked"], names, arrays["p"]),
+    )
+
+
+def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> Rungs:
+    """The ranks in a file of so many rows."""
+    values, counts = arrays["values"], arrays["rows"]
+    rising = len(values) and len(values) == len(counts) and bool(np.all(np.diff(values) > 0))
+    if not rising or not np.all(np.diff(counts, prepend=0) > 0) or int(counts[-1]) != rows:
+        raise FormatError("has objectives that are not in order")
+    return Rungs(values.astype(np.float64), counts.astype(np.int64), counts / counts[-1])
+
+
+def p_values_from(keys: list[list[int]], names: tuple[str, ...], table: NDArray[Any]) -> dict[TestKey, PValues]:
+    """The p-values in a file by question."""
+    if table.shape != (len(keys), len(names)) or not np.all((table >= 0) & (table <= 1)):
+        raise FormatError("has p-values that cannot be")
+    tested: dict[TestKey, PValues] = {}
+    for (first, last, begin, end, blocks, seed), line in zip(keys, table.tolist(), strict=True):
+        key = (int(first), int(last)), (int(begin), int(end)), bool(blocks), int(seed)
+        tested[key] = dict(zip(names, line, strict=True))
+    return tested
+
+
+def fitted_from(header: Mapping[str, Any], space: Space, rungs: Rungs, arrays: Mapping[str, NDArray[Any]]) -> Lesson:
+    """The fit in a file."""
+    drift = None if header["drift"] is None else float(header["drift"])
+    return Lesson(
+        skill=Skill(float(header["correlation"]), int(header["judged"])),
+        sampler=SamplerEvidence(float(header["together"]), float(header["again"]), drift, bool(header["repeated"])),
+        configurations=int(header["configurations"]),
+        drawn=samples_from(space, rungs, arrays) if header["drawn"] else None,
+        objection=text_from(header["objection"]),
+    )
+
+
+def samples_from(space: Space, rungs: Rungs, arrays: Mapping[str, NDArray[Any]]) -> Drawn:
+    """The posterior samples in a file."""
+    order, parts = arrays["order"], arrays["parts"]
+    if order.ndim != 2 or not 0 < order.shape[0] <= MOST_DRAWS or not 0 < order.shape[1] <= MOST_POINTS:
+        raise FormatError("has a model's table of a shape that cannot be")
+    every = np.arange(order.shape[1])
+    if order.dtype != np.uint16 or any(not np.array_equal(np.sort(line), every) for line in order):
+        raise FormatError("has points of a model that are not in an order")
+    if parts.shape != rungs.values.shape or not np.all(np.diff(parts, prepend=0.0) >= 0) or abs(parts[-1] - 1) > 1e-9:
+        raise FormatError("has parts of the space that are not in order")
+    if len(arrays["wide"]) != len(space) or len(arrays["varies"]) != len(space):
+        raise FormatError("has a model of other parameters")
+    drawn = Drawn.from_arrays(space, rungs, arrays)
+    for column, parameter in zip(drawn.points, space.values(), strict=True):
+        cells = coarse_grid(grid_of(parameter), SAVED_CELLS).cells
+        if column.shape != every.shape or int(column.max(initial=0)) >= cells:
+            raise FormatError("has points of a model outside the space")
+    return drawn
+
+
+def text_from(value: object) -> str:
+    """The value, if it is text."""
+    if not isinstance(value, str):
+        raise FormatError(f"has {value!r} where text belongs")
+    return value

@@ -1,0 +1,294 @@
+"""Summaries of the posterior samples: shares, pairs and larger sets, and densities, by counting points.
+
+The measure of shares is that of `importance.measure` without a kernel: points are many enough to do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.threads import one_thread
+from pedanova.counting.contrasts import Contrast
+from pedanova.counting.pairs import Groups, PairTally
+from pedanova.counting.sets import Names, SetTally, width_of
+from pedanova.measures.band import Basis, expected_widths
+from pedanova.measures.chance.ranked_rows import Reals
+from pedanova.measures.densities import Densities
+from pedanova.measures.smoothing import smooth
+from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, Drawn, Mask, Span, StackedGrids
+from pedanova.space.grid import Grid
+
+# --- shares --------------------------------------------------------------------------------------------
+
+WIDEN = 1.3  # times the deviation of the samples, which take the settings as known;
+WIDEN_APART = 1.5  # inside a region, and after an adaptive sampler
+LEAST_DEVIATION = 0.1  # of the root of a share, whatever the samples say
+COMMON = 0.9  # weight of the share that the samples have in common, against the mean of their own shares;
+COMMON_INSIDE = 0.5  # inside a region each sample has its own region as well
+NORMAL = 1.96
+FINEST = 0.005  # no share is known better than that
+LEAST_POINTS = 20  # of the target in each sample, and of the rest of the region
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledShares:
+    """The shares of every parameter by the posterior samples, in the order of the space."""
+
+    names: tuple[str, ...]
+    each: Reals  # (draws, parameters) share in each sample, corrected for the number of points
+    common: Reals  # (parameters,) share of the target's mean density: what all samples have in common
+    activity: Reals  # (parameters,) the part of the divergence that is being active at all, 0 to 1
+    active_share: Reals  # (parameters,) the same as a share
+    part: float  # of the region, the target's mean part
+    inside: bool  # the region is not the whole space
+
+    def share(self, *, uneven: bool) -> Reals:
+        """(parameters,) The estimate.
+
+        The mean over samples counts disagreement between them as an effect; the share of their mean density does
+        not. After an adaptive sampler they disagree about much, and the effects are real.
+        """
+        mean: Reals = self.each.mean(axis=0)
+        weight = 0.0 if uneven else COMMON_INSIDE if self.inside else COMMON
+        return (1.0 - weight) * mean + weight * self.common
+
+    def interval(self, *, uneven: bool) -> tuple[Reals, Reals]:
+        """(parameters,) each: 95 % bounds of the share, by its root, whose deviation hardly depends on its size."""
+        roots = np.sqrt(np.maximum(self.each, 0.0))
+        middle = roots.mean(axis=0)
+        deviation = roots.std(axis=0, ddof=1) if len(roots) > 1 else np.zeros_like(middle)
+        widen = WIDEN_APART if uneven or self.inside else WIDEN
+        off = np.hypot(widen * NORMAL * deviation, LEAST_DEVIATION * middle)
+        low, high = np.maximum(middle - off, 0.0) ** 2, (middle + off) ** 2
+        return np.maximum(low - FINEST, 0.0), high + FINEST
+
+    def deviation(self) -> Reals:
+        """(parameters,) The standard deviation of the samples' shares, not widened."""
+        if len(self.each) < 2:
+            return np.zeros(self.each.shape[1])
+        deviation: Reals = self.each.std(axis=0, ddof=1)
+        return np.maximum(deviation, FINEST / NORMAL)
+
+
+def can_tell(drawn: Drawn, target: Span, region: Span) -> bool:
+    """Whether there are points enough in the target, and in the rest of the region."""
+    first, last = drawn.ends(target)
+    begin, end = drawn.ends(region)
+    return LEAST_POINTS <= last - first <= end - begin - LEAST_POINTS
+
+
+def sampled_shares(
+    drawn: Drawn, target: Span, region: Span, *, baseline: str = "region", children: Collection[str] = ()
+) -> SampledShares:
+    """The shares for one question; of `children` only the value counts, since a parent tells whether they have one."""
+    grids = drawn.grids()
+    of_value = np.array([name in children for name in drawn.space])
+    targets, regions = drawn.count(target, grids), drawn.count(region, grids)
+    shared = shared_points(drawn, target)
+    return shares_of_counts(tuple(drawn.space), grids, targets, regions, baseline, of_value, shared)
+
+
+def shared_points(drawn: Drawn, target: Span) -> float:
+    """How many points of the target two samples have in common, in the mean over all pairs of samples."""
+    first, last = drawn.ends(target)
+    often = np.bincount(drawn.order[:, first:last].ravel(), minlength=len(drawn)).astype(np.float64)
+    return float((often * (often - 1.0)).sum()) / max(1, drawn.draws * (drawn.draws - 1))
+
+
+def shares_of_counts(
+    names: tuple[str, ...],
+    grids: StackedGrids,
+    targets: Counts,
+    regions: Counts,
+    baseline: str,
+    of_value: Mask,
+    shared: float = 0.0,
+) -> SampledShares:
+    """Shares from points by cell: (draws, cells) of the target, and of the region or (1, cells) if it is the same.
+
+    of_value: (parameters,) those of which only the value counts. shared: points that targets have in common.
+    """
+    first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has all points
+    inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
+    target, region = targets / inside[:, None], regions / rows[:, None]
+    base = region if baseline == "region" else uniform_base(grids, region)
+    square = grids.by_parameter(ratio(target**2, base))
+    regimes_square = grids.blocks_by_parameter(ratio(grids.by_block(target) ** 2, grids.by_block(region)))
+    odds = (inside / (rows - inside))[:, None]
+    none = np.where(of_value, regimes_square, 1.0)  # the square of a parameter without an effect
+    cells = grids.by_parameter((regions > 0).astype(np.float64))
+    regimes = grids.blocks_by_parameter((grids.by_block(region) > 0).astype(np.float64))
+    freedom = cells - np.where(of_value, regimes, 1.0)
+    if baseline == "region":
+        chance = freedom / (rows - 1.0)[:, None]
+        each = (odds * (square - none) - chance) / np.maximum(1.0 - chance, 1e-9)
+    else:
+        noise = grids.by_parameter(ratio(target, base))
+        many = np.maximum(inside, 2)[:, None]
+        each = odds * ((many * square - noise) / (many - 1.0) - none)
+    divergence = np.maximum(square - 1.0, 1e-12)
+    active = (regimes_square - 1.0).mean(axis=0)
+    activity = np.clip(np.where(active > 1e-12, active, 0.0) / divergence.mean(axis=0), 0.0, 1.0)
+    part = float(np.mean(inside / rows))
+    # Where targets share their points, they also share what chance put into cells.
+    excess = shared / float(inside.mean()) ** 2 - (1.0 / float(rows.mean()) if baseline == "region" else 0.0)
+    mean_freedom = cells.mean(axis=0) - np.where(of_value, regimes.mean(axis=0), 1.0)
+    common = common_share(grids, target, base, part, none.mean(axis=0) + mean_freedom * max(0.0, excess))
+    whole = np.maximum((odds * (square - 1.0)).mean(axis=0), 0.0)
+    return SampledShares(names, each, common, activity, whole * activity, part, inside=len(regions) > 1)
+
+
+def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
+    """(parameters,) The share from products of different samples only, so that their own noise does not enter."""
+    draws = len(target)
+    if draws < 2:
+        return np.zeros(len(grids.grids))
+    products = (target.sum(axis=0) ** 2 - (target**2).sum(axis=0)) / (draws * (draws - 1))
+    square = grids.by_parameter(ratio(products, base.mean(axis=0))[None, :])[0]
+    share: Reals = part / (1.0 - part) * (square - none)
+    return share
+
+
+def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
+    """(draws, cells) A uniform draw inside each regime; regimes occur as often as among the points."""
+    sizes = np.diff(np.r_[grids.block_starts, grids.cells])
+    base: Reals = np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
+    return base
+
+
+def ratio(above: Reals, below: Reals) -> Reals:
+    """Quotients; 0 where the denominator is 0."""
+    below = np.broadcast_to(below, above.shape)
+    quotient = np.zeros_like(above)
+    np.divide(above, below, out=quotient, where=below > 0)
+    return quotient
+
+
+# --- pairs and larger sets -----------------------------------------------------------------------------
+
+
+def model_pairs(drawn: Drawn, target: Span, region: Span, groups: Mapping[str, Groups]) -> PairTally:
+    """Points of target and region by the groups of every two parameters, in the mean over all samples."""
+    names = tuple(groups)
+    width = max(int(group.max()) for group in groups.values()) + 1
+    one_hot = np.zeros((len(drawn), len(names) * width), dtype=np.float32)
+    for j, name in enumerate(names):
+        one_hot[np.arange(len(drawn)), j * width + groups[name][drawn.cells(name)].astype(np.int64)] = 1.0
+    with one_thread():
+        both = [weighted_products(one_hot, point_weights(drawn, span)) for span in (target, region)]
+    tables = [np.stack([_block(table, width, pair) for pair in combinations(range(len(names)), 2)]) for table in both]
+    return PairTally(names, dict(groups), tables[0], tables[1])
+
+
+def weighted_products(one_hot: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Points by every two groups; weights are whole numbers over the draws, so sums are exact in any order."""
+    if np.all(weights == 1.0):
+        return one_hot.T @ one_hot
+    some = one_hot[weights > 0.0]
+    scaled: NDArray[np.float32] = some * weights[weights > 0.0][:, None]
+    return scaled.T @ some
+
+
+def _block(table: NDArray[np.float32], width: int, pair: tuple[int, int]) -> NDArray[np.float64]:
+    rows, columns = (slice(one * width, (one + 1) * width) for one in pair)
+    return table[rows, columns].astype(np.float64)
+
+
+def model_sets(
+    drawn: Drawn, target: Span, region: Span, groups: Mapping[str, Groups], sets: Sequence[Names]
+) -> SetTally:
+    """The same for larger sets of parameters, all of one size."""
+    width, order = width_of(groups), len(sets[0])
+    cells = {name: group[drawn.cells(name)].astype(np.int64) for name, group in groups.items()}
+    weights = [point_weights(drawn, span).astype(np.float64) for span in (target, region)]
+    tables = np.zeros((2, len(sets), width**order))
+    for place, names in enumerate(sets):
+        flat = np.zeros(len(drawn), dtype=np.int64)
+        for name in names:
+            flat = flat * width + cells[name]
+        for table, weight in zip(tables, weights, strict=True):
+            table[place] = np.bincount(flat, weights=weight, minlength=width**order)
+    return SetTally(tuple(sets), width, tables[0], tables[1])
+
+
+def point_weights(drawn: Drawn, span: Span) -> NDArray[np.float32]:
+    """(points,) The part of the samples in which each point lies in a range of ranks."""
+    first, last = drawn.ends(span)
+    counts = np.bincount(drawn.order[:, first:last].ravel(), minlength=len(drawn))
+    return (counts / drawn.draws).astype(np.float32)
+
+
+# --- densities -----------------------------------------------------------------------------------------
+
+BLUR = 0.7  # of a counted cell: the width of the kernel that makes a curve of its steps
+
+
+def model_densities(
+    drawn: Drawn, target: Span, region: Span, words: tuple[str, str], contrasts: Sequence[Contrast]
+) -> dict[str, Densities]:
+    """The densities of every parameter in the mean over all samples; the contrasts say where its rows lie."""
+    grids = drawn.grids()
+    targets, regions = (drawn.count(span, grids).mean(axis=0) for span in (target, region))
+    rows = drawn.rungs.size(target), drawn.rungs.size(region)
+    index = {name: j for j, name in enumerate(drawn.space)}
+    densities = {}
+    for contrast in contrasts:
+        j = index[contrast.name]
+        cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
+        densities[contrast.name] = density(contrast, grids.grids[j], targets[cells], regions[cells], words, rows)
+    return densities
+
+
+def density(
+    contrast: Contrast,
+    coarse: CoarseGrid,
+    targets: Reals,
+    regions: Reals,
+    words: tuple[str, str],
+    rows: tuple[int, int],
+) -> Densities:
+    """The densities of one parameter from mean counts of points by coarse cell."""
+    grid = contrast.grid
+    target, region = spread_out(grid, coarse, targets), spread_out(grid, coarse, regions)
+    missing = float(targets[-1] / targets.sum()), float(regions[-1] / regions.sum())
+    with_value = rows[0] * (1.0 - missing[0]), rows[1] * (1.0 - missing[1])
+    widths = expected_widths(region, with_value[0], grid.blocks)
+    basis = Basis(contrast.target[: grid.cells], contrast.region[: grid.cells], with_value, widths, modelled=True)
+    return Densities(
+        name=contrast.name,
+        cells=tuple(grid.centres()),
+        target=target,
+        region=region,
+        uniform=grid.prior / max(float(grid.prior.sum()), 1e-300),
+        edges=grid.edges,
+        bandwidth=max(blur_of(grid, coarse)),
+        missing_target=missing[0],
+        missing_region=missing[1],
+        parameter=grid.parameter,
+        basis=basis,
+        words=words,
+    )
+
+
+def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
+    """(cells,) Parts of the points that have a value: each coarse cell spread over its cells as the prior is."""
+    here = coarse.table[: grid.cells]
+    mass = np.bincount(here, weights=grid.prior, minlength=coarse.cells)
+    parts = counts[here] * grid.prior / np.maximum(mass[here], 1e-300)
+    parts = parts / max(float(parts.sum()), 1e-300)
+    pairs = zip(grid.blocks, blur_of(grid, coarse), strict=True)
+    return np.concatenate([smooth(parts[block.start : block.stop], width) for block, width in pairs])
+
+
+def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
+    """For each block, the width of the kernel in cells; 0 where no cells are merged."""
+    widths = []
+    for block, merged in zip(grid.blocks, coarse.blocks, strict=False):
+        together = (block.stop - block.start) / (merged.stop - merged.start)
+        widths.append(BLUR * together if block.smoothable and together > 1 else 0.0)
+    return widths
