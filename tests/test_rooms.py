@@ -23,15 +23,13 @@ WALLS = {  # whoever stands here never sees these, although they come before
 }
 OPTIONAL = {  # library → the only modules that may import it
     "pandas": {"base.table"},
-    "polars": {"base.table", "sources.tables.binary"},
+    "polars": {"base.table", "sources.tables.files"},
     "pyarrow": {
-        "sources.tables.binary",
+        "sources.tables.files",
         "sources.tables.text",
         "sources.scans.batches",
-        "sources.scans.kept_columns",
         "sources.scans.objects",
         "sources.scans.spark",
-        "sources.scans.table_folders",
         "sources.scans.warehouses",
         "cli.arrow",
     },
@@ -41,15 +39,15 @@ OPTIONAL = {  # library → the only modules that may import it
     "argcomplete": {"cli.completion"},
     "sklearn": {"measures.forest.forest"},
     "threadpoolctl": {"base.threads"},
-    "yaml": {"sources.yaml_text"},
+    "yaml": {"sources.reader"},
     "matplotlib": {"report.figures.draw"},
     "cupy": {"scale.cuda.device"},
     "optuna": {"integrations.optuna", "space.exports"},
     "ConfigSpace": {"space.exports"},
     "ray": {"space.exports"},
     "distributed": {"scale.dask"},
-    "tensorboard": {"sources.logs.events"},
-    "google": {"sources.logs.events"},  # its messages
+    "tensorboard": {"sources.logs.tensorboard"},
+    "google": {"sources.logs.tensorboard"},  # its messages
     "anywidget": {"report.live.notebook"},
     "traitlets": {"report.live.notebook"},
     "starlette": {"report.live.server"},

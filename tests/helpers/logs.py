@@ -13,7 +13,7 @@ import pytest
 from pedanova.data.records import Records
 from pedanova.errors import PedanovaError
 from pedanova.sources import read_records
-from pedanova.sources.nested import record_cells
+from pedanova.sources.tables.frames import record_cells
 
 
 def write(path: Path, content: object) -> Path:

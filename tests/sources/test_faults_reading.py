@@ -26,7 +26,7 @@ from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PartError
 from pedanova.sources import read_records
 from pedanova.sources.scans.scan import scan_place
-from pedanova.sources.steady import Stamp, read_steadily
+from pedanova.sources.tables.files import Stamp, read_steadily
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)

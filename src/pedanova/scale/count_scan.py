@@ -31,9 +31,9 @@ from pedanova.scale.rescan import Rescan
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark_crew import SparkCrew
 from pedanova.scale.spark_executor import SparkExecutor, is_session
+from pedanova.sources.reader import account_of
 from pedanova.sources.registry import KNOWN_TABLES
 from pedanova.sources.scans.scan import FilePart, Scan
-from pedanova.sources.tables.known import account_of
 from pedanova.space.parameters import Moving, Space, Switch
 
 IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")

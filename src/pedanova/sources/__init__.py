@@ -12,17 +12,15 @@ import numpy as np
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError
+from pedanova.sources.reader import with_account
 from pedanova.sources.registry import KNOWN_TABLES, find_kind, is_log, is_url, read_as, read_place, read_url
 from pedanova.sources.scans.objects import ObjectFile, is_object
 from pedanova.sources.scans.scan import is_small_file, scan_of, scan_snapshot
-from pedanova.sources.scans.table_folders import table_kind
-from pedanova.sources.scans.warehouses import is_warehouse, snapshot_at, snapshot_of
-from pedanova.sources.tables import arrays, frames
-from pedanova.sources.tables.delimiters import as_delimiter
-from pedanova.sources.tables.dict_columns import open_dicts
-from pedanova.sources.tables.json_text import read_rows
-from pedanova.sources.tables.known import with_account
-from pedanova.sources.tables.names import as_names
+from pedanova.sources.scans.warehouses import is_warehouse, snapshot_at, snapshot_of, table_kind
+from pedanova.sources.tables import frames
+from pedanova.sources.tables.frames import as_names
+from pedanova.sources.tables.json_text import open_dicts, read_rows
+from pedanova.sources.tables.text import as_delimiter
 
 
 def read_records(
@@ -67,7 +65,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
     if isinstance(data, Records):
         return data
     if isinstance(data, np.ndarray):
-        return arrays.read_array(data, names)
+        return frames.read_array(data, names)
     if names is not None:
         raise DataError(Arg("names", names), " is for 2-D NumPy arrays; this source names its own columns")
     if isinstance(data, str | os.PathLike):

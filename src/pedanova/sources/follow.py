@@ -25,13 +25,19 @@ from pedanova.data.row_status import STATES, state_word
 from pedanova.errors import DataError, FormatError, NoTrialsError, PedanovaError
 from pedanova.sources import read_records
 from pedanova.sources.databases import Database, open_database, open_sqlite, sqlite_path, without_password
-from pedanova.sources.foreign import check_known, check_no_pickle
 from pedanova.sources.logs import mlflow
 from pedanova.sources.optuna import journal, storage
-from pedanova.sources.optuna.database_rows import Opener, list_trials, points_of, read_trials, state_of
-from pedanova.sources.optuna.storage import check_schema, choose_study
+from pedanova.sources.optuna.storage import (
+    Opener,
+    check_schema,
+    choose_study,
+    list_trials,
+    points_of,
+    read_trials,
+    state_of,
+)
 from pedanova.sources.optuna.study_log import Rows, Setting, StudyLog, as_records
-from pedanova.sources.registry import find_kind, is_url
+from pedanova.sources.registry import check_known, check_no_pickle, find_kind, is_url
 from pedanova.sources.scans.scan import is_pattern
 from pedanova.sources.tables.files import kind_of
 

@@ -14,7 +14,7 @@ from helpers.logs import cells, read_untouched, tolerate, write
 from helpers.tools import cut_short
 from pedanova.errors import DataError, FormatError, MissingLibraryError
 from pedanova.sources import read_records
-from pedanova.sources.logs.events import read_events
+from pedanova.sources.logs.tensorboard import read_events
 
 pytest.importorskip("tensorboard")
 

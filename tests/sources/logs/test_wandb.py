@@ -18,7 +18,7 @@ from helpers.common import refuse
 from helpers.logs import cells, read_untouched, tolerate, write
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError, QueryError
 from pedanova.sources import read_records
-from pedanova.sources.yaml_text import read_yaml
+from pedanova.sources.reader import read_yaml
 
 WORDS = ["finished", "crashed", "failed", "killed", "running", "finished"]
 

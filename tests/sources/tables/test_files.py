@@ -21,7 +21,7 @@ from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import MissingLibraryError
 from pedanova.sources import read_records
-from pedanova.sources.tables import binary, files, text
+from pedanova.sources.tables import files, text
 
 ROWS = 200
 
@@ -116,12 +116,12 @@ def test_both_parquet_readers_agree_on_dictionaries_and_compression(tmp_path: Pa
     columns = pa.table(TABLE)
     columns = columns.set_column(2, "text", columns.column(2).dictionary_encode())
     parquet.write_table(columns, path, compression=compression, row_group_size=50)
-    assert_same(binary.read_by_arrow(path, "Parquet"), binary.read_by_polars(path, "Parquet"))
+    assert_same(files.read_by_arrow(path, "Parquet"), files.read_by_polars(path, "Parquet"))
 
 
 def test_both_arrow_readers_agree(tmp_path: Path) -> None:
     path = write(tmp_path / "t.arrow")
-    assert_same(binary.read_by_arrow(path, "Arrow IPC"), binary.read_by_polars(path, "Arrow IPC"))
+    assert_same(files.read_by_arrow(path, "Arrow IPC"), files.read_by_polars(path, "Arrow IPC"))
 
 
 @pytest.mark.parametrize("reader", ["arrow", "polars"])
@@ -129,7 +129,7 @@ def test_an_arrow_stream_is_read_too(tmp_path: Path, reader: str) -> None:
     path = tmp_path / "stream.arrow"
     with pa.ipc.new_stream(str(path), pa.table(TABLE).schema) as out:
         out.write_table(pa.table(TABLE), max_chunksize=64)
-    read = binary.read_by_arrow if reader == "arrow" else binary.read_by_polars
+    read = files.read_by_arrow if reader == "arrow" else files.read_by_polars
     assert_same(read(path, "Arrow IPC"), read_records(pa.table(TABLE)))
 
 

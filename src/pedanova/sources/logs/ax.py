@@ -13,9 +13,8 @@ from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, FormatError, SpaceError
-from pedanova.sources.kind import Kind, read_json
-from pedanova.sources.logs.budgets import tell
-from pedanova.sources.logs.trials import Trial, free_name
+from pedanova.sources.logs.trials import Trial, free_name, tell
+from pedanova.sources.reader import Kind, read_json
 from pedanova.sources.spaces.described import Described, Domain
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal
 from pedanova.space.values import Condition

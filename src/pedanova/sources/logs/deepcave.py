@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
-from pedanova.data.column import shorten
+from pedanova.data.column import Column, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
-from pedanova.sources.kind import Kind, has, read_json, read_json_rows
-from pedanova.sources.logs.budgets import number_or_nan, tell, whole_or_none
-from pedanova.sources.logs.metric_columns import metrics_among, rows_of
-from pedanova.sources.logs.trials import Trial
+from pedanova.sources.logs.trials import Trial, number_or_nan, tell, whole_or_none
+from pedanova.sources.reader import Kind, has, read_json, read_json_rows
 from pedanova.sources.spaces.configspace import describe, read_space
 from pedanova.sources.spaces.described import Described
 from pedanova.sources.tables.files import read_file
@@ -29,6 +28,7 @@ ROWS = {
 }
 TABLES = ("configspace.csv", "trials.csv")
 MADE_UP = -1  # the seed that DeepCAVE writes where there was none
+METRIC = re.compile(r"metric:\s*(?P<name>.+?)\s*(?:\[(?P<bounds>[^\]]*)\])?\s*(?:\((?P<goal>\w+)\))?\s*")
 
 
 def fits(place: Path) -> bool:
@@ -199,3 +199,40 @@ TABLE_KIND = Kind(
     fits_tables,
     read_tables,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A result by the name of its column."""
+
+    column: str
+    name: str
+    direction: Direction
+
+
+def metrics_among(columns: Iterable[str]) -> list[Metric]:
+    """
+    Examples
+    --------
+    >>> metrics_among(["lr", "metric:accuracy [0.0, 1.0] (maximize)"])[0].name
+    'accuracy'
+    """
+    found = []
+    for column in columns:
+        match = METRIC.fullmatch(column)
+        if match is not None:
+            goal: Direction = "maximize" if match["goal"] == "maximize" else "minimize"
+            found.append(Metric(column, match["name"], goal))
+    return found
+
+
+def rows_of(columns: Mapping[str, Column]) -> list[dict[str, object]]:
+    """A table row by row, without what is missing."""
+    rows: list[dict[str, object]] = [{} for _ in range(len(next(iter(columns.values()), ())))]
+    for name, column in columns.items():
+        if column.is_time:
+            continue
+        for row, gone in enumerate(column.absent().tolist()):
+            if not gone:
+                rows[row][name] = column.value_at(row)
+    return rows

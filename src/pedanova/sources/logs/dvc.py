@@ -10,9 +10,9 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError
-from pedanova.sources.kind import Kind, read_json
-from pedanova.sources.logs.metric_files import joined
+from pedanova.sources.logs.run_folders import joined
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
+from pedanova.sources.reader import Kind, read_json
 from pedanova.sources.tables.json_text import flatten
 
 MARK = re.compile(rb'^\s*(\[\s*\{\s*"rev":\s*"workspace"|\{\s*"workspace":\s*\{\s*"baseline")')

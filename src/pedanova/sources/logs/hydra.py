@@ -11,11 +11,9 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError
-from pedanova.sources.kind import Kind, has
-from pedanova.sources.logs.metric_files import Results, joined, read_results
-from pedanova.sources.logs.runs import is_place, runs_of
+from pedanova.sources.logs.run_folders import Results, is_place, joined, read_results, runs_of
 from pedanova.sources.logs.trials import Trial, tabulate
-from pedanova.sources.yaml_text import parse_yaml, read_yaml
+from pedanova.sources.reader import Kind, has, parse_yaml, read_yaml
 
 OWN = ".hydra"
 EXAMPLE = 'json.dump({"loss": loss}, open("metrics.json", "w"))'

@@ -11,8 +11,8 @@ from pedanova.base.notes import Note
 from pedanova.data.column import plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError
-from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
+from pedanova.sources.reader import Kind, read_json
 
 PEEK = 65_536  # letters of a file in which the first trial ends
 ENDED = {"ok": "COMPLETE", "fail": "FAIL"}

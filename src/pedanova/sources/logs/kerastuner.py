@@ -14,8 +14,8 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceError, listed
-from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.trials import Trial, budget_rule, tabulate
+from pedanova.sources.reader import Kind, read_json
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
 from pedanova.space.values import Condition, as_conditions
 

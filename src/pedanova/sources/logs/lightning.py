@@ -12,12 +12,18 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.errors import DataError, FormatError, PedanovaError
-from pedanova.sources.kind import Kind
-from pedanova.sources.logs.events import has_events, read_events
-from pedanova.sources.logs.runs import is_place, runs_of
-from pedanova.sources.logs.steps import check_results, last_values, length_notes, read_points, read_steps
+from pedanova.sources.logs.run_folders import (
+    check_results,
+    is_place,
+    last_values,
+    length_notes,
+    read_points,
+    read_steps,
+    runs_of,
+)
+from pedanova.sources.logs.tensorboard import has_events, read_events
 from pedanova.sources.logs.trials import Trial, tabulate
-from pedanova.sources.yaml_text import read_yaml
+from pedanova.sources.reader import Kind, read_yaml
 
 VERSION = re.compile(r"version_\d+")
 STEPS = ("epoch", "step")  # how far a run came: no results, but of use in where=

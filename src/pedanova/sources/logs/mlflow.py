@@ -1,11 +1,11 @@
-"""MLflow: a folder of files (mlruns) or a SQLite store. Both are only ever read."""
+"""MLflow: a folder of files (mlruns), a database, or the data frame of `mlflow.search_runs()`; only ever read."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,8 +18,8 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError, listed
 from pedanova.sources.databases import Database, family_of, open_database, open_sqlite
-from pedanova.sources.kind import Kind, read_text
 from pedanova.sources.logs.trials import Trial, tabulate
+from pedanova.sources.reader import Kind, KnownTable, read_text
 
 LOOK_AT = 100  # folders to look into before deciding that a place is something else
 STATUSES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}  # in files
@@ -27,6 +27,7 @@ PARENT = "mlflow.parentRunId"
 MAGIC = b"SQLite format 3\0"
 TABLES = {"experiments", "runs", "params", "tags", "metrics"}
 LARGEST = sys.float_info.max  # how SQLite stores spell infinity
+SETTINGS, RESULTS = "params.", "metrics."
 
 
 @dataclass(slots=True)
@@ -384,3 +385,30 @@ ADDRESS = Kind(
     read_address,
 )
 KINDS = (FOLDER, DATABASE, ADDRESS)
+
+
+def fits_table(names: Sequence[str]) -> bool:
+    marked = (any(name.startswith(mark) for name in names) for mark in (SETTINGS, RESULTS))
+    return "run_id" in names and all(marked)
+
+
+def table_metadata(names: Sequence[str]) -> SourceMetadata:
+    settings = tuple(name for name in names if name.startswith(SETTINGS))
+    results = tuple(name for name in names if name.startswith(RESULTS))
+    return SourceMetadata(
+        source="MLflow's table of runs",
+        params=settings,
+        objectives=results if len(results) == 1 else (),
+        metrics=results,
+        aside=tuple(name for name in names if name not in (*settings, *results)),
+        state="status" if "status" in names else None,
+    )
+
+
+TABLE = KnownTable(
+    "MLflow search_runs",
+    "columns run_id, params.… and metrics.…, in any file or frame",
+    "pedanova analyze runs.csv --objective metrics.rmse",
+    fits_table,
+    table_metadata,
+)

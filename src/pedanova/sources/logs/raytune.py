@@ -1,4 +1,7 @@
-"""Ray Tune: the folder of an experiment, one folder a trial. Its pickles are never opened."""
+"""Ray Tune: the folder of an experiment, one folder a trial, or the data frame `results.get_dataframe()`.
+
+Its pickles are never opened.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.errors import Arg, DataError, PedanovaError, listed
-from pedanova.sources.kind import Kind, read_json, read_text
-from pedanova.sources.logs.steps import read_points
+from pedanova.sources.logs.run_folders import read_points
 from pedanova.sources.logs.trials import Trial, only_numbers, tabulate
+from pedanova.sources.reader import Kind, KnownTable, read_json, read_text
 
 STATE_FILES = "experiment_state-*.json"
 LOOK_AT = 200  # folders to look into before deciding that a place is something else
@@ -33,6 +36,14 @@ BOOKKEEPING = {
 }  # fmt: skip
 GROUPS = ("config", "timers", "perf")  # of bookkeeping
 ENDED = {"TERMINATED": "COMPLETE", "ERROR": "FAIL"}  # anything else has not ended
+SETTINGS = "config/"
+OWN = {  # what Ray adds to every row
+    "trial_id", "experiment_id", "experiment_tag", "logdir", "date", "timestamp", "timestamps_total", "hostname",
+    "node_ip", "pid", "done", "training_iteration", "iterations_since_restore", "time_this_iter_s", "time_total_s",
+    "time_since_restore", "timesteps_since_restore", "timesteps_total", "episodes_total", "warmup_time",
+    "checkpoint_dir_name", "should_checkpoint", "trial_log_path",
+}  # fmt: skip
+ERRORS = ("error_type", "error_msg", "error_message", "error_file")  # set where a trial failed
 
 
 @dataclass(slots=True)
@@ -289,4 +300,32 @@ KIND = Kind(
     "path",
     fits,
     read,
+)
+
+
+def fits_table(names: Sequence[str]) -> bool:
+    return any(name.startswith(SETTINGS) for name in names) and len(OWN.intersection(names)) >= 2
+
+
+def table_metadata(names: Sequence[str]) -> SourceMetadata:
+    settings = tuple(name for name in names if name.startswith(SETTINGS))
+    aside = tuple(name for name in names if name in OWN or name in ERRORS or name.startswith("Unnamed: "))
+    error = next((name for name in ERRORS if name in names), None)
+    results = tuple(name for name in names if name not in (*settings, *aside))
+    return SourceMetadata(
+        source="Ray Tune's table of results",
+        params=settings,
+        objectives=results if len(results) == 1 else (),
+        metrics=results,
+        aside=aside,
+        where=None if error is None else f"{error} is None",
+    )
+
+
+TABLE = KnownTable(
+    "Ray Tune data frame",
+    "columns config/… and Ray's own such as trial_id, in any file or frame",
+    "pedanova analyze results.csv --objective loss",
+    fits_table,
+    table_metadata,
 )

@@ -14,9 +14,11 @@ from pedanova.data.column import plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, SpaceError
-from pedanova.sources.kind import Kind
 from pedanova.sources.logs.trials import Trial, budget_rule, free_name, tabulate
-from pedanova.sources.nested import as_dict, file_cells, frame_cells, frame_columns
+from pedanova.sources.reader import Kind
+from pedanova.sources.tables.files import read_file
+from pedanova.sources.tables.frames import frame_cells, frame_columns, record_cells
+from pedanova.sources.tables.json_text import as_dict
 from pedanova.sources.tables.text import peek_header
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
 
@@ -74,7 +76,7 @@ def read_object(data: Any, study: str | None) -> Records:
 
 def read_path(path: Path, study: str | None) -> Records:
     _no_study(study)
-    return _records(file_cells(path), f"scikit-learn results {path.name!r}")
+    return _records(record_cells(read_file(str(path))), f"scikit-learn results {path.name!r}")
 
 
 def _no_study(study: str | None) -> None:

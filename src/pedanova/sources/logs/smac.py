@@ -15,9 +15,8 @@ from pedanova.base.progress import watched
 from pedanova.data.column import shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, listed
-from pedanova.sources.kind import Kind, has, read_json, read_text
-from pedanova.sources.logs.budgets import number_or_nan, tell, whole_or_none
-from pedanova.sources.logs.trials import Trial, only_numbers
+from pedanova.sources.logs.trials import Trial, number_or_nan, only_numbers, tell, whole_or_none
+from pedanova.sources.reader import Kind, has, read_json, read_text
 from pedanova.sources.spaces.configspace import read_space
 
 HISTORY = "runhistory.json"

@@ -15,11 +15,9 @@ from pedanova.base.notes import Note
 from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, FormatError, SpaceError, listed
-from pedanova.sources.kind import Kind, has, read_json
-from pedanova.sources.logs.budgets import tell
-from pedanova.sources.logs.runs import LOOK_AT, folders_in
-from pedanova.sources.logs.steps import as_number, length_notes
-from pedanova.sources.logs.trials import Trial
+from pedanova.sources.logs.run_folders import LOOK_AT, folders_in, length_notes, parse_number
+from pedanova.sources.logs.trials import Trial, tell
+from pedanova.sources.reader import Kind, has, read_json
 from pedanova.sources.spaces.described import Described, Domain
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal
 
@@ -93,12 +91,12 @@ def _rows(file: Path) -> list[Row]:
 
 def _trial(name: str, rows: list[Row]) -> Trial:
     """The last results, and how the scheduler ended it."""
-    last = max(rows, key=lambda row: as_number(row.get(ITERATION, "")) or 0)
+    last = max(rows, key=lambda row: parse_number(row.get(ITERATION, "")) or 0)
     settings = {key.removeprefix(SETTING): _value(text) for key, text in last.items() if key.startswith(SETTING)}
-    numbers = {key: as_number(text) for key, text in last.items() if not key.startswith((SETTING, *OWN))}
+    numbers = {key: parse_number(text) for key, text in last.items() if not key.startswith((SETTING, *OWN))}
     results = {key: value for key, value in numbers.items() if value is not None}
-    other: Dict = {"trial": _value(name), "iteration": (as_number(last.get(ITERATION, "")) or 0) + 1}
-    seconds = as_number(last.get("st_worker_time", ""))
+    other: Dict = {"trial": _value(name), "iteration": (parse_number(last.get(ITERATION, "")) or 0) + 1}
+    seconds = parse_number(last.get("st_worker_time", ""))
     if seconds is not None:
         other["seconds"] = seconds
     return Trial({key: value for key, value in settings.items() if value != ""}, results, _state(last), other)
@@ -111,14 +109,14 @@ def _state(last: Row) -> str:
 
 
 def _value(text: str) -> object:
-    number = as_number(text)
+    number = parse_number(text)
     return text if number is None else number
 
 
 def _points(trials: list[list[Row]], metric: str) -> Iterator[Point]:
     for number, rows in enumerate(trials):
         for row in rows:
-            step, value = as_number(row.get(ITERATION, "")), as_number(row.get(metric, ""))
+            step, value = parse_number(row.get(ITERATION, "")), parse_number(row.get(metric, ""))
             if step is not None and value is not None:
                 yield number, step + 1, value
 

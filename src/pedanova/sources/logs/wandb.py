@@ -15,13 +15,12 @@ from pedanova.base.progress import watched
 from pedanova.data.column import as_column, plain_value, shorten
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError
-from pedanova.sources.kind import Kind, read_json
 from pedanova.sources.logs.trials import Trial, known_state, only_numbers, tabulate
-from pedanova.sources.nested import as_dict, as_number, column_cells, frame_cells, frame_columns, record_cells
+from pedanova.sources.reader import Kind, read_json, read_yaml
 from pedanova.sources.tables import files
-from pedanova.sources.tables.frames import read_frame
+from pedanova.sources.tables.frames import column_cells, frame_cells, frame_columns, read_frame, record_cells
+from pedanova.sources.tables.json_text import as_dict, as_number
 from pedanova.sources.tables.text import peek_header
-from pedanova.sources.yaml_text import read_yaml
 
 SOURCE = "W&B runs table"
 BOOKKEEPING = {  # columns of the runs table that are neither settings nor results

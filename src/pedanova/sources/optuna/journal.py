@@ -22,7 +22,6 @@ from pedanova.data.column import shorten
 from pedanova.data.records import Point, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, NoTrialsError
-from pedanova.sources.kind import Kind
 from pedanova.sources.optuna.study_log import (
     STATES,
     Setting,
@@ -33,6 +32,7 @@ from pedanova.sources.optuna.study_log import (
     pick_study,
     seconds_between,
 )
+from pedanova.sources.reader import Kind
 from pedanova.sources.spaces.distributions import read_distribution
 
 CREATE_STUDY, DELETE_STUDY, STUDY_ATTRIBUTE, CREATE_TRIAL = 0, 1, 3, 4  # the codes of the operations

@@ -1,14 +1,20 @@
-"""Batches of rows by pyarrow, Polars and DuckDB: what `scans` is made of."""
+"""Batches of rows by pyarrow, Polars and DuckDB: what `scans` is made of.
+
+Columns of files in stores that are read more than once are kept in memory, as far as there is room for them: a byte
+from a store costs twenty times what one from a disk does. The objective is read for the slots, for the rows beside
+thresholds and for the counts; in single precision ninety million rows of it fit here.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,12 +22,10 @@ from pedanova.base.threads import trim_memory
 from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError
-from pedanova.sources.scans.kept_columns import KeptColumns, read_group
 from pedanova.sources.scans.objects import ObjectFile, retried, without_secrets
-from pedanova.sources.tables.binary import check_errno, is_stream
-from pedanova.sources.tables.delimiters import find_delimiter
+from pedanova.sources.tables.files import check_errno, is_stream
 from pedanova.sources.tables.frames import read_frame
-from pedanova.sources.tables.text import MISSING, arrow_conversion, parse_text, read_header
+from pedanova.sources.tables.text import MISSING, arrow_conversion, find_delimiter, parse_text, read_header
 
 ROWS = 1 << 20  # of a batch: enough to be quick, few enough for any machine
 VALUES = 1 << 24  # of a batch, where columns are many
@@ -35,6 +39,8 @@ MOST_FOOTERS = 64
 FOOTERS: dict[tuple[str, object], Any] = {}  # of files in stores, by address and stamp
 ONE_AT_A_TIME = Lock()
 HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # in a path, these stand for no value
+ROOM = 360 << 20  # bytes
+Key: TypeAlias = tuple[str, int, str]  # file, row group, column
 
 
 def batch_rows(columns: int) -> int:
@@ -366,3 +372,42 @@ def plan_complaints(plan: Any) -> Iterator[None]:
             raise
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise DataError(f"the {type(plan).__name__} cannot be run: {first}") from error
+
+
+@dataclass(slots=True, eq=False)
+class KeptColumns:
+    """Columns as Arrow holds them, by file and row group; threads may share one."""
+
+    names: frozenset[str]
+    room: int = ROOM
+    _held: dict[Key, Any] = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def of(self, path: str, group: int, names: Iterable[str]) -> dict[str, Any]:
+        """Those of the columns that are here."""
+        return {name: self._held[path, group, name] for name in names if (path, group, name) in self._held}
+
+    def keep(self, path: str, group: int, columns: Mapping[str, Any]) -> None:
+        """Take in what is to be kept, while there is room."""
+        for name in self.names & set(columns):
+            size = int(columns[name].nbytes)
+            with self._lock:
+                if size <= self.room and (path, group, name) not in self._held:
+                    self._held[path, group, name] = columns[name]
+                    self.room -= size
+
+
+def read_group(opened: Callable[[], Any], path: str, group: int, names: Sequence[str], kept: KeptColumns | None) -> Any:
+    """These columns of a row group: from memory what is there, the others out of the file, opened if need be."""
+    import pyarrow as pa
+
+    here = {} if kept is None else kept.of(path, group, names)
+    missing = [name for name in names if name not in here]
+    if missing:
+        read = opened().read_row_group(group, columns=missing, use_threads=False)
+        if not here and kept is None:
+            return read
+        here |= {name: read.column(name) for name in missing}
+    if kept is not None:
+        kept.keep(path, group, {name: here[name] for name in missing})
+    return pa.table({name: here[name] for name in names})

@@ -22,14 +22,19 @@ from pedanova.data.column import Column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.sources.scans import batches
-from pedanova.sources.scans.kept_columns import KeptColumns
+from pedanova.sources.scans.batches import KeptColumns
 from pedanova.sources.scans.objects import ObjectFile, find_objects, is_object, located, path_of, shown_address
 from pedanova.sources.scans.spark import SparkPart, is_spark
-from pedanova.sources.scans.table_folders import check_no_table, table_kind
-from pedanova.sources.scans.warehouses import Snapshot, is_warehouse, snapshot_at, snapshot_of
-from pedanova.sources.steady import Stamp, check_steady
-from pedanova.sources.tables.files import kind_of
-from pedanova.sources.tables.opening import is_packed
+from pedanova.sources.scans.warehouses import (
+    Snapshot,
+    check_no_table,
+    is_warehouse,
+    snapshot_at,
+    snapshot_of,
+    table_kind,
+)
+from pedanova.sources.tables.files import Stamp, check_steady, kind_of
+from pedanova.sources.tables.text import is_packed
 
 LARGE = 5_000_000  # rows; smaller tables are read at once, and then answer every kind of question
 LARGE_BYTES = 400_000_000

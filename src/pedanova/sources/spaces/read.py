@@ -11,10 +11,9 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.data.column import shorten
 from pedanova.errors import Arg, DataError, SpaceError
-from pedanova.sources.kind import read_json
+from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.spaces.configspace import space_from_configspace
 from pedanova.sources.spaces.distributions import CLASSES, read_distribution
-from pedanova.sources.yaml_text import read_yaml
 from pedanova.space.parameters import (
     KINDS,
     Categorical,

@@ -1,16 +1,24 @@
-"""Files, distinguished by their suffix: CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC."""
+"""Files, distinguished by their suffix: CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC.
+
+A file that changes while it is read is read anew, or refused."""
 
 from __future__ import annotations
 
 import importlib.util
+import platform
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePath
+from typing import TypeVar
 
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, NoTrialsError
-from pedanova.sources.steady import read_steadily
-from pedanova.sources.tables import binary, json_text, text
-from pedanova.sources.tables.opening import is_packed, suffix_of
+from pedanova.sources.scans.objects import ObjectFile
+from pedanova.sources.tables import json_text, text
+from pedanova.sources.tables.frames import read_frame
+from pedanova.sources.tables.text import is_packed, suffix_of
 
 SUFFIXES = {
     ".csv": "CSV",
@@ -28,6 +36,8 @@ SUFFIXES = {
 
 
 PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be packed by gzip
+Found = TypeVar("Found")
+TRIES = 3
 
 
 def kind_of(file: PurePath) -> str | None:
@@ -94,7 +104,126 @@ def _read(file: Path, kind: str, delimiter: str | None) -> Records:
 
 def _read_binary(file: Path, kind: str) -> Records:
     if importlib.util.find_spec("pyarrow") is not None:
-        return binary.read_by_arrow(file, kind)
+        return read_by_arrow(file, kind)
     if importlib.util.find_spec("polars") is not None:
-        return binary.read_by_polars(file, kind)
+        return read_by_polars(file, kind)
     raise MissingLibraryError(f"{file}: {kind} needs pyarrow or Polars; pip install 'pedanova[arrow]'")
+
+
+def read_by_arrow(file: Path, kind: str) -> Records:
+    import pyarrow as pa
+
+    try:
+        if kind == "Parquet":
+            from pyarrow import parquet
+
+            table = parquet.read_table(file, partitioning=None)
+        elif is_stream(file):
+            table = pa.ipc.open_stream(file.read_bytes()).read_all()
+        else:
+            from pyarrow import feather
+
+            table = feather.read_table(file)
+    except (pa.ArrowException, OSError) as error:  # pyarrow says OSError for damage, too
+        check_errno(error)
+        raise _damaged(file, kind, error) from None
+    return read_frame(table)
+
+
+def read_by_polars(file: Path, kind: str) -> Records:
+    import polars as pl
+
+    try:
+        if kind == "Parquet":
+            table = pl.read_parquet(file, glob=False)
+        else:
+            read = pl.read_ipc_stream if is_stream(file) else pl.read_ipc
+            with file.open("rb") as source:  # a path would be taken as a pattern
+                table = read(source)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        check_errno(error)
+        raise _damaged(file, kind, error) from None
+    return read_frame(table)
+
+
+def is_stream(file: Path) -> bool:
+    """Arrow IPC comes as a file with a footer, or as a stream, which begins with this mark."""
+    with file.open("rb") as start:
+        return start.read(4) == b"\xff\xff\xff\xff"
+
+
+def check_errno(error: Exception) -> None:
+    """Pass on what the operating system says; it is not about the file's contents."""
+    if isinstance(error, OSError) and error.errno is not None:
+        raise error
+
+
+def _damaged(file: Path, kind: str, error: Exception) -> FormatError:
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return FormatError(f"{file} is no readable {kind} file: {first.rstrip('. ')}; write it again")
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A file's size and when it was changed last; the latter is compared on one machine only, for copies differ."""
+
+    size: int
+    changed: int
+    machine: str  # the same everywhere for what lies in a store
+
+    @classmethod
+    def of(cls, file: Path | ObjectFile) -> Stamp | None:
+        """None for what is no plain file, such as a pipe."""
+        if isinstance(file, ObjectFile):
+            return cls(*file.state(), "store")
+        found = file.stat()
+        return cls(found.st_size, found.st_mtime_ns, platform.node()) if stat.S_ISREG(found.st_mode) else None
+
+    def is_as(self, other: Stamp | None) -> bool:
+        if other is None or self.size != other.size:
+            return False
+        return self.machine != other.machine or self.changed == other.changed
+
+
+def read_steadily(file: Path, read: Callable[[], Found]) -> Found:
+    """What is read of a file, read anew where it was changed meanwhile; one that changes every time is refused."""
+    for _ in range(TRIES - 1):
+        before = Stamp.of(file)
+        try:
+            found = read()
+        except FormatError:
+            if is_steady(file, before):
+                raise
+            continue
+        if is_steady(file, before):
+            return found
+    before = Stamp.of(file)
+    found = read()
+    check_steady(file, before)
+    return found
+
+
+def is_steady(file: Path | ObjectFile, before: Stamp | None) -> bool:
+    try:
+        check_steady(file, before)
+    except FormatError:
+        return False
+    return True
+
+
+def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
+    """Refuse what was read of a file that is another by now."""
+    if before is None:
+        return
+    try:
+        after = Stamp.of(file)
+    except FileNotFoundError:
+        raise FormatError(f"{file} was removed while it was read; nothing of it is used") from None
+    if not before.is_as(after):
+        grown = 0 if after is None else after.size - before.size
+        how = (
+            f"it is {abs(grown):,} bytes {'longer' if grown > 0 else 'shorter'} now" if grown else "its time is another"
+        )
+        raise FormatError(
+            f"{file} was changed while it was read ({how}); wait until it is complete, or copy it and read the copy"
+        )

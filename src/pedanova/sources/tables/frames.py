@@ -1,20 +1,66 @@
-"""Data frames of any library, through narwhals; numbers are taken without a copy where possible."""
+"""Data frames of any library, through narwhals, and NumPy arrays, as columns; numbers are taken without a copy
+where possible."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column, encode, recoded, some
 from pedanova.data.records import Records
-from pedanova.errors import DataError
-from pedanova.sources.tables.names import as_names
+from pedanova.errors import Arg, DataError, PedanovaError
 
+MOST_COLUMNS = 50_000
 Series = nw.Series[Any]
+
+
+def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
+    """Names as text; a column without one is numbered in the manner of pandas.
+
+    Examples
+    --------
+    >>> as_names(["", "lr", ("model", "depth")])
+    ['Unnamed: 0', 'lr', 'model.depth']
+    """
+    names = list(names)
+    if len(names) > MOST_COLUMNS:
+        raise error(f"{where}{len(names):,} columns are more than {MOST_COLUMNS:,}; is the table turned on its side?")
+    known = [_as_name(name) or f"Unnamed: {i}" for i, name in enumerate(names)]
+    if len(set(known)) < len(known):
+        twice = next(name for name, times in Counter(known).items() if times > 1)
+        raise error(f"{where}two columns are called {twice!r}; every column needs its own name")
+    return known
+
+
+def _as_name(name: object) -> str:
+    if isinstance(name, tuple):  # a pandas header of several lines
+        return ".".join(part for part in map(_as_name, name) if part)
+    return "" if name is None else str(name)
+
+
+def read_array(array: NDArray[Any], names: Sequence[str] | None) -> Records:
+    """A structured array, or a 2-D array whose columns are `names` (x0, x1, … without)."""
+    if array.dtype.names is not None:
+        if array.ndim != 1:
+            raise DataError(f"a structured array of shape {array.shape} must be one-dimensional")
+        fields = zip(as_names(array.dtype.names), array.dtype.names, strict=True)
+        return Records({name: as_column(name, array[field]) for name, field in fields})
+    if array.ndim != 2:
+        raise DataError(f"an array of shape {array.shape} must have two dimensions: rows and columns")
+    columns = array.shape[1]
+    if isinstance(names, str) or not isinstance(names, Iterable | None):
+        raise DataError(Arg("names", names), f" must be a list of names, one for each of {columns} columns")
+    known = [f"x{i}" for i in range(columns)] if names is None else as_names(names)
+    if len(known) != columns:
+        raise DataError(Arg("names"), f" gives {len(known)} names for {columns} columns; give one for each")
+    return Records({name: as_column(name, array[:, i]) for i, name in enumerate(known)})
 
 
 def is_frame(data: object) -> bool:
@@ -143,3 +189,31 @@ def as_plain(labels: Any) -> list[object]:
     from pedanova.data.column import plain_value
 
     return [plain_value(label) for label in labels]
+
+
+def frame_columns(data: object) -> list[str]:
+    """The names of a data frame's columns; none for anything else. Never raises."""
+    try:
+        frame = nw.from_native(data, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            return list(frame.collect_schema().names())
+        return list(frame.columns) if isinstance(frame, nw.DataFrame) else []
+    except Exception:  # a foreign object's properties may raise anything
+        return []
+
+
+def frame_cells(data: Any) -> dict[str, list[Any]]:
+    """A data frame's values by column, as they lie in it."""
+    frame = nw.from_native(data)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return {name: frame[name].to_list() for name in frame.columns}
+
+
+def record_cells(records: Records) -> dict[str, list[Any]]:
+    return {name: column_cells(column) for name, column in records.columns.items()}
+
+
+def column_cells(column: Column) -> list[Any]:
+    absent = column.absent()
+    return [None if absent[row] else column.value_at(row) for row in range(len(column))]

@@ -1,21 +1,29 @@
-"""JSON that holds a table: rows in a list, trials by name, columns by name, lines, and what pandas writes."""
+"""JSON that holds a table, and cells that hold dicts: as objects, as JSON or as Python writes them."""
 
 from __future__ import annotations
 
+import ast
 import json
+import math
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pedanova.data.column import as_column, shorten
+from pedanova.base.notes import Note
+from pedanova.data.column import Column, as_column, shorten
 from pedanova.data.records import Records
-from pedanova.errors import DataError, FormatError
-from pedanova.sources.tables.names import as_names
-from pedanova.sources.tables.opening import read_bytes
+from pedanova.errors import DataError, FormatError, listed
+from pedanova.sources.tables.frames import MOST_COLUMNS, as_names
+from pedanova.sources.tables.text import read_bytes
 
 ROWS_UNDER = ("trials", "runs", "data", "results", "rows", "records", "experiments", "configs")
 EXAMPLE = 'such as [{"lr": 0.1, "loss": 0.3}, …]'
 DEEPEST = 50
+PEEK = 20
+BARE = re.compile(r"([:,] |[\[(])(-?)(nan|inf)(?=[,\])}])")  # as Python writes them outside of quotes
+WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def read_json_table(file: Path) -> Records:
@@ -135,3 +143,87 @@ def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[st
         else:
             flat[f"{prefix}{key}"] = json.dumps(value, default=str) if isinstance(value, list) else value
     return flat
+
+
+def open_dicts(records: Records) -> Records:
+    """The same rows; a column `params` of {"lr": 0.1} is a column `params.lr`."""
+    columns: dict[str, Column] = {}
+    opened = []
+    for name, column in records.columns.items():
+        inside = _opened(column)
+        clash = any(f"{name}.{key}" in records.columns for key in inside)
+        if not inside or clash or len(columns) + len(inside) > MOST_COLUMNS:
+            columns[name] = column
+            continue
+        opened.append(name)
+        columns |= {f"{name}.{key}": as_column(f"{name}.{key}", values) for key, values in inside.items()}
+    if not opened:
+        return records
+    note = Note("source", f"columns of dicts opened, one column for each key: {listed(opened)}")
+    return replace(records, columns=columns, notes=(*records.notes, note))
+
+
+def _opened(column: Column) -> dict[str, list[Any]]:
+    """Values by key; none where some cell is no dict."""
+    labels = column.labels or ()
+    dicts: list[dict[str, Any]] = []
+    if not labels or not all(isinstance(label, str) and label.lstrip().startswith("{") for label in labels):
+        return {}
+    if any(as_dict(label) is None for label in labels[:PEEK]):
+        return {}
+    for label in labels:
+        held = as_dict(label)
+        if held is None:
+            return {}
+        dicts.append(flatten(held))
+    keys = list(dict.fromkeys(key for held in dicts for key in held))
+    tables = {key: [*_unwrapped([held.get(key) for held in dicts]), None] for key in keys}
+    codes = column.values.tolist()
+    return {key: [table[code] for code in codes] for key, table in tables.items()}
+
+
+def _unwrapped(values: list[Any]) -> list[Any]:
+    """Where every value is a list of one or none, as Hyperopt keeps settings, what is in the lists."""
+    lists = [as_list(value) for value in values if value is not None]
+    if not lists or any(held is None or len(held) > 1 for held in lists):
+        return values
+    inside = iter(lists)
+    return [None if value is None else next(iter(next(inside) or ()), None) for value in values]
+
+
+def as_list(value: object) -> list[Any] | None:
+    """The list that a text spells in JSON; None if it spells none."""
+    if not isinstance(value, str) or not value.startswith("["):
+        return None
+    try:
+        held = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    return held if isinstance(held, list) else None
+
+
+def as_dict(cell: object) -> dict[str, Any] | None:
+    """The dict that a cell is or spells; None if it is none."""
+    if isinstance(cell, dict):
+        return {str(key): value for key, value in cell.items()}
+    if not isinstance(cell, str) or not cell.lstrip().startswith("{"):
+        return None
+    for parse in (json.loads, _literal):
+        try:
+            found = parse(cell)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        if isinstance(found, dict):
+            return {str(key): value for key, value in found.items()}
+    return None
+
+
+def _literal(text: str) -> object:
+    """A dict as Python prints it; nothing is run."""
+    bare = BARE.sub(lambda m: m[1] + ("None" if m[3] == "nan" else f"{m[2]}1e999"), text)
+    return ast.literal_eval(bare)
+
+
+def as_number(value: object) -> object:
+    """JSON has no NaN: some tools write the word."""
+    return WORDS.get(value, value) if isinstance(value, str) else value

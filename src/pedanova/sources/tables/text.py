@@ -1,4 +1,4 @@
-"""CSV and TSV. A cell is a number if it reads as one, and empty cells are missing.
+"""CSV and TSV, plain or compressed by gzip. A cell is a number if it reads as one, and empty cells are missing.
 
 pyarrow reads CSV quickly where it is installed; Python's own reader follows the same rules.
 """
@@ -6,12 +6,15 @@ pyarrow reads CSV quickly where it is installed; Python's own reader follows the
 from __future__ import annotations
 
 import csv
+import gzip
 import importlib.util
 import io
 import re
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePath
 from typing import Any, TextIO
 
 import numpy as np
@@ -20,17 +23,87 @@ from pedanova.base.notes import Note
 from pedanova.data.column import Column, encode, shorten, some
 from pedanova.data.records import Records
 from pedanova.data.text_numbers import HEXADECIMAL, REAL
-from pedanova.errors import Arg, FormatError, PedanovaError
-from pedanova.sources.tables.delimiters import USUAL, find_delimiter
-from pedanova.sources.tables.frames import read_frame
-from pedanova.sources.tables.names import as_names
-from pedanova.sources.tables.opening import is_packed, open_text, read_bytes, suffix_of
+from pedanova.errors import Arg, FormatError, PedanovaError, QueryError
+from pedanova.sources.tables.frames import as_names, read_frame
 
+MOST_TIMES = 50  # as large as the file itself; tables of text are seldom packed tighter than 20 times
+FREE = 1 << 20  # bytes that any file may hold
+USUAL = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+OTHERS = (",", ";", "\t", "|")
+LOOK_AT = 6  # lines
+LONGEST = 1 << 20  # letters of a line that is looked at
+NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 # Among numbers and booleans these stand for no value; among other words they are words, and only "" is a gap.
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "none", "n/a", "<NA>")
 TRUE = ("True", "true", "TRUE")
 FALSE = ("False", "false", "FALSE")
 WHOLE = re.compile(r"-?[0-9]+")  # as pyarrow reads them
+
+
+def is_packed(file: PurePath) -> bool:
+    return file.suffix.lower() == ".gz"
+
+
+def suffix_of(file: PurePath) -> str:
+    """The suffix that tells the kind: .csv of trials.csv and of trials.csv.gz."""
+    return (PurePath(file.stem).suffix if is_packed(file) else file.suffix).lower()
+
+
+def read_bytes(file: Path) -> bytes:
+    """All of a file, unpacked."""
+    if not is_packed(file):
+        return file.read_bytes()
+    most = MOST_TIMES * file.stat().st_size + FREE
+    try:
+        with gzip.open(file) as packed:
+            data = packed.read(most + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FormatError(f"{file} is no gzip file, or was cut off ({error}); pack it again") from None
+    if len(data) > most:
+        raise FormatError(f"{file} unpacks to more than {MOST_TIMES} times its size; unpack it yourself")
+    return data
+
+
+def open_text(file: Path) -> TextIO:
+    """The letters of a file, its lines as they end."""
+    if not is_packed(file):
+        return file.open(encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(io.BytesIO(read_bytes(file)), encoding="utf-8-sig", newline="")
+
+
+def as_delimiter(given: object) -> str | None:
+    """One sign, or the name of one; None where it is to be found."""
+    if given is None:
+        return None
+    sign = NAMES.get(given, given) if isinstance(given, str) else given
+    if not isinstance(sign, str) or len(sign) != 1 or sign in '"\r\n':
+        raise QueryError(Arg("delimiter", given), " must be one sign, such as ';', or 'tab'")
+    return sign
+
+
+def find_delimiter(file: Path) -> str:
+    """The usual one, unless the heading has no such sign and another one cuts all first lines alike."""
+    usual = USUAL.get(suffix_of(file), ",")
+    lines = first_lines(file)
+    if not lines or _fields(lines[:1], usual)[0] > 1:
+        return usual
+    cuts = {sign: _fields(lines, sign) for sign in OTHERS if sign != usual}
+    found = [sign for sign, counts in cuts.items() if counts[0] > 1]
+    even = [sign for sign in found if len(set(cuts[sign])) == 1]
+    return max(even or found, key=lambda sign: cuts[sign][0], default=usual)
+
+
+def first_lines(file: Path) -> list[str]:
+    with open_text(file) as text:
+        lines = islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT)
+        return [line for line in lines if line.strip()]
+
+
+def _fields(lines: Sequence[str], sign: str) -> list[int]:
+    try:
+        return [len(row) for row in csv.reader(lines, delimiter=sign) if row] or [0]
+    except csv.Error:
+        return [0]
 
 
 def read_delimited(file: Path, delimiter: str | None = None) -> Records:

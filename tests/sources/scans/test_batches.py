@@ -14,8 +14,8 @@ from pyarrow import table as arrow_table
 
 import pedanova as pa
 from helpers.object_store import KEYS, environment, s3_server, upload
-from pedanova.sources.scans import kept_columns
-from pedanova.sources.scans.kept_columns import KeptColumns
+from pedanova.sources.scans import batches
+from pedanova.sources.scans.batches import KeptColumns
 from pedanova.sources.scans.scan import scan_of, with_kept
 
 GROUPS = 4  # of each of two files
@@ -66,7 +66,7 @@ def test_what_was_kept_is_forgotten(files: Path) -> None:
         list(part.batches(["loss"]))
     assert len(parts[0].kept._held) == 2 * GROUPS
     assert parts[0].kept is parts[1].kept
-    assert 8 * 8000 <= kept_columns.ROOM - parts[0].kept.room < 8 * 8200  # and who has a value
+    assert 8 * 8000 <= batches.ROOM - parts[0].kept.room < 8 * 8200  # and who has a value
     bare: Any = with_kept(parts, ())
     assert [part.kept for part in bare] == [None, None]
     here = scan_of(files)

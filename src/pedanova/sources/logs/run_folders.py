@@ -1,0 +1,232 @@
+"""Folders of runs: which lie in a place, which of several is meant, and the results that are logged in each."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pedanova.base.notes import Note
+from pedanova.data.records import Point
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError, listed
+from pedanova.sources.logs.trials import Trial, only_numbers
+from pedanova.sources.reader import read_json, read_json_rows, read_text, read_yaml
+from pedanova.sources.tables.json_text import as_number, flatten
+
+LOOK_AT = 200  # folders to look into before deciding that a place is something else
+DEEPEST = 3
+
+Test = Callable[[Path], bool]
+SUFFIXES = (".json", ".jsonl", ".csv", ".yaml", ".yml")
+SETTINGS = ("config", "hparams", "hyperparams", "hyperparameters", "params", "args", "overrides", "settings")
+LARGEST = 8_000_000  # bytes; a larger file holds data
+MOST_FILES = 40  # files of one run
+DEEPEST_FILE = 3
+PASSED_OVER = ("checkpoints", "wandb", "mlruns")
+
+Results = dict[str, float]
+
+
+def folders_in(place: Path, most: int | None = None) -> Iterator[Path]:
+    return islice((inner for inner in place.iterdir() if inner.is_dir()), most)
+
+
+def holds_runs(place: Path, is_run: Test, most: int | None = LOOK_AT) -> bool:
+    """Whether some folder right inside is a run."""
+    return any(map(is_run, folders_in(place, most)))
+
+
+def is_place(path: Path, is_run: Test, depth: int = DEEPEST) -> bool:
+    """Whether a folder is a run, or holds runs at most so deep. Never raises."""
+    try:
+        return path.is_dir() and (is_run(path) or _groups(path, is_run, depth, LOOK_AT) != [])
+    except OSError:
+        return False
+
+
+def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Path]:
+    """Folders that hold runs, the outermost first; nothing is looked for inside a run."""
+    if holds_runs(place, is_run, most):
+        return [place]
+    found: list[Path] = []
+    for inner in sorted(folders_in(place, most)) if depth > 0 else ():
+        if not inner.name.startswith("."):
+            found += _groups(inner, is_run, depth - 1, most)
+        if found and most is not None:
+            break
+    return found
+
+
+def runs_of(path: Path, study: str | None, is_run: Test, *, what: str, depth: int = DEEPEST) -> tuple[Path, list[Path]]:
+    """The folder that is meant, and the runs in it, in the order of their numbers.
+
+    Raises
+    ------
+    DataError
+        Where it is a single run, or where it is unclear which folder is meant.
+    """
+    if is_run(path):
+        raise DataError(
+            f"{path} is a single {what}, and one row compares nothing; give the folder of all runs, {path.parent}"
+        )
+    groups = {_name(place, path): place for place in _groups(path, is_run, depth, None)}
+    if study is not None and study not in groups:
+        raise DataError(Arg("study", study), f" is no folder of {what}s in {path}; there are: {listed(list(groups))}")
+    if study is None and len(groups) > 1:
+        raise DataError(
+            f"{path} holds {len(groups)} folders of {what}s; name one in ", Arg("study"), f": {listed(list(groups))}"
+        )
+    folder = groups[study] if study is not None else next(iter(groups.values()))
+    return folder, sorted((place for place in folders_in(folder) if is_run(place)), key=_by_number)
+
+
+def _name(place: Path, root: Path) -> str:
+    return place.name if place == root else place.relative_to(root).as_posix()
+
+
+def _by_number(place: Path) -> tuple[str, int, str]:
+    """version_2 before version_10."""
+    head = place.name.rstrip("0123456789")
+    tail = place.name[len(head) :]
+    return head, int(tail or -1), place.name
+
+
+def read_steps(file: Path) -> list[dict[str, float]]:
+    """The rows of a CSV of metrics, numbers alone; a last line that is still being written is left out."""
+    lines = read_text(file).splitlines(keepends=True)
+    try:
+        header, *rows = csv.reader(lines) if lines else [[]]
+    except csv.Error as error:
+        raise FormatError(f"{file}: {error}; was it cut off?") from None
+    if rows and not lines[-1].endswith("\n") and len(rows[-1]) < len(header):
+        rows.pop()
+    names = [name.strip() for name in header]
+    return [_numbers(names, row) for row in rows]
+
+
+def _numbers(names: Sequence[str], row: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, text in zip(names, row, strict=False):
+        value = parse_number(text)
+        if name and value is not None:
+            found[name] = value
+    return found
+
+
+def parse_number(text: str) -> float | int | None:
+    """A number as it is written; NaN is one, an empty field is none."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+def last_values(rows: Iterable[dict[str, float]]) -> dict[str, float]:
+    """The last value of every column, as rows may hold only some of them."""
+    last: dict[str, float] = {}
+    for row in rows:
+        last |= row
+    return last
+
+
+def read_points(places: Sequence[Path], read: Callable[[Path], Iterable[tuple[float, float]]]) -> Iterator[Point]:
+    """Steps and values of each place, which are the rows in this order; what cannot be read has none."""
+    for row, place in enumerate(places):
+        try:
+            found = list(read(place))
+        except PedanovaError:
+            continue
+        yield from ((row, step, value) for step, value in found)
+
+
+def check_results(trials: Sequence[Trial], folder: Path, where: str) -> None:
+    """Refuse runs of which none has any result: whoever is asked for an objective then would look in vain."""
+    if trials and not any(trial.results for trial in trials):
+        raise DataError(f"{folder}: none of {len(trials):,} runs has a result {where}; wait for the first, or log some")
+
+
+def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
+    """A note where trials that ended are of different lengths, since their last results are compared."""
+    ended = (trial.other.get(name) for trial in trials if trial.state == "COMPLETE")
+    lengths = Counter(one for one in ended if isinstance(one, int | float) and math.isfinite(one))
+    if len(lengths) < 2:
+        return []
+    words = f"trials ran for {min(lengths):,} to {max(lengths):,} {what}, and their last results are compared; pass "
+    return [Note("rows", words, Arg("where", shown=f'"{name} == {max(lengths)}"'), " for those that ran longest")]
+
+
+def read_results(folder: Path) -> dict[str, Results]:
+    """The numbers of every file of results, by its path in the folder; what cannot be read is passed over."""
+    found: dict[str, Results] = {}
+    for file in _files(folder, DEEPEST_FILE):
+        if len(found) >= MOST_FILES:
+            break
+        numbers = _numbers_in(file)
+        if numbers:
+            found[file.relative_to(folder).as_posix()] = numbers
+    return found
+
+
+def joined(runs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[dict[str, object]]:
+    """What the files of each run hold, under plain names; one that two files have stands behind that of its file."""
+    owners: dict[str, set[str]] = {}
+    for run in runs:
+        for file, numbers in run.items():
+            for name in numbers:
+                owners.setdefault(name, set()).add(file)
+    shared = {name for name, files in owners.items() if len(files) > 1}
+    return [
+        {
+            f"{file}:{name}" if name in shared else name: value
+            for file, values in run.items()
+            for name, value in values.items()
+        }
+        for run in runs
+    ]
+
+
+def _files(folder: Path, depth: int) -> Iterator[Path]:
+    for place in sorted(folder.iterdir()):
+        if place.name.startswith(".") or place.name in PASSED_OVER:
+            continue
+        if place.is_dir():
+            yield from _files(place, depth - 1) if depth > 0 else ()
+        elif _may_hold_results(place):
+            yield place
+
+
+def _may_hold_results(file: Path) -> bool:
+    known = file.suffix.lower() in SUFFIXES and not file.stem.lower().startswith(SETTINGS)
+    return known and 0 < file.stat().st_size <= LARGEST
+
+
+def _numbers_in(file: Path) -> Results:
+    try:
+        match file.suffix.lower():
+            case ".csv":
+                plain: object = last_values(read_steps(file))
+            case ".json":
+                plain = read_json(file)
+            case ".jsonl":
+                plain = read_json_rows(file)[0]
+            case _:
+                plain = read_yaml(file, objects=True)
+        plain = _last_of(plain) if isinstance(plain, list) else plain
+        flat = flatten(plain) if isinstance(plain, dict) else {}
+    except (FormatError, DataError):
+        return {}
+    return only_numbers({name: as_number(value) for name, value in flat.items()})  # type: ignore[return-value]
+
+
+def _last_of(rows: Iterable[object]) -> dict[str, object]:
+    """A list of steps: the last value of each name."""
+    last: dict[str, object] = {}
+    for row in rows:
+        last |= row if isinstance(row, dict) else {}
+    return last
