@@ -170,7 +170,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pa.Analysis
     score = columns[HOSTILE[0]] + (columns["<b>c</b>"] == HOSTILE[1]) + 0.3 * columns[HOSTILE[3]]
     a = pa.analyze({**columns, "loss</title>": score}, "loss</title>")
     path = tmp_path_factory.mktemp("hostile") / "report.html"
-    a.report(path, title=HOSTILE[0], ladder=[0.1, 0.5, 1.0], **{**QUICK, "reduce": True, "rows": "binned"})
+    a.report(path, title=HOSTILE[0], ladder=[0.1, 0.5, 1.0], **{**QUICK, "reduce": True})
     return path, a
 
 

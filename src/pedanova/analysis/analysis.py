@@ -334,7 +334,6 @@ class Analysis(AnalysisStudies):
         questions: Sequence[tuple[object, object]] = ((0.1, 1.0), (0.02, 0.1)),
         ladder: Iterable[object] | None = None,
         reduce: bool = True,
-        rows: str | None = None,
         within: object = None,
         **options: Any,
     ) -> None:
@@ -352,8 +351,6 @@ class Analysis(AnalysisStudies):
             The parts of the rows that the sliders offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
         reduce
             Whether a smaller search space is suggested (`reduce`), which may take some seconds.
-        rows
-            ``"binned"`` puts the cell of every row into the file, so that it can be brushed; None: no row.
         within
             A page about some of the rows only, as `within` takes them: a box, a condition, a mask, a lasso.
         options
@@ -364,5 +361,5 @@ class Analysis(AnalysisStudies):
         from pedanova.report.page.html import draw_page, write_page
 
         place = check_place(path)  # before the long work
-        how = {"ladder": ladder, "reduce": reduce, "rows": rows, "within": within, **options}
+        how = {"ladder": ladder, "reduce": reduce, "within": within, **options}
         write_page(place, draw_page(payload_of(self, title, questions, **how)))

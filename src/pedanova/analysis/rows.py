@@ -18,7 +18,6 @@ from pedanova.base.table import HtmlTable, draw
 from pedanova.base.terminal import printable
 from pedanova.base.threads import ResultCache
 from pedanova.counting.arrays import sum_moments
-from pedanova.counting.binned_rows import BinnedRows, binned
 from pedanova.counting.contrasts import (
     Codes,
     Contrast,
@@ -32,7 +31,7 @@ from pedanova.counting.contrasts import (
 )
 from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
 from pedanova.counting.counts import Tallies
-from pedanova.counting.few_rows import counted_rows, few_rows
+from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
@@ -199,11 +198,6 @@ class AnalysisRows:
         if not isinstance(known, Knowledge):
             return None
         return Knowledge(self.space, known.few.take(mask[known.few.rows]), around=known)
-
-    def binned(self) -> BinnedRows:
-        """The cells of every row that counts, best first: what a page needs to count for itself."""
-        observed = self._observed()
-        return binned(few_rows(observed, np.flatnonzero(counted_rows(observed, self.levels.nan))))
 
     def goal_plane(self, target: object = 0.1, region: object = 1.0) -> GoalPlane:
         """Rows of target and region on the plane of the first two objectives, and their front."""

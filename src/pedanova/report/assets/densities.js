@@ -10,7 +10,7 @@ pedanova.densities = (function () {
   function mount() {
     const title = make("h2", "", "Where good values lie");
     title.id = "densities-title";
-    const how = pedanova.source.canBrush() ? "drag to brush · click to enlarge" : "click to enlarge";
+    const how = pedanova.source.isLive() ? "drag to brush · click to enlarge" : "click to enlarge";
     const legend = key();
     legend.append(make("span", "how", how));
     byId("densities").append(make("div", "card-head", title, legend));
@@ -19,7 +19,7 @@ pedanova.densities = (function () {
     more.type = "button";
     more.addEventListener("click", () => { all = !all; pedanova.page.show(); });
     byId("densities").append(grid, more);
-    grid.classList.toggle("brushed", pedanova.source.canBrush());
+    grid.classList.toggle("brushed", pedanova.source.isLive());
     pedanova.hover.subscribe(mark);
     pedanova.on("news", () => cards.clear()); // parameters may be cut in another way
   }
@@ -118,13 +118,8 @@ pedanova.densities = (function () {
     pick(card, part);
   }
 
-  /* Whether a parameter can be brushed here at all: by whoever answers, or by what is in the file. */
-  function brushable(parameter) {
-    const { live, binned } = pedanova.facts;
-    if (!parameter.brush || !(live || binned)) return false;
-    const held = live ? null : binned.parameters.find((one) => one.name === parameter.name);
-    return Boolean(live || (held && (held.edges || held.values || held.labels)));
-  }
+  /* Only where somebody answers; a file has the answers to its own questions alone. */
+  const brushable = (parameter) => Boolean(parameter.brush && pedanova.source.isLive());
 
   /* Brush, bars to click, tooltips: laid once for every width. */
   function interact(card, scale) {

@@ -27,7 +27,6 @@ pedanova.page = (function () {
     const payload = await read();
     const { facts } = payload;
     know(facts);
-    if (facts.binned && pedanova.binned) pedanova.binned.open(payload);
     pedanova.source.open(payload);
     pedanova.state.start(facts.start);
     frame(facts);
@@ -61,8 +60,7 @@ pedanova.page = (function () {
 
   /* What never changes: the buttons, and who answers. */
   function frame(facts) {
-    byId("foot").append(make("p", "", facts.live ? "Answered live by pedanova on this machine." : facts.binned
-      ? "Made by pedanova. This file holds its rows by cell (rows=\"binned\"); it needs no network."
+    byId("foot").append(make("p", "", facts.live ? "Answered live by pedanova on this machine."
       : "Made by pedanova from counts; no row of the data is in this file, and it needs no network."));
     const own = [
       { key: "undo", label: "↶", title: "Undo (Ctrl+Z)", press: pedanova.state.undo, enabled: pedanova.state.canUndo },

@@ -64,8 +64,7 @@ pedanova.ranking = (function () {
       if (open[key]) items.push(...kinds[key].map((one) => item(one, most, state, answer)));
     }
     replace(items);
-    const by = answer.binned ? "From counts, without intervals: the browser counted the rows in this file."
-      : answer.by === "counts" ? "From counts." : "From a model of the rows.";
+    const by = answer.by === "counts" ? "From counts." : "From a model of the rows.";
     const words = answer.sample ? `${by} A first answer from ${pedanova.count(answer.sample)} rows.` : by;
     say(note, answer.pending ? `${words} Intervals are on their way.` : words);
   }

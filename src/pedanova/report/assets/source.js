@@ -30,7 +30,6 @@ pedanova.source = (function () {
       const found = table.get(keyOf(part, question, plain(part, extra)));
       if (found !== undefined) return found;
       if (part === "targets") return profile(table, question);
-      if (pedanova.binned && pedanova.binned.can(part, question)) return pedanova.binned.ask(part, question, extra);
       return { refused: MISSING[part] || MISSING.answer };
     };
   }
@@ -152,7 +151,6 @@ pedanova.source = (function () {
     return true;
   }
 
-  const canBrush = () => Boolean(pedanova.facts.live || pedanova.facts.binned);
   const isLive = () => Boolean(pedanova.facts.live);
   /* New rows: nothing that was answered counts any more, nor what is just being answered. */
   function forget() {
@@ -160,5 +158,5 @@ pedanova.source = (function () {
     newest.forEach((one) => { one.key = null; });
   }
 
-  return { open, ask, known, can, canBrush, isLive, forget, keyOf };
+  return { open, ask, known, can, isLive, forget, keyOf };
 })();

@@ -124,10 +124,9 @@ pedanova.state = (function () {
 
   /* Values of one parameter selected, or all of them again (null). */
   function select(name, part, how) {
-    const fitted = part === null ? null : pedanova.binned ? pedanova.binned.fit(name, part) : part;
     const held = Object.entries(current.question.selection), here = held.findIndex(([other]) => other === name);
-    if (here < 0) held.push([name, fitted]);
-    else held[here] = [name, fitted];
+    if (here < 0) held.push([name, part]);
+    else held[here] = [name, part];
     const selection = Object.fromEntries(held.filter(([, one]) => one !== null)); // names are data: none is a key of its own
     const hidden = current.hidden.filter((other) => other !== name);
     change({ question: { ...current.question, selection }, hidden }, how);

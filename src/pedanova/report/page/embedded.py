@@ -20,7 +20,6 @@ from pedanova.measures.surrogate.estimate import as_options
 from pedanova.report.asks import Shows
 from pedanova.report.page import answers
 from pedanova.report.page.along import along_budget
-from pedanova.report.page.binned import binned_rows, check_rows
 from pedanova.report.page.facts import facts_of
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.marginals import marginals
@@ -44,13 +43,11 @@ def payload_of(
     *,
     ladder: Iterable[object] | None = None,
     reduce: bool = True,
-    rows: str | None = None,
     within: object = None,
     budget: str | Mapping[float, str] | None = None,
     **options: Any,
 ) -> Payload:
     """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
-    check_rows(rows)
     a = a if within is None else a.within(within)
     plain, wanted = check_options(options), check_questions(questions)
     modelled = plain["estimator"] != "counts" and plain["smoothing"] == "auto"
@@ -77,8 +74,7 @@ def payload_of(
     facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
     told = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
     means = any(one["part"] == "marginal" for one in given)
-    more = {"binned": binned_rows(a, shapes, rows), "budget": told, "means": means}
-    return {"facts": facts | more, "answers": given}
+    return {"facts": facts | {"budget": told, "means": means}, "answers": given}
 
 
 def means_of(a: Shows, steps: Ladder, own: Sequence[Question]) -> list[dict[str, Any]]:

@@ -47,7 +47,6 @@ def facts_of(
         "live": False,  # whether questions can be asked of somebody
         "budget": a.budget,  # what trials were given more or less of, where the source tells
         "watch": False,  # whether rows may be added
-        "binned": None,  # rows by cell, where the user let them in
     }
 
 
