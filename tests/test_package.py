@@ -38,11 +38,11 @@ def test_public_names_exist_and_are_documented() -> None:
     assert dir(pedanova) == [
         "Across", "Along", "Analysis", "Categorical", "Comparison", "Densities", "Difference",
         "Differences", "Effect", "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance",
-        "Importances", "Int", "Interaction", "Interactions", "Lasso", "Levels", "Marginal", "Measures", "Moving",
+        "Importances", "Int", "Interaction", "Interactions", "Levels", "Marginal", "Measures", "Moving",
         "Ordinal", "PedanovaError", "Profile", "ReducedSpace", "Region", "Seeds", "SetInteraction", "SetInteractions",
         "Space", "StudyDifferences", "Switch", "Tally", "Trials", "Verdict", "__version__", "across", "analyze",
         "at_least", "at_most", "between", "demo_trials", "difference", "equals", "errors",
-        "forest_effects", "guess_space", "lasso", "load", "show_versions", "space", "space_from",
+        "forest_effects", "guess_space", "load", "show_versions", "space", "space_from",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pedanova.nothing  # noqa: B018

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pedanova.cli.versions import show_versions
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
-    from pedanova.data.lasso import Lasso, lasso
     from pedanova.data.regions import Region, at_least, at_most, between, equals
     from pedanova.data.trials import Trials
     from pedanova.errors import PedanovaError
@@ -55,7 +54,6 @@ CONTENTS = {
     "cli.versions": ["show_versions"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
-    "data.lasso": ["Lasso", "lasso"],
     "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
     "data.trials": ["Trials"],
     "errors": ["PedanovaError"],
@@ -98,7 +96,6 @@ __all__ = [
     "Int",
     "Interaction",
     "Interactions",
-    "Lasso",
     "Levels",
     "Marginal",
     "Measures",
@@ -128,7 +125,6 @@ __all__ = [
     "equals",
     "forest_effects",
     "guess_space",
-    "lasso",
     "load",
     "show_versions",
     "space_from",

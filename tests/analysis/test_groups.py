@@ -68,8 +68,8 @@ def test_a_study_does_not_lead_back_to_the_whole_table() -> None:
         ({"group": "datset"}, "dataset"),
         ({"group": "lr", "direction": "maximize"}, "settled by analyze"),
         ({"group": "dataset", "within": BOX, "parts": "some"}, "must be 'selected' or 'all'"),
-        ({"group": "dataset", "within": np.ones(400, dtype=bool)}, "within= must be a box, a condition or a lasso"),
-        ({"group": "dataset", "within": 0.5}, "within= must be a box, a condition or a lasso"),
+        ({"group": "dataset", "within": np.ones(400, dtype=bool)}, "within= must be a box or a condition"),
+        ({"group": "dataset", "within": 0.5}, "within= must be a box or a condition"),
     ],
 )
 def test_what_cannot_be_is_refused(question: dict[str, Any], said: str) -> None:

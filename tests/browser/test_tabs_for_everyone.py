@@ -80,8 +80,6 @@ def test_axe_finds_nothing_serious_in_any_tab(live: Page, pytestconfig: pytest.C
     tab(live, "pairs")
     live.run("[...document.querySelectorAll('.plane-picks button')].find((b) => b.textContent === 'Trials').click()")
     settled(live)
-    live.run("document.querySelector('[data-tool=lasso]')?.click()")
-    settled(live)
     live.run(axe)
     assert serious(live, *rules) == []
 

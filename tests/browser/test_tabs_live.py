@@ -1,4 +1,4 @@
-"""The live tabs: trials, parallel coordinates, the scatter with its box and lasso, and A or B."""
+"""The live tabs: trials, parallel coordinates, the scatter with its box, and A or B."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from helpers.tabs import FAST, asked, mixed, saved, served, settled, tab, two_go
 from pedanova.report.page.answers import asked_of
 from pedanova.report.page.question import Question
 
-LEFT, RIGHT, UP, DOWN, ENTER = "\ue012", "\ue014", "\ue013", "\ue015", "\ue007"
+RIGHT, UP, ENTER = "\ue014", "\ue013", "\ue007"
 
 
 @pytest.fixture(scope="module")
@@ -130,40 +130,13 @@ def test_a_box_on_the_plane_is_two_ranges(live: Page, analysis: pa.Analysis) -> 
     assert (
         dict(live.run("return pedanova.page.answer().importances.map((r) => [r.parameter, r.share])")) == wanted.shares
     )
-    assert live.run("return document.querySelectorAll('.outline.box').length") == 1
+    assert live.run("return document.querySelectorAll('.outline').length") == 1
     live.press("#panel-pairs [aria-label='lr: upper end of the selection']", RIGHT, RIGHT)
     settled(live)
     assert asked(live)["selection"]["lr"]["range"][1] > question["selection"]["lr"]["range"][1]
     live.click("[data-tool=clear]")
     settled(live)
     assert asked(live)["selection"] == {}
-
-
-@pytest.mark.slow
-def test_a_lasso_selects_what_lies_inside_by_pointer_and_by_keys(live: Page, analysis: pa.Analysis) -> None:
-    plane(live, "lr", "dropout")
-    live.click("[data-tool=lasso]")
-    settled(live)
-    area = live.find(".scatter-area")
-    draw = ActionChains(live.driver, duration=20).move_to_element_with_offset(area, -90, -60).click_and_hold()
-    for step in ((90, -20), (80, 60), (-10, 70), (-90, 20), (-80, -60)):
-        draw = draw.move_by_offset(*step)
-    draw.release().perform()
-    settled(live)
-    (lasso,) = asked(live)["lasso"]
-    inner = analysis.within(pa.lasso(lasso["x"], lasso["y"], lasso["points"]))
-    assert live.run("return pedanova.page.answer().rows.selected") == inner.rows
-    full = live.run("return document.querySelectorAll('.outline.lasso').length")
-    assert full == 1
-    live.click("[data-tool=clear]")
-    settled(live)
-    back = [ENTER, *[RIGHT] * 9, ENTER, *[DOWN] * 8, ENTER, *[LEFT] * 9, ENTER, *[UP] * 8, ENTER]
-    live.press(".scatter-draw", *back)
-    settled(live)
-    (lasso,) = asked(live)["lasso"]
-    assert len(lasso["points"]) == 4
-    inner = analysis.within(pa.lasso(lasso["x"], lasso["y"], lasso["points"]))
-    assert live.run("return pedanova.page.answer().rows.selected") == inner.rows
 
 
 @pytest.mark.slow

@@ -169,7 +169,7 @@ def across(
     target, region
         As in `importance`: within each study.
     within
-        Rows of every study to look at alone: a box, a condition, a lasso, or a list of them that must all hold.
+        Rows of every study to look at alone: a box, a condition, or a list of them that must all hold.
     parts
         What quantiles are then parts of: the ``"selected"`` rows of each study, or ``"all"`` rows of it.
     draws

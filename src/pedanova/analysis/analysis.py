@@ -352,7 +352,7 @@ class Analysis(AnalysisStudies):
         reduce
             Whether a smaller search space is suggested (`reduce`), which may take some seconds.
         within
-            A page about some of the rows only, as `within` takes them: a box, a condition, a mask, a lasso.
+            A page about some of the rows only, as `within` takes them: a box, a condition, a mask.
         options
             Those of `importance`; `baseline` is the one that is shown first. And `budget`, a column to follow.
         """

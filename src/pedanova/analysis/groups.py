@@ -173,7 +173,7 @@ def check_narrowing(within: tuple[object, ...], parts: str) -> None:
         raise QueryError(Arg("parts", parts), " must be 'selected' or 'all'")
     for one in within:
         if not isinstance(one, str | Mapping) and (not needs_rows(one) or hasattr(one, "__array__")):
-            words = " must be a box, a condition or a lasso, which every study has; part of a study is region="
+            words = " must be a box or a condition, which every study has; part of a study is region="
             raise QueryError(Arg("within"), words)
 
 

@@ -39,7 +39,6 @@ from pedanova.counting.moments import Moments
 from pedanova.counting.nesting import Range, check_nested, check_one_value, check_order, query_notes
 from pedanova.counting.tally import Tally
 from pedanova.data.column import Mask
-from pedanova.data.lasso import Lasso
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import Cut, Region, Threshold, as_region
@@ -155,7 +154,7 @@ class AnalysisRows:
         Parameters
         ----------
         rows
-            Whatever `importance` takes as a region: a box, a condition, a mask, a `lasso`, a part of the rows.
+            Whatever `importance` takes as a region: a box, a condition, a mask, a part of the rows.
             Of several, each a choice among all rows, those that lie in every one.
         at
             Values of the objective, such as ``at_most(0.1)``, that will be asked for: what is known beforehand
@@ -235,8 +234,7 @@ class AnalysisRows:
             single = self._source is not None and self._source.single
             return region.as_float32() if single else region
         observed = self._observed()
-        rows = value.on(self.space) if isinstance(value, Lasso) else value
-        return as_rows(rows, name, observed.table, len(observed))
+        return as_rows(value, name, observed.table, len(observed))
 
     def ask(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[Note]]:
         """Target and region rows by cell, both in words, and notes on them."""

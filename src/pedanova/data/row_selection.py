@@ -8,7 +8,7 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.column import Column, Mask, as_column, count_nan, equals_any, shorten
-from pedanova.data.lasso import Lasso, lasso
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_region, rank_of, sign_of
 from pedanova.data.text_numbers import as_numbers
 from pedanova.errors import Arg, QueryError, unknown_name
@@ -60,9 +59,7 @@ def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
         tree, names = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    spoken = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called)
-    found = (names.get(node.id, node.id) for node in spoken)
+    found = (names.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
     return [name for name in dict.fromkeys(found) if name in table]
 
 
@@ -104,26 +101,6 @@ class Reader:
                 return self.comparison(node)
             case ast.Name():
                 return self.boolean(self.column(node))
-            case ast.Call(func=ast.Name(id="lasso"), args=[x, y, corners], keywords=[]):
-                return self.inside(x, y, corners)
-            case _:
-                raise self.refusal(node)
-
-    def inside(self, x: ast.expr, y: ast.expr, corners: ast.expr) -> Mask:
-        """``lasso(log(lr), momentum, [(1e-4, 0.5), …])``: the text alone says where edges are straight."""
-        if not isinstance(corners, ast.List | ast.Tuple):
-            raise self.refusal(corners)
-        (across, log_x), (up, log_y) = self.axis(x), self.axis(y)
-        line = lasso(across.name, up.name, [self.value(corner) for corner in corners.elts])
-        return replace(line, log=(log_x, log_y)).rows(across, up)
-
-    def axis(self, node: ast.expr) -> tuple[Column, bool]:
-        """A column, and whether it lies on a log scale."""
-        match node:
-            case ast.Call(func=ast.Name(id="log"), args=[ast.Name() as name], keywords=[]):
-                return self.column(name), True
-            case ast.Name():
-                return self.column(node), False
             case _:
                 raise self.refusal(node)
 
@@ -237,8 +214,7 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     """A region of the objective, or a set of rows.
 
     Numbers, `at_most`, `at_least`, `between` and `equals` are regions. Text is the name of a
-    boolean column or a condition, a dict is a box, an array is a mask, a `Lasso` a part of a
-    plane. What was read already stays as it is.
+    boolean column or a condition, a dict is a box, an array is a mask. What was read already stays as it is.
     """
     if isinstance(value, RowSet):
         return value
@@ -246,19 +222,10 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
         return RowSet(rows_in_box(value, table, rows), rows_in_words(value), frozenset(value))
-    if isinstance(value, Lasso):
-        axes = value.x, value.y
-        return RowSet(value.rows(*(named(one, table, "lasso") for one in axes)), str(value), frozenset(axes))
     if not needs_rows(value):
         return as_region(value, name)
     mask = as_mask(value, name, rows)
     return RowSet(mask, f"the {int(mask.sum()):,} marked rows")
-
-
-def named(name: Any, table: Mapping[str, Column], what: str) -> Column:
-    if name not in table:
-        raise QueryError(f"{what}: {unknown_name(name, tuple(table), what='column')}")
-    return table[name]
 
 
 def rows_in_words(value: object) -> str:
@@ -268,7 +235,7 @@ def rows_in_words(value: object) -> str:
 
 def needs_rows(value: object) -> bool:
     """Whether a question is about rows picked one by one, not about the order of the objective."""
-    if isinstance(value, RowSet | str | Mapping | list | tuple | Lasso):
+    if isinstance(value, RowSet | str | Mapping | list | tuple):
         return True
     return hasattr(value, "__array__") and np.ndim(value) > 0
 
@@ -304,7 +271,9 @@ def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) 
         raise QueryError("an empty box holds every row; name a column and its bounds")
     inside = np.ones(rows, dtype=bool)
     for name, bounds in box.items():
-        inside &= _inside(named(name, table, "box"), bounds)
+        if name not in table:
+            raise QueryError(f"box: {unknown_name(name, tuple(table), what='column')}")
+        inside &= _inside(table[name], bounds)
     return inside
 
 

@@ -122,9 +122,9 @@ def test_too_few_good_rows_are_refused_in_words_and_drawn(session: Session) -> N
     assert "holds 0 rows" in none["refused"]
 
 
-WORDS = ["lr", "optimizer", "adam", "answer", "target", "part", "value", "range", "labels", "all", "x", "y", "points"]
+WORDS = ["lr", "optimizer", "adam", "answer", "target", "part", "value", "range", "labels", "all", "x", "y"]
 ASKED = ["sure", "names", "first", "second", "x", "y", "limit", "offset", "sort", "parts", "since", "client", "other"]
-KEYS = ["target", "region", "selection", "lasso", "good", "baseline", "of", "other"]
+KEYS = ["target", "region", "selection", "good", "baseline", "of", "other"]
 JSON = st.recursive(
     st.none()
     | st.booleans()

@@ -164,27 +164,6 @@ def test_20_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) 
             assert numbers(columns) == shown(found), found["lines"]["shell"]
 
 
-def test_a_lasso_has_its_lines_too(tmp_path: Path, a: pa.Analysis, data: dict[str, Any]) -> None:
-    """One parameter on a log scale, a name with a space, two lassos and a box: Python, shell and condition agree."""
-    place = tmp_path / "trials.csv"
-    np.savetxt(
-        place, np.column_stack([data[name] for name in PLAIN]), delimiter=",", header=",".join(PLAIN), comments=""
-    )
-    a = pa.analyze(place, "error", direction="minimize")
-    lassos = [
-        {"x": "lr", "y": "learning rate", "points": [[1e-4, -0.8], [1e-2, -0.7], [3e-3, 0.9]]},
-        {"x": "class", "y": "lr", "points": [[1.5, 1e-5], [8.5, 1e-4], [7, 0.1], [1, 0.1]]},
-    ]
-    asked = Question.parse({"lasso": lassos, "selection": {"class": {"range": [2, None]}}}, a.space)
-    source = f"{shlex.quote(str(place))} --objective error --direction minimize"
-    found = answer(a, asked, source=source, draws=0)
-    assert "lasso(log(lr), `learning rate`, [(" in found["lines"]["condition"]
-    assert 0 < found["rows"]["selected"] < a.within(*asked.rows()[:2]).rows < a.rows
-    check(a, asked, found)
-    columns = in_shell(found["lines"]["shell"])["importance"]
-    assert numbers({name: [row[name] for row in columns] for name in ("parameter", *NUMBERS)}) == shown(found)
-
-
 def test_options_stand_in_the_lines(a: pa.Analysis) -> None:
     found = answer(a, Question(), source="t.csv", draws=7, estimator="counts", seed=3, smoothing="none", force=True)
     assert found["lines"]["python"] == (

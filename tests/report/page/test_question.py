@@ -37,18 +37,15 @@ SELECTION = st.fixed_dictionaries(
 )
 PART = st.sampled_from([0, 0.01, 0.1]).flatmap(lambda low: st.just({"part": [low, 0.5]}))
 VALUE = st.floats(-9, 9).map(lambda end: {"value": [None, end]})
-LASSO = st.lists(st.tuples(st.floats(0.001, 1), st.floats(1, 9)).map(list), min_size=3, max_size=5).map(
-    lambda points: [{"x": "lr", "y": "layers", "points": points}]
-)
 
 
-@given(st.fixed_dictionaries({"selection": SELECTION, "target": PART | VALUE}, optional={"lasso": LASSO}))
+@given(st.fixed_dictionaries({"selection": SELECTION, "target": PART | VALUE}))
 def test_nothing_is_lost_between_json_and_question(data: Any) -> None:
     asked = Question.parse(data, SPACE)
     again = Question.parse(json.loads(json.dumps(asked.to_json())), SPACE)
     assert again == asked
     assert again.to_json() == asked.to_json()
-    assert asked.selects == bool(data["selection"] or data.get("lasso"))
+    assert asked.selects == bool(data["selection"])
 
 
 def test_what_is_left_out_is_the_usual_question() -> None:
@@ -89,12 +86,6 @@ def test_an_open_band_is_all_rows() -> None:
         ({"selection": {"optimizer": {"labels": ["rmsprop"]}}}, "rmsprop"),
         ({"selection": {"optimizer": {"labels": [1]}}}, "1"),
         ({"selection": {"lr": {"labels": ["1"]}}}, "1"),
-        ({"lasso": {}}, "must be a list"),
-        ({"lasso": [{}] * 9}, "at most 8"),
-        ({"lasso": [{"x": "lr", "y": "depth", "points": []}]}, "depth"),
-        ({"lasso": [{"x": "lr", "y": "optimizer", "points": []}]}, "select them one by one"),
-        ({"lasso": [{"x": "lr", "y": "layers", "points": [[0, 1]]}]}, "at least 3"),
-        ({"lasso": [{"x": "lr", "y": "layers", "points": [], "log": [1, 1]}]}, "must be"),
         ({"good": "some"}, "must be one of all, selection"),
         ({"baseline": "none"}, "must be one of"),
         ({"of": ["rows"]}, "must be one of"),

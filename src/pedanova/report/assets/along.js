@@ -17,7 +17,7 @@ pedanova.along = (function () {
   /* The same for every selection: only the target changes the answer. */
   function show(state, answer) {
     const { target, baseline, of } = pedanova.asked(state);
-    const plain = { ...pedanova.state.first().question, target, baseline, of, region: { part: [0, 1] }, selection: {}, lasso: [] };
+    const plain = { ...pedanova.state.first().question, target, baseline, of, region: { part: [0, 1] }, selection: {} };
     asking.follow({ ...state, question: plain, hidden: [] }, answer);
     if (held && keyOf(state) !== shownFor) draw(state);
   }

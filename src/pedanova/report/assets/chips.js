@@ -30,12 +30,11 @@ pedanova.chips = (function () {
     found.push(make("span", "joint", "against"), choice("baseline", question.baseline, [["region", "the region"], ["uniform", "a uniform draw"]], "What the target is compared with"));
     if (question.study) found.push(studied(question.study));
     for (const [name, part] of Object.entries(question.selection)) found.push(selected(name, part, state));
-    (question.lasso || []).forEach((one, at) => found.push(lasso(one, at, question)));
     if (pedanova.selects(question) && !pedanova.facts.objective.several) {
       found.push(choice("good", question.good, [["all", "good of all rows"], ["selection", "good of these"]], "What a part of the rows is a part of"));
     }
-    if (Object.keys(question.selection).length + (question.lasso || []).length > 2) {
-      found.push(button("clear all", "Select all rows again", () => pedanova.state.change({ question: { ...question, selection: {}, lasso: [] }, hidden: [] })));
+    if (Object.keys(question.selection).length > 2) {
+      found.push(button("clear all", "Select all rows again", () => pedanova.state.change({ question: { ...question, selection: {} }, hidden: [] })));
     }
     return found;
   }
@@ -112,13 +111,6 @@ pedanova.chips = (function () {
   function studied({ column, name }) {
     const chip = make("span", "chip", make("span", "chip-text", make("b", "", column), ` = ${name}`));
     chip.append(button("×", "Ask all studies again", () => pedanova.groups.choose(null), "chip-side"));
-    return chip;
-  }
-
-  function lasso(one, at, question) {
-    const chip = make("span", "chip");
-    chip.append(make("span", "chip-text", make("b", "", "lasso"), ` ${pedanova.nameOf(one.x)} × ${pedanova.nameOf(one.y)}`));
-    chip.append(button("×", "Remove this lasso", () => pedanova.state.ask({ lasso: question.lasso.filter((_, i) => i !== at) }), "chip-side"));
     return chip;
   }
 

@@ -113,7 +113,7 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
   };
   /* What is selected of a parameter, whatever its name (even "__proto__"); undefined for all values. */
   pedanova.brushOf = (question, name) => (Object.hasOwn(question.selection, name) ? question.selection[name] : undefined);
-  pedanova.selects = (question) => Object.keys(question.selection).length > 0 || (question.lasso || []).length > 0;
+  pedanova.selects = (question) => Object.keys(question.selection).length > 0;
 
   /* Called with the newest arguments, at most once a frame. */
   pedanova.eachFrame = function (work) {

@@ -157,7 +157,7 @@ pedanova.page = (function () {
   /* A, or the same question before anything was brushed: drawn as a thin line behind. */
   function behind(state) {
     const now = pedanova.asked(state);
-    return state.pinned || (pedanova.selects(now) ? { ...now, selection: {}, lasso: [] } : null);
+    return state.pinned || (pedanova.selects(now) ? { ...now, selection: {} } : null);
   }
 
   /* Most often it was answered before: then it stands behind the first drawing already. */

@@ -24,7 +24,7 @@ pedanova.plane = (function () {
   function views() {
     if (!pedanova.source.isLive() || pedanova.source.can("points") !== true) return "";
     const buttons = [["cells", "Counts"], ["trials", "Trials"]].map(([key, title]) => {
-      const one = pedanova.button(title, key === "cells" ? "Counts by cell" : "Single trials: drag a box, or draw a lasso", () => {
+      const one = pedanova.button(title, key === "cells" ? "Counts by cell" : "Single trials: drag a box", () => {
         view = key;
         buttons.forEach((other) => other.setAttribute("aria-pressed", String(other === one)));
         show(pedanova.state.get(), pedanova.page.answer() || {}, [selects[0].value, selects[1].value]);

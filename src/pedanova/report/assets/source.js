@@ -14,10 +14,10 @@ pedanova.source = (function () {
 
   /* Questions that mean the same are written the same. */
   function keyOf(part, question, extra = {}) {
-    const { target, region, selection = {}, lasso = [], good = "all", baseline = "region", of = "space", study = null } = question;
+    const { target, region, selection = {}, good = "all", baseline = "region", of = "space", study = null } = question;
     const chosen = Object.keys(selection).sort().map((name) => [name, selection[name]]);
     const whose = study ? [{ study }] : [];
-    const plain = chosen.length || lasso.length ? [chosen, lasso, good] : [];
+    const plain = chosen.length ? [chosen, good] : [];
     const more = Object.keys(extra).sort().map((name) => [name, extra[name]]);
     const bands = part === "marginal" ? [null, region, null] : [target, region, baseline]; // means have no target
     return JSON.stringify([part, ...bands, of, ...whose, ...plain, ...more]);

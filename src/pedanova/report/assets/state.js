@@ -46,9 +46,7 @@ pedanova.state = (function () {
   const isBand = (band) => isPlain(band) && (isPair(band.part, Number.isFinite) || isPair(band.value, isEnd));
   const isBrush = ([name, part]) => pedanova.byName.has(name) && isPlain(part)
     && (isPair(part.range, isEnd) || (Array.isArray(part.labels) && part.labels.every((label) => typeof label === "string")));
-  const isLasso = (one) => isPlain(one) && pedanova.byName.has(one.x) && pedanova.byName.has(one.y) && Array.isArray(one.points);
-  const isQuestion = (q) => isPlain(q) && isBand(q.target) && isBand(q.region) && isPlain(q.selection) && Object.entries(q.selection).every(isBrush)
-    && (q.lasso === undefined || (Array.isArray(q.lasso) && q.lasso.every(isLasso)));
+  const isQuestion = (q) => isPlain(q) && isBand(q.target) && isBand(q.region) && isPlain(q.selection) && Object.entries(q.selection).every(isBrush);
 
   function fits(key, value) {
     const known = (name) => pedanova.byName.has(name);

@@ -20,7 +20,6 @@ pedanova.pane = (function () {
   function selectionWords(question) {
     const parts = Object.entries(question.selection || {}).map(([name, brush]) => `${pedanova.nameOf(name)} ${brushWords(brush)}`);
     if (question.study) parts.unshift(`${question.study.column} = ${question.study.name}`);
-    if ((question.lasso || []).length) parts.push(`${pedanova.plural(question.lasso.length, "lasso", "lassos")}`);
     return parts.join(", ");
   }
 

@@ -32,7 +32,7 @@ class LiveWidget(anywidget.AnyWidget):
         The selected rows as a box, which `Analysis.within` takes: ``{"lr": (1e-4, 1e-2), "optimizer": ["adam"]}``.
         Set it, and the page follows; ``{}`` selects all rows.
     question
-        All that the page asks, as plain JSON: target, region, selection, lassos, baseline.
+        All that the page asks, as plain JSON: target, region, selection, baseline.
     height
         Of the frame, in pixels.
     """

@@ -80,7 +80,7 @@ def payload_of(
 def means_of(a: Shows, steps: Ladder, own: Sequence[Question]) -> list[dict[str, Any]]:
     """The mean objective along the parameters, in the region of every step; of many parameters in the first alone."""
     regions = [as_region(rung.part, "region") for rung in steps.rungs[1:]] if len(a.space) <= ALL_PAIRED else []
-    asked = distinct([own[0], *(replace(own[0], region=one, selection={}, lasso=()) for one in regions)])
+    asked = distinct([own[0], *(replace(own[0], region=one, selection={}) for one in regions)])
     return [entry("marginal", one, found) for one in asked if (found := marginals(a, one))["refused"] is None]
 
 
@@ -90,7 +90,7 @@ def followed(
     """The first question along the budget that is named or that the source tells of; a wrong name is an error."""
     if budget is None and a.budget is None:
         return []
-    whole = replace(first, region=as_region(1, "region"), selection={}, lasso=())
+    whole = replace(first, region=as_region(1, "region"), selection={})
     found = along_budget(a, whole, budget, **options)
     if found["refused"] is not None:
         if budget is not None:

@@ -13,7 +13,7 @@ from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.studies import StudyRow
 from pedanova.report.asks import Shows
 from pedanova.report.page.answers import importance_row, inside
-from pedanova.report.page.lines import USUAL, lasso_in_python, python_rows
+from pedanova.report.page.lines import USUAL, python_rows
 from pedanova.report.page.numbers import exact
 from pedanova.report.page.question import Question
 from pedanova.report.sentences import shares_over_studies
@@ -101,10 +101,8 @@ def python_line(column: str, question: Question, parts: str, how: Mapping[str, A
     """What gives these numbers: `across` of the same question."""
     given = [f"group={column!r}", f"target={python_rows(question.target)}"]
     given += [] if question.region.is_all else [f"region={python_rows(question.region)}"]
-    rows = [repr(question.box())] if question.selection else []
-    rows += [lasso_in_python(one) for one in question.lasso]
-    if rows:
-        given.append(f"within=[{', '.join(rows)}]" if len(rows) > 1 else f"within={rows[0]}")
+    if question.selection:
+        given.append(f"within={question.box()!r}")
         given += [f"parts={parts!r}"] if parts != "selected" else []
     usual = USUAL | {"baseline": "region", "of": "space", "draws": None}
     given += [f"{name}={value!r}" for name, value in how.items() if value != usual.get(name)]

@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from pedanova.data.lasso import Lasso
 from pedanova.data.regions import Region
 from pedanova.data.row_selection import LONGEST
 from pedanova.measures.inference import DRAWS
@@ -44,14 +43,8 @@ def python_line(question: Question, target: Region, region: Region, how: Mapping
 def within_in_python(question: Question) -> str:
     """The analysis of the selected rows."""
     box = ", ".join(f"{name!r}: {part.bounds()!r}" for name, part in question.selection.items())
-    rows = [f"{{{box}}}"] if box else []
-    rows += [lasso_in_python(one) for one in question.lasso]
     whole = "a" if question.study is None else f"a.groups({question.study.column!r})[{question.study.name!r}]"
-    return f"{whole}.within({', '.join(rows)})" if rows else whole
-
-
-def lasso_in_python(one: Lasso) -> str:
-    return f"pa.lasso({one.x!r}, {one.y!r}, {list(one.points)!r})"
+    return f"{whole}.within({{{box}}})" if box else whole
 
 
 def python_rows(rows: Region) -> str:
@@ -73,22 +66,10 @@ def part_ends(rows: Region) -> tuple[float, float]:
 
 def condition_of(question: Question) -> str | None:
     """The selected rows as `within` and ``--within`` take them; empty for all, None where it cannot be written."""
-    named = [*question.selection, *(name for one in question.lasso for name in (one.x, one.y))]
-    if question.study is not None or any(ALWAYS in name for name in named):
+    if question.study is not None or any(ALWAYS in name for name in question.selection):
         return None
-    parts = [comparison(name, part) for name, part in question.selection.items()]
-    text = " and ".join([*parts, *(lasso_in_words(one) for one in question.lasso)])
+    text = " and ".join(comparison(name, part) for name, part in question.selection.items())
     return text if len(text) <= LONGEST else None
-
-
-def lasso_in_words(one: Lasso) -> str:
-    """With the scales that its edges are straight on: a condition knows no space."""
-    logs = one.log or (False, False)
-    axes = [
-        f"log({column_in_words(name)})" if log else column_in_words(name)
-        for name, log in zip((one.x, one.y), logs, strict=True)
-    ]
-    return f"lasso({', '.join(axes)}, {list(one.points)!r})"
 
 
 def column_in_words(name: str) -> str:

@@ -12,15 +12,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, get_args
 
-from pedanova.data.lasso import Lasso, lasso
 from pedanova.data.regions import Region, as_part, as_region, between
 from pedanova.errors import QueryError, unknown_name
 from pedanova.measures.importance import Baseline
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 
-KEYS = frozenset({"selection", "lasso", "target", "region", "good", "baseline", "of", "study"})
-MOST_LASSOS = 8
+KEYS = frozenset({"selection", "target", "region", "good", "baseline", "of", "study"})
 LONGEST_NAME = 10_000  # letters of a column or a study
 GOOD = ("all", "selection")
 OF = ("space", "rows")
@@ -91,7 +89,6 @@ class Question:
     target: Region = field(default_factory=lambda: as_region(0.1, "target"))
     region: Region = field(default_factory=lambda: as_region(1, "region"))
     selection: Mapping[str, Span | Picks] = field(default_factory=dict)
-    lasso: tuple[Lasso, ...] = ()
     good: str = "all"  # what a part of the rows is a part of, where some are selected
     baseline: Baseline = "region"
     of: str = "space"
@@ -108,7 +105,6 @@ class Question:
             target=parse_band(data.get("target", {"part": [0, 0.1]}), "target"),
             region=parse_band(data.get("region", {"part": [0, 1]}), "region"),
             selection=parse_selection(data.get("selection", {}), space),
-            lasso=parse_lassos(data.get("lasso", []), space),
             good=_one_of(data.get("good", "all"), "good", GOOD),
             baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
             of=_one_of(data.get("of", "space"), "of", OF),
@@ -120,7 +116,6 @@ class Question:
             "target": band_to_json(self.target),
             "region": band_to_json(self.region),
             "selection": {name: part.to_json() for name, part in self.selection.items()},
-            "lasso": [lasso_to_json(one) for one in self.lasso],
             "good": self.good,
             "baseline": self.baseline,
             "of": self.of,
@@ -134,11 +129,11 @@ class Question:
     @property
     def selects(self) -> bool:
         """Whether it is about some of the rows only."""
-        return bool(self.selection or self.lasso)
+        return bool(self.selection)
 
     def rows(self) -> tuple[Any, ...]:
-        """The selection as `Analysis.within` takes it: a box, and lassos; nothing for all rows."""
-        return (*([self.box()] if self.selection else []), *self.lasso)
+        """What `Analysis.within` is called with: a box, or nothing for all rows."""
+        return (self.box(),) if self.selection else ()
 
 
 def parse_band(value: Any, name: str) -> Region:
@@ -168,27 +163,6 @@ def parse_selection(value: Any, space: Space) -> dict[str, Span | Picks]:
     if not isinstance(value, dict):
         raise QueryError(f"selection: {_brief(value)} must be an object of parameters")
     return {name: parse_part(name, part, space) for name, part in value.items()}
-
-
-def parse_lassos(value: Any, space: Space) -> tuple[Lasso, ...]:
-    if not isinstance(value, list) or len(value) > MOST_LASSOS:
-        raise QueryError(f"lasso must be a list of at most {MOST_LASSOS}")
-    return tuple(parse_lasso(one, space) for one in value)
-
-
-def parse_lasso(value: Any, space: Space) -> Lasso:
-    if not isinstance(value, dict) or set(value) != {"x", "y", "points"} or not isinstance(value["points"], list):
-        raise QueryError('lasso must be {"x": name, "y": name, "points": [[x, y], …]}')
-    for name in (value["x"], value["y"]):
-        if not isinstance(name, str) or name not in space:
-            raise QueryError(f"lasso: {unknown_name(name, tuple(space))}")
-        if labels_by_text(space[name]):
-            raise QueryError(f"lasso: {name} has names for values; select them one by one")
-    return lasso(value["x"], value["y"], value["points"]).on(space)
-
-
-def lasso_to_json(one: Lasso) -> dict[str, Any]:
-    return {"x": one.x, "y": one.y, "points": [list(point) for point in one.points]}
 
 
 def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
