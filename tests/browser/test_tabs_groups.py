@@ -1,6 +1,8 @@
-"""Studies side by side on the live page: what is drawn, what follows, and a study asked alone."""
+"""Studies side by side, live and in a file: what is drawn, what follows, and a study asked alone."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +59,23 @@ def test_of_very_many_studies_some_are_shown(browser: Page) -> None:
         page.run(BY_DISAGREEMENT)
         settled(page)
         assert page.complaints() == []
+
+
+@pytest.mark.slow
+def test_a_file_has_the_studies_of_its_first_question(page: Page, tmp_path: Path) -> None:
+    a = studies_of(rows=200)
+    a.report(tmp_path / "studies.html", group="dataset", reduce=False, ladder=[0.1, 0.5, 1.0], **FAST)
+    page.open(tmp_path / "studies.html")
+    page.click("#tab-groups")
+    settled(page)
+    names = page.run("return [...document.querySelectorAll('.groups-table tbody th')].map((one) => one.textContent)")
+    assert [name.removesuffix(" ◆") for name in names] == ["all studies", *a.groups("dataset")]
+    assert page.run("return document.querySelectorAll('.groups-table tbody button, .groups-order').length") == 0
+    own = a.groups("dataset")[ODD].importance(**FAST)
+    assert {row["parameter"]: float(row["share"]) for row in saved(page, "groups") if row["dataset"] == ODD} == {
+        row.name: row.share for row in own.rows
+    }
+    page.run("pedanova.state.ask({ target: { part: [0, 0.5] } })")
+    settled(page)
+    assert "the best 10" in page.text("#panel-groups .pane-note")
+    assert page.complaints() == []

@@ -118,27 +118,6 @@ class Across(Pooling):
         """
         return prior_of(self.analyses, target=target, safety=safety, strength=strength, **options)
 
-    def report(self, path: str | os.PathLike[str], *, title: str = "Hyperparameter importance across studies") -> None:
-        """Write one HTML file that needs no network: ranking, critical differences, map and all studies.
-
-        Parameters
-        ----------
-        path
-            Where to; a file that is there is replaced.
-        title
-            Of the page.
-
-        Raises
-        ------
-        DataError
-            The file cannot be written.
-        """
-        from pedanova.base.files import check_place
-        from pedanova.report.page.html import write_page
-        from pedanova.report.page.studies import draw_studies
-
-        write_page(check_place(path), draw_studies(self, title))
-
 
 def across(
     data: object,
@@ -181,7 +160,7 @@ def across(
     -------
     Across
         A table by parameter, the most important first, with `studies`, `ranks`, `map`, `disagreements` and
-        `notes`; figures (`plot`) and a page (`report`).
+        `notes`; figures (`plot`). `Analysis.report` with `group` shows them side by side.
 
     Raises
     ------

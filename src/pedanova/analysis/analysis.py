@@ -335,6 +335,7 @@ class Analysis(AnalysisStudies):
         ladder: Iterable[object] | None = None,
         reduce: bool = True,
         within: object = None,
+        group: str | None = None,
         **options: Any,
     ) -> None:
         """Write one HTML file to look at and to drag in: docs/report.md says what is in it.
@@ -353,6 +354,8 @@ class Analysis(AnalysisStudies):
             Whether a smaller search space is suggested (`reduce`), which may take some seconds.
         within
             A page about some of the rows only, as `within` takes them: a box, a condition, a mask.
+        group
+            A column that names the study of each row: their rankings then stand side by side in a tab of their own.
         options
             Those of `importance`; `baseline` is the one that is shown first. And `budget`, a column to follow.
         """
@@ -361,5 +364,5 @@ class Analysis(AnalysisStudies):
         from pedanova.report.page.html import draw_page, write_page
 
         place = check_place(path)  # before the long work
-        how = {"ladder": ladder, "reduce": reduce, "within": within, **options}
+        how = {"ladder": ladder, "reduce": reduce, "within": within, "group": group, **options}
         write_page(place, draw_page(payload_of(self, title, questions, **how)))

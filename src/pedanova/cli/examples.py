@@ -39,6 +39,7 @@ REPORT_EXAMPLES = """examples:
   pedanova report trials.csv --objective error -o report.html
   pedanova report optuna.db --study mlp -o report.html
   pedanova report trials.csv --objective error --target 0.05 --title "My search"
+  pedanova report trials.csv --objective error --group optimizer
 """
 EXPLORE_EXAMPLES = """examples:
   pedanova explore trials.csv --objective error
@@ -57,7 +58,7 @@ REDUCE_EXAMPLES = """examples:
 """
 ACROSS_EXAMPLES = """examples:
   pedanova across trials.csv --objective error --group optimizer
-  pedanova across trials.csv --objective error --group seed --report studies.html
+  pedanova across trials.csv --objective error --group seed --format csv
   pedanova across trials.csv trials.parquet --objective error --estimator counts
 """
 DIFFERENCE_EXAMPLES = """examples:

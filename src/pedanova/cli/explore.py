@@ -14,7 +14,16 @@ from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.analysis.watched import Watched
 from pedanova.base.terminal import printable
-from pedanova.cli.load import TYPED, as_given, estimation, given_options, is_saved, opened, questions_of
+from pedanova.cli.load import (
+    TYPED,
+    as_given,
+    estimation,
+    given_options,
+    is_saved,
+    leave_out_group,
+    opened,
+    questions_of,
+)
 from pedanova.cli.output import complain, emit, shown_place
 from pedanova.cli.parser import DASK
 from pedanova.data.regions import Region
@@ -26,8 +35,7 @@ STOP = "Ctrl-C ends it. Only this machine can open it, with the token in the add
 def run_explore(options: argparse.Namespace) -> int:
     """The page, until Ctrl-C."""
     check_question(options)
-    if options.group is not None and Path(options.file).suffix.lower() != ".pedanova":
-        options.exclude = [*(options.exclude or []), options.group]  # it names studies, and is no parameter of theirs
+    leave_out_group(options)
     title = options.title or Path(shown_place(options.file)).name
     about = {"title": title, "start": questions_of(options), "source": source_of(options), **estimation(options)}
     about["group"] = options.group

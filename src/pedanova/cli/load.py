@@ -53,6 +53,12 @@ def is_saved(options: argparse.Namespace) -> bool:
     return True
 
 
+def leave_out_group(options: argparse.Namespace) -> None:
+    """The column of ``--group`` names studies, and is no parameter of theirs."""
+    if options.group is not None and not is_saved(options):
+        options.exclude = [*(options.exclude or []), options.group]
+
+
 def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
     """`analyze`, with all of its options that the command has."""
     return analyze(options.file, as_given(OBJECTIVE, options.objective), executor=executor, **given_options(options))

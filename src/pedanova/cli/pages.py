@@ -12,7 +12,7 @@ from pedanova.analysis.analyze import analyze
 from pedanova.base.terminal import printable
 from pedanova.cli.demo import demo_trials
 from pedanova.cli.explore import serve
-from pedanova.cli.load import estimation, opened, questions_of
+from pedanova.cli.load import estimation, leave_out_group, opened, questions_of
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
 from pedanova.cli.values import parse_budget
 from pedanova.report.sentences import contrast, summarize
@@ -36,6 +36,7 @@ DEMO_LOOK = (
 
 def run_report(options: argparse.Namespace) -> int:
     """The page, where it lies, and the browser if wished."""
+    leave_out_group(options)
     with opened(options) as a:
         write_report(a, options.output, options)
     path = Path(options.output)
@@ -52,7 +53,8 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
     questions = [asked, (0.02, 0.1)] if usual else [asked]
     title = getattr(options, "title", None) or Path(shown_place(options.file)).name
     budget = parse_budget(getattr(options, "budget", None))
-    a.report(path, title=title, questions=questions, budget=budget, **estimation(options))
+    group = getattr(options, "group", None)
+    a.report(path, title=title, questions=questions, budget=budget, group=group, **estimation(options))
 
 
 def run_demo(options: argparse.Namespace) -> int:

@@ -228,7 +228,7 @@ COMMANDS = (
         "across",
         "what matters over many studies",
         examples.ACROSS_EXAMPLES,
-        (GROUP, *without(FULL, "region_box", "within"), REPORT, TITLE, FORMAT, OUTPUT, *TALK, THREADS),
+        (GROUP, *without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
         others="further studies; or one table and --group",
         module="studies",
     ),
@@ -244,7 +244,7 @@ COMMANDS = (
         "report",
         "everything as one HTML page that needs no network",
         examples.REPORT_EXAMPLES,
-        (*FULL, BUDGET, PAGE, TITLE, OPEN, THREADS),
+        (*FULL, BUDGET, GROUP_BESIDE, PAGE, TITLE, OPEN, THREADS),
         module="pages",
     ),
     Command(

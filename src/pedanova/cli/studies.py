@@ -14,7 +14,7 @@ from pedanova.analysis.groups import DRAWS
 from pedanova.analysis.options import BY_NAME, OBJECTIVE
 from pedanova.cli.answers import answer_form, answer_text, look, notes_of
 from pedanova.cli.load import as_given, estimation, given_options, questions_of, source_opened
-from pedanova.cli.output import as_rows, paragraphs, shown_place
+from pedanova.cli.output import as_rows, paragraphs
 from pedanova.errors import Arg, QueryError
 from pedanova.report.terminal.studies import draw_across, draw_changes
 
@@ -25,16 +25,11 @@ def run_across(options: argparse.Namespace) -> int:
     if how["draws"] == BY_NAME["draws"].default:
         how["draws"] = DRAWS
     found = asked_across(options, target, region, how)
-    if options.report:
-        found.report(options.report, title=options.title or title_of([options.file, *options.others]))
     if options.format != "text":
         answer_form(found, across_as_json(found), found.notes, options)
         return 0
-    written = f"Page: {options.report}" if options.report else ""
-    answer_text(
-        paragraphs(draw_across(found, alone=options.quiet, **look(options)), written, notes_of(found.notes, options)),
-        options,
-    )
+    drawn = draw_across(found, alone=options.quiet, **look(options))
+    answer_text(paragraphs(drawn, notes_of(found.notes, options)), options)
     return 0
 
 
@@ -80,10 +75,6 @@ def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, 
     if len(found) < len(places):
         raise QueryError("a source is named twice; give different ones")
     return found
-
-
-def title_of(places: Sequence[str]) -> str:
-    return ", ".join(shown_place(place) for place in places[:3]) + (" …" if len(places) > 3 else "")
 
 
 def across_as_json(found: Across) -> dict[str, Any]:

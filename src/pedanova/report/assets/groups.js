@@ -5,7 +5,7 @@ pedanova.groups = (function () {
   const ROOM = 74, WIDE = 136, HIGH = 22; // pixels of a cell: its bar, with the number behind it
   const COLUMNS = 12; // parameters that are drawn; the file has all
   const ORDERS = { name: "by name", size: "the largest first", disagreement: "those that disagree first" };
-  let piece = null, asking = null, held = null, order = null, limit = 0, shownFor = "";
+  let piece = null, asking = null, held = null, about = null, order = null, limit = 0, shownFor = "";
 
   function mount(element) {
     const { group } = pedanova.facts;
@@ -14,9 +14,9 @@ pedanova.groups = (function () {
     set(order, { "aria-label": "Which studies come first" });
     for (const [key, words] of Object.entries(ORDERS)) order.append(set(make("option", "", words), { value: key }));
     order.addEventListener("change", () => pedanova.page.show());
-    piece.tools.prepend(order);
+    if (pedanova.source.isLive()) piece.tools.prepend(order);
     element.append(piece.element);
-    asking = pane.asker("groups", piece.element, (found) => { held = found; draw(pedanova.state.get()); });
+    asking = pane.asker("groups", piece.element, (found, { question }) => { [held, about] = [found, question]; draw(pedanova.state.get()); });
   }
 
   /* Whatever study the other cards show: here they all stand. */
@@ -37,7 +37,8 @@ pedanova.groups = (function () {
       return;
     }
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} cannot be asked: the notes say why.` : "";
-    pane.said(piece.note, `${held.summary} Quantiles are parts of each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);
+    const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
+    pane.said(piece.note, `${which}${held.summary} Quantiles are parts of each study's own rows; ◆ marks what matters clearly more or less there than in all other studies.${lost}`);
     const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the line of Python", () => pedanova.code.copy(held.lines.python, "Python")));
     const notes = held.notes.length ? make("ul", "remarks", ...held.notes.map((note) => make("li", "", note))) : null;
     pane.clear(piece.body, set(make("div", "scroll", matrix(state)), { tabindex: 0 }), more(), code, notes);
@@ -63,8 +64,7 @@ pedanova.groups = (function () {
 
   function line(study, columns, top, state) {
     const rows = new Map(study.importances.map((row) => [row.parameter, row])), here = chosen(state) === study.name;
-    const name = pedanova.button(study.name, here ? "Ask all rows again" : "Ask this study alone, on every card", () => choose(here ? null : study.name), "groups-name");
-    set(name, { "aria-pressed": String(here) });
+    const name = pedanova.source.isLive() ? chooser(study.name, here) : study.name;
     const odd = study.differs.length ? make("span", "groups-odd", " ◆") : null;
     if (odd) pedanova.tip(odd, `differs from all other studies in ${study.differs.join(", ")}`);
     const cells = columns.map(({ parameter }) => {
@@ -73,6 +73,11 @@ pedanova.groups = (function () {
     });
     const agreement = study.agreement === null ? "" : study.agreement.toFixed(2).replace("-", "−");
     return make("tr", here ? "chosen" : "", set(make("th", "", name, odd), { scope: "row" }), make("td", "number", pedanova.count(study.rows)), ...cells, make("td", "number", agreement));
+  }
+
+  function chooser(name, here) {
+    const button = pedanova.button(name, here ? "Ask all rows again" : "Ask this study alone, on every card", () => choose(here ? null : name), "groups-name");
+    return set(button, { "aria-pressed": String(here) });
   }
 
   function choose(name) {
@@ -98,7 +103,7 @@ pedanova.groups = (function () {
     if (parameters > 0) said.push(`${pedanova.plural(parameters, "more parameter", "more parameters")} in the file`);
     if (!said.length) return null;
     const place = make("p", "pane-note groups-more", `${said.join(" · ")} `);
-    if (left > 0) place.append(pedanova.button(`Show ${Math.min(left, 16)} more`, "Show more studies", () => { limit = held.studies.length + 16; pedanova.page.show(); }));
+    if (left > 0 && pedanova.source.isLive()) place.append(pedanova.button(`Show ${Math.min(left, 16)} more`, "Show more studies", () => { limit = held.studies.length + 16; pedanova.page.show(); }));
     return place;
   }
 

@@ -9,6 +9,7 @@ pedanova.source = (function () {
     answer: "This file has no answer to that: it has those to the steps of the objective's edges.",
     pairs: "This file has the pairs of its first questions only; pedanova explore counts them for every one.",
     plane: "This file has the planes of its first questions only; pedanova explore counts them for every one.",
+    groups: "This file has the studies side by side for its first question only; pedanova explore --group asks them every one.",
     space: "This file has the smaller space of its first question only; pedanova explore finds it for every one.",
   };
 

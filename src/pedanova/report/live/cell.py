@@ -12,7 +12,7 @@ from pedanova.report.page.widget import Widget, widget_of
 if TYPE_CHECKING:
     from pedanova.report.live.notebook import LiveWidget
 
-OF_A_REPORT = ("ladder", "reduce", "rows")  # options that a live page has no use for
+OF_A_REPORT = ("ladder", "reduce")  # options that a live page has no use for
 GET_IT = "A page of fixed answers. To select rows in it: pip install 'pedanova[notebook]', and run the cell again."
 NO_ROWS = "A page of fixed answers: the rows are no longer at hand (loaded or added)."
 

@@ -21,6 +21,7 @@ from pedanova.report.asks import Shows
 from pedanova.report.page import answers
 from pedanova.report.page.along import along_budget
 from pedanova.report.page.facts import facts_of
+from pedanova.report.page.groups import SHOWN, side_by_side
 from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
 from pedanova.report.page.marginals import marginals
 from pedanova.report.page.numbers import rounded
@@ -45,10 +46,13 @@ def payload_of(
     reduce: bool = True,
     within: object = None,
     budget: str | Mapping[float, str] | None = None,
+    group: str | None = None,
     **options: Any,
 ) -> Payload:
     """Facts and answers of the static page; `options` are those of `Analysis.importance`."""
     a = a if within is None else a.within(within)
+    if group is not None:
+        a.groups(group)  # a column that names no studies is an error before the long work
     plain, wanted = check_options(options), check_questions(questions)
     modelled = plain["estimator"] != "counts" and plain["smoothing"] == "auto"
     how = {"force": plain["force"], "of": plain["of"] if modelled else "rows", "seed": plain["seed"]}
@@ -69,12 +73,13 @@ def payload_of(
     else:
         given += means_of(a, steps, own)
     given += followed(a, own[0], budget, plain)
+    given += studies_of(a, own[0], group, plain)
     notes = shortened([*a.notes, *steps.notes])
     shapes = bins_for(a)
     facts = facts_of(a, title.strip() or TITLE, steps, shapes, own[0], notes)
     told = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
     means = any(one["part"] == "marginal" for one in given)
-    return {"facts": facts | {"budget": told, "means": means}, "answers": given}
+    return {"facts": facts | {"budget": told, "means": means, "group": group}, "answers": given}
 
 
 def means_of(a: Shows, steps: Ladder, own: Sequence[Question]) -> list[dict[str, Any]]:
@@ -97,6 +102,14 @@ def followed(
             raise QueryError(found["refused"])
         return []
     return [entry("along", one, found) for one in distinct([whole, first])]
+
+
+def studies_of(a: Shows, first: Question, column: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """The first question asked of every study; of many, those are shown that agree least with the others."""
+    if column is None:
+        return []
+    order = "disagreement" if len(a.groups(column)) > SHOWN else "name"
+    return [entry("groups", first, side_by_side(a, first, column=column, order=order, **options))]
 
 
 def opening(first: Question, asked: Sequence[Question], answered: Sequence[dict[str, Any]]) -> Question:

@@ -1,4 +1,4 @@
-"""The rankings of several studies side by side: which parameter matters where, as JSON and for the page of `across`."""
+"""The rankings of several studies side by side: which parameter matters where, as JSON."""
 
 from __future__ import annotations
 
