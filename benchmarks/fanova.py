@@ -22,7 +22,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 import pedanova as pa
 from pedanova.measures.forest.forest import as_tree
-from pedanova.measures.forest.marginals import Span, leaf_boxes, main_variances, pair_variances
+from pedanova.measures.forest.trees import Span, leaf_boxes, main_variances, pair_variances
 
 PARAMETERS = 8
 TREES = 64

@@ -18,8 +18,7 @@ import numpy as np
 from real_tables import parameter_of
 
 import pedanova as pa
-from pedanova.measures.studies.pooled import pooled
-from pedanova.measures.studies.ranks import rank_agreement
+from pedanova.measures.studies.pooling import pooled, rank_agreement
 
 Shares = Mapping[str, Mapping[str, float]]  # task → parameter → part of the variance
 

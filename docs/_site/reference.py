@@ -41,7 +41,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
         [
             "across", "Across", "measures.studies.across.PooledShare", "measures.studies.prior.SearchPrior",
             "difference", "StudyDifferences",
-            "measures.studies.changes.StudyDifference", "Differences", "Difference", "Along", "Seeds",
+            "measures.studies.study_difference.StudyDifference", "Differences", "Difference", "Along", "Seeds",
         ],
     ),
     "reduction": ("Smaller spaces", ["ReducedSpace", "Verdict", "Evidence"]),

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from pedanova.measures.densities import Densities
     from pedanova.measures.difference import Difference, Differences
     from pedanova.measures.effects import Effect, Effects, Marginal
-    from pedanova.measures.forest.forest import forest_effects
-    from pedanova.measures.forest.results import ForestEffects, ForestPairs
+    from pedanova.measures.forest.forest import ForestEffects, ForestPairs, forest_effects
     from pedanova.measures.importance import Importance, Importances
     from pedanova.measures.interactions import Interaction, Interactions
     from pedanova.measures.sets import SetInteraction, SetInteractions
@@ -61,8 +60,7 @@ CONTENTS = {
     "measures.densities": ["Densities"],
     "measures.difference": ["Difference", "Differences"],
     "measures.effects": ["Effect", "Effects", "Marginal"],
-    "measures.forest.forest": ["forest_effects"],
-    "measures.forest.results": ["ForestEffects", "ForestPairs"],
+    "measures.forest.forest": ["ForestEffects", "ForestPairs", "forest_effects"],
     "measures.importance": ["Importance", "Importances"],
     "measures.interactions": ["Interaction", "Interactions"],
     "measures.sets": ["SetInteraction", "SetInteractions"],

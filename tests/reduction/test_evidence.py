@@ -10,8 +10,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.reduction.boxes import Box, Cloud, axis_of
-from pedanova.reduction.evidence import Judgement
-from pedanova.reduction.reduce import sure_enough
+from pedanova.reduction.reduce import Judgement, sure_enough
 from pedanova.space.grid import grid_of
 
 KINDS = list("abc")

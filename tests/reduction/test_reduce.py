@@ -18,11 +18,22 @@ from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
 from pedanova.measures.surrogate.row_model import Knowledge
 from pedanova.measures.surrogate.summaries import sampled_shares
-from pedanova.reduction.boxes import Box, Cloud, axis_of, choose, runs, way_down
-from pedanova.reduction.domains import beyond, is_constant, middle, shrunk, widened
+from pedanova.reduction.boxes import (
+    Box,
+    Cloud,
+    axis_of,
+    beyond,
+    choose,
+    is_constant,
+    middle,
+    runs,
+    shrunk,
+    way_down,
+    widened,
+)
+from pedanova.reduction.reduce import small
 from pedanova.reduction.result import Verdict
 from pedanova.reduction.search import Search, beyond_noise
-from pedanova.reduction.verdicts import small
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Domain
 

@@ -30,7 +30,7 @@ from pedanova.measures.surrogate.estimate import as_options
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
-    from pedanova.measures.forest.results import ForestEffects
+    from pedanova.measures.forest.forest import ForestEffects
     from pedanova.reduction.result import ReducedSpace
     from pedanova.report.figures.plots import Plots
     from pedanova.report.live.notebook import LiveWidget

@@ -11,8 +11,7 @@ from pedanova.errors import QueryError, listed
 from pedanova.measures.difference import SHARED, Differences
 from pedanova.measures.difference import difference as difference_of_answers
 from pedanova.measures.importance import Importances
-from pedanova.measures.studies.changes import Changes, differences_of
-from pedanova.measures.studies.kinship import kinship_of_studies
+from pedanova.measures.studies.study_difference import Changes, differences_of, study_relation
 from pedanova.space.comparison import CommonSpace, shared_space
 from pedanova.space.parameters import in_words
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StudyDifferences(Changes):
-    """How two studies differ: see `difference`. ``d["lr"].difference``, ``d.kinship``, ``d.plot.densities()``.
+    """How two studies differ: see `difference`. ``d["lr"].difference``, ``d.relation``, ``d.plot.densities()``.
 
     Attributes
     ----------
@@ -31,8 +30,8 @@ class StudyDifferences(Changes):
         ``p_adjusted``, the same of the ratios, good values in both, and whether they ``moved``.
     names
         Of both studies.
-    kinship
-        What the second study is to the first: ``relation`` is ``"same"``, ``"continued"``, ``"again"``, ``"other"`` or
+    relation
+        What the second study is to the first: ``kind`` is ``"same"``, ``"continued"``, ``"again"``, ``"other"`` or
         ``"unknown"``; ``in_words()`` says it.
     notes
         What to know beside the numbers, and what the studies do not share.
@@ -44,7 +43,7 @@ class StudyDifferences(Changes):
     >>> import pedanova as pa
     >>> a = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "units"])
     >>> d = pa.difference(a.first(400), a, names=("early", "all"), estimator="counts", draws=100)
-    >>> d.kinship.relation, d["units"].significant
+    >>> d.relation.kind, d["units"].significant
     ('continued', False)
     >>> d.in_words()
     'No parameter matters distinguishably more in early than in all.'
@@ -123,7 +122,7 @@ def difference(
     shared = shared_space(a.space, b.space)
     if not shared.names:
         raise QueryError(f"the studies share no parameter: {listed(list(a.space))} and {listed(list(b.space))}")
-    kinship = kinship_of_studies(a, b, shared)
+    relation = study_relation(a, b, shared)
     first, second, notes = on_common_ground(a, b, shared)
     both = first, second
     answers = [one.importance(target, region, **options) for one in both]
@@ -131,10 +130,10 @@ def difference(
     densities = first.all_densities(target, region, **told), second.all_densities(target, region, **told)
     contrasts = first.ask(target, region)[0], second.ask(target, region)[0]
     rows = differences_of(answers[0], answers[1], shared.names, densities, contrasts)
-    if kinship.relation in ("same", "continued"):
+    if relation.kind in ("same", "continued"):
         notes.append(Note("answer", SHARED))
-    every = [kinship.note, *notes, *_aims(a, b), *_answered(answers, shared, names)]
-    return StudyDifferences(rows, names, kinship, in_order(every), densities)
+    every = [relation.note, *notes, *_aims(a, b), *_answered(answers, shared, names)]
+    return StudyDifferences(rows, names, relation, in_order(every), densities)
 
 
 def on_common_ground(a: Analysis, b: Analysis, shared: CommonSpace) -> tuple[Analysis, Analysis, list[Note]]:

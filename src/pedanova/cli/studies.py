@@ -101,12 +101,12 @@ def across_as_json(found: Across) -> dict[str, Any]:
 
 
 def difference_as_json(found: StudyDifferences) -> dict[str, Any]:
-    kin = found.kinship
+    relation = found.relation
     return {
         "studies": list(found.names),
-        "relation": kin.relation,
-        "same_space": kin.space,
-        "drawn_differently": list(kin.drawn),
+        "relation": relation.kind,
+        "same_space": relation.space,
+        "drawn_differently": list(relation.drawn),
         "difference": as_rows(found.to_dict()),
         "notes": list(found.notes),
     }

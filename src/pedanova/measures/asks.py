@@ -12,7 +12,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.observations import Observations
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects
-from pedanova.measures.forest.results import ForestEffects
+from pedanova.measures.forest.forest import ForestEffects
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity

@@ -14,7 +14,7 @@ from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
 from pedanova.measures.asks import Asks
 from pedanova.measures.effects import Effects
-from pedanova.measures.forest.results import ForestEffects
+from pedanova.measures.forest.forest import ForestEffects
 from pedanova.measures.importance import Importances, marked_share
 
 Entry = TypeVar("Entry")

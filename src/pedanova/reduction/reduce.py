@@ -6,22 +6,304 @@ globally and locally are fixed. docs/reduction.md has the rules and what was mea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
-from pedanova.measures.importance import Importances
-from pedanova.reduction.evidence import evidence_of
-from pedanova.reduction.result import ReducedSpace
-from pedanova.reduction.scenes import scene_of
-from pedanova.reduction.search import Search, beyond_noise
-from pedanova.reduction.verdicts import Judge, consistent, unchanged
-from pedanova.space.parameters import Categorical, Space
+from pedanova.measures.importance import NEVER, Importance, Importances
+from pedanova.measures.significance import LEVEL
+from pedanova.reduction.boxes import Box, beyond, constant, crowd, is_constant, middle, piles_up, runs, shrunk, widened
+from pedanova.reduction.good_region import GoodRegion, configurations, good_region_of
+from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict
+from pedanova.reduction.search import Rows, Search, best_part, beyond_noise
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import (
+    Categorical,
+    Domain,
+    Float,
+    Int,
+    Ordinal,
+    Parameter,
+    Space,
+    Switch,
+    in_words,
+    parents_of,
+)
+
+Mask = NDArray[np.bool_]
+Holds = Callable[[Rows], Mask]  # which of some rows lie in a box
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """Every row that counts, held against the printed box and against those of the folds."""
+
+    inside: Mask  # (rows,) in the printed box
+    held: Mask  # (rows,) in the box that was found without the row
+    chosen: NDArray[np.float64]  # (rows,) of the boxes that it helped to choose, the part that it lies in
+
+    def inside_of(self, wanted: Mask) -> float:
+        """The part of some rows that lies in the printed box."""
+        return float(self.inside[wanted].mean()) if wanted.any() else 0.0
+
+    def kept_of(self, wanted: Mask) -> Proportion:
+        """The same of such rows as did not choose it, with a 95 % interval."""
+        if not wanted.any():
+            return proportion_of(0.0, 1)
+        luck = float(self.chosen[wanted].mean()) - float(self.held[wanted].mean())
+        return proportion_of(max(0.0, self.inside_of(wanted) - max(0.0, luck)), int(wanted.sum()))
+
+
+def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], folds: int) -> Judgement:
+    """The rows in so many folds; `box_of` finds the box that some rows choose."""
+    rows = np.flatnonzero(search.counted)
+    alike = configurations(search.cells(), rows)  # what was tried twice must not judge itself
+    fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
+    held, chosen = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
+    for fold in range(folds):
+        others = fold_of != fold
+        found = box_of(rows[others])(rows)
+        held[~others] = found[~others]
+        chosen[others] += found[others]
+    return Judgement(printed(rows), held, chosen / (folds - 1))
+
+
+def evidence_of(
+    search: Search, region: GoodRegion, box: Box, keep: float, surely: Sequence[str], folds: int
+) -> Evidence:
+    """Folds choose boxes as small as the printed one."""
+    size, cells = box.volume(region.cloud), search.cells()
+
+    def holds(one: Box) -> Holds:
+        return lambda some: one.holds({name: axis.place(cells[name][some]) for name, axis in region.cloud.axes.items()})
+
+    def box_of(some: Rows) -> Holds:
+        others, names = region.among(some, surely)
+        return holds(others.as_small(names, keep, size))
+
+    rows, reached = np.flatnonzero(search.counted), search.reached()
+    judgement = judged(search, holds(box), box_of, folds)
+    kept = judgement.kept_of(reached[rows])
+    return Evidence(
+        kept=kept,
+        best=judgement.kept_of(best_part(search.observed, reached)[rows]),
+        inside=judgement.inside_of(reached[rows]),
+        volume=size,
+        enrichment=enrichment(search, region, box, kept.part / size),
+        rows=len(rows),
+        estimator=region.estimator,
+    )
+
+
+def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
+    """How much likelier a draw lands in the target; None where trials cannot tell what a draw would find."""
+    if not region.even:
+        return None
+    if isinstance(search.target, Region) or search.is_even(np.flatnonzero(search.counted)):
+        return by_rows
+    inside = box.holds(region.cloud.places)
+    return float(region.plain[inside].sum() / max(float(inside.mean()), 1e-12))
+
+
+def proportion_of(part: float, total: int) -> Proportion:
+    """A part of so many rows, with a 95 % interval (Wilson's)."""
+    z = 1.96
+    centre = (part + z * z / (2 * total)) / (1 + z * z / total)
+    half = z / (1 + z * z / total) * math.sqrt(part * (1 - part) / total + z * z / (4 * total * total))
+    return Proportion(part, max(0.0, centre - half), min(1.0, centre + half), total)
+
+
+LITTLE = 0.02  # a share below which a parameter that looks like noise may be fixed
+NOISE = "not distinguishable from noise"
+INFLUENCE = 0.02  # part of the model's variance that may depend on a parameter that is fixed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """Puts what is known of each parameter into a verdict."""
+
+    space: Space
+    region: GoodRegion
+    box: Box
+    importances: Importances
+    ask_locally: Callable[[], Mapping[str, float] | None]  # p-values among the best, asked where they decide
+    surely: frozenset[str]  # what may be cut
+    widen: bool
+
+    def verdict(self, name: str) -> Verdict:
+        parameter = self.space[name]
+        if not isinstance(parameter, Float | Int | Ordinal | Categorical):
+            return unchanged(name, "keep", "its bounds change from row to row; left alone", parameter)
+        row = self.importances[name]
+        if not row.varied:
+            return unchanged(name, "undecided", f"{NEVER}, so nothing can be said; left alone", parameter)
+        if name not in self.surely and name not in self.box.left:
+            return self.unsure(name, parameter, row)
+        if name not in self.surely:  # cut all the same, by an adaptive sampler's rows
+            cut = self.narrowed(name, parameter)
+            return replace(cut, reason=f"{cut.reason}; by itself it is {NOISE}")
+        cut = self.in_pieces(self.narrowed(name, parameter), parameter)
+        piled = self.at_bounds(name, parameter)
+        if piled == (None, None) or not isinstance(parameter, Float | Int):
+            return cut
+        after = cut.after
+        if self.widen:
+            wide = widened(parameter, piled)
+            low, high = (getattr(wide, end) if side is not None else getattr(after, end, getattr(parameter, end))
+                         for end, side in zip(("low", "high"), piled, strict=True))  # fmt: skip
+            after = replace(parameter, low=low, high=high)
+        reason = pile_in_words(parameter, piled, cut)
+        return replace(cut, advice="widen", reason=reason, after=after, beyond=piled)
+
+    def narrowed(self, name: str, parameter: Domain) -> Verdict:
+        if name not in self.box.left:
+            row = self.importances[name]
+            matters = "may matter" if row.significant is False else "matters"  # among all, or alone
+            why = f"{matters} ({small(row.share)} of what decides), but {self.region.spread}"
+            return unchanged(name, "keep", why, parameter)
+        groups, axis = self.box.left[name], self.region.cloud.axes[name]
+        after = shrunk(parameter, axis, grid_of(parameter), groups)
+        part = float(axis.prior[list(groups)].sum() / axis.prior.sum())
+        density = self.region.cloud.density(name).mean(axis=1)
+        held = float((density * axis.prior)[list(groups)].sum() / max((density * axis.prior).sum(), 1e-300))
+        if after == parameter:
+            return unchanged(name, "keep", "what could be cut off is less than one of its values", parameter)
+        several = "these values hold" if isinstance(parameter, Categorical) else f"{percent(part)} of its range holds"
+        what = "this value holds" if is_constant(after) else several
+        reason = f"{what} {percent(held)} of the best of the target; {self.region.elsewhere(name, groups)}"
+        return Verdict(name, "narrow", reason, parameter, after, part)
+
+    def in_pieces(self, cut: Verdict, parameter: Domain) -> Verdict:
+        """The verdict with the ranges that good values lie in, where there are several."""
+        axis = self.region.cloud.axes[cut.name]
+        ranges = runs(self.region.cloud, self.box, cut.name)
+        if len(ranges) < 2:
+            return cut
+        pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in ranges)
+        part = float(axis.prior[[group for run in ranges for group in run]].sum() / axis.prior.sum())
+        words = f"good values lie in {' and '.join(map(in_words, pieces))}, hardly any in between"
+        before = f"{cut.reason}; " if cut.advice == "narrow" else ""
+        return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
+
+    def at_bounds(self, name: str, parameter: Domain) -> tuple[float | None, float | None]:
+        axis = self.region.cloud.axes[name]
+        if not isinstance(parameter, Float | Int) or axis.groups < 3:
+            return None, None
+        slices = axis.coarse()
+        density = self.region.cloud.density(name, slices)
+        prior = np.bincount(slices, weights=axis.prior).astype(np.float64)
+        left = self.box.left.get(name, tuple(range(axis.groups)))
+        # An adaptive sampler's few best trials lie together somewhere: half of them must be at the bound.
+        least = 0.0 if self.region.even else 0.5
+        low = 0 in left and piles_up(density, 0) and crowd(density, prior, 0) >= least
+        high = axis.groups - 1 in left and piles_up(density, -1) and crowd(density, prior, -1) >= least
+        return beyond(parameter, density, (low, high)) if low or high else (None, None)
+
+    def unsure(self, name: str, parameter: Domain, row: Importance) -> Verdict:
+        advice, reason = self.noise(name, row)
+        if advice != "fix":
+            return unchanged(name, advice, reason, parameter)
+        axis = self.region.cloud.axes[name]
+        density = self.region.cloud.density(name).mean(axis=1)
+        value = middle(parameter, axis, grid_of(parameter), int(np.argmax(density)))
+        reason = f"{reason}; the best rows are most likely at {short(value)}"
+        return Verdict(name, "fix", reason, parameter, constant(value, parameter), 0.0)
+
+    def noise(self, name: str, row: Importance) -> tuple[Advice, str]:
+        """Fix, or leave alone? Only what looks like noise globally and locally, where others do not."""
+        high = row.high if row.high is not None else 1.0
+        most = small(max(high, 0.001))
+        if not any(other.significant for other in self.importances.rows):
+            return "undecided", "nothing is distinguishable from noise here, so nothing is changed"
+        if not self.region.even:
+            return "undecided", f"{NOISE} in trials that were not drawn evenly; left alone"
+        if high > LITTLE or self.region.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
+            return "undecided", f"{NOISE}, but up to {most} of what decides may depend on it; left alone"
+        local = self.ask_locally()
+        if local is None:
+            few = "too few rows show what it does among the best"
+            return "undecided", f"looks like noise, but {few}; left alone"
+        if local[name] <= LEVEL:
+            return "keep", "looks like noise over all rows, but matters among the best"
+        if self.leads(name):
+            return "keep", "others exist only under some of its values"
+        return "fix", f"looks like noise over all rows and among the best (at most {most} of what decides)"
+
+    def leads(self, name: str) -> bool:
+        """Whether other parameters depend on this one."""
+        return any(name in parents_of(parameter) for parameter in self.space.values())
+
+
+def unchanged(name: str, advice: Advice, reason: str, parameter: Parameter) -> Verdict:
+    return Verdict(name, advice, reason, parameter, parameter)
+
+
+def small(part: float) -> str:
+    """A part of one, with digits where it has few: what matters is never shown as 0 %."""
+    return percent(part) if part >= 0.0005 else f"less than {percent(0.001)}"
+
+
+def pile_in_words(parameter: Float | Int, piled: tuple[float | None, float | None], cut: Verdict) -> str:
+    sides = [
+        f"{word} bound {short(bound)}: try {short(new)}"
+        for word, bound, new in zip(("lower", "upper"), (parameter.low, parameter.high), piled, strict=True)
+        if new is not None
+    ]
+    narrowed = f"; {cut.reason}" if cut.advice == "narrow" else ""
+    return f"good values pile up at the {' and at the '.join(sides)} if it may go there{narrowed}"
+
+
+def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Conditions that name values which are gone: dropped; a parameter left without any can never be active."""
+    after: dict[str, Parameter | None] = {verdict.name: verdict.after for verdict in verdicts}
+    settled = list(verdicts)
+    for _ in verdicts:  # as often as a chain of conditions may be long
+        for i, verdict in enumerate(settled):
+            now = reachable(after[verdict.name], after)
+            if now is not after[verdict.name]:
+                gone = now is None
+                reason = "it exists only under values that are cut off" if gone else verdict.reason
+                settled[i] = replace(verdict, after=now, reason=reason, advice="drop" if gone else verdict.advice)
+                after[verdict.name] = now
+    return tuple(settled)
+
+
+def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]) -> Parameter | None:
+    """The parameter with the conditions that are left."""
+    if parameter is None or not parameter.when or isinstance(parameter, Switch):
+        return parameter
+    conditions = []
+    for parent, values in parameter.when:
+        above = after.get(parent, parameter)
+        if above is None:
+            return None
+        left = tuple(value for value in values if parent not in after or may_be(above, value))
+        if not left:
+            return None
+        conditions.append((parent, left))
+    return parameter if tuple(conditions) == parameter.when else replace(parameter, when=tuple(conditions))
+
+
+def may_be(parameter: Parameter, value: Any) -> bool:
+    match parameter:
+        case Categorical(values) | Ordinal(values):
+            return value in values or str(value) in map(str, values)
+        case Int(low, high) | Float(low, high):
+            return not isinstance(value, int | float) or low <= value <= high
+        case _:
+            return True
+
 
 LEAST_ROWS, LEAST_TARGET = 40, 10  # fewer decide nothing
 ADAPTIVE = (
@@ -49,19 +331,19 @@ def reduce_space(
     importances = a.importance(target, **options)
     local = cache(lambda: local_p_values(a, search, options))
     with one_thread():
-        scene = scene_of(search, importances)
+        region = good_region_of(search, importances)
         p_values = [1.0 if row.p_value is None else row.p_value for row in importances.rows]
         apart = beyond_noise([row.name for row in importances.rows], p_values, space)
-        surely = [name for name in sure_enough(apart, importances, space) if name in scene.cloud.axes]
-        box = scene.bounds(surely, kept)
-        evidence = evidence_of(search, scene, box, kept, surely, parts) if box.left and parts else None
-        judge = Judge(space, scene, box, importances, local, frozenset(surely), widen=widen)
+        surely = [name for name in sure_enough(apart, importances, space) if name in region.cloud.axes]
+        box = region.bounds(surely, kept)
+        evidence = evidence_of(search, region, box, kept, surely, parts) if box.left and parts else None
+        judge = Judge(space, region, box, importances, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
     remarks = [*notes, *importances.notes]
-    remarks += [] if scene.even else [Note("answer", ADAPTIVE)]
+    remarks += [] if region.even else [Note("answer", ADAPTIVE)]
     parted = [row.name for row in verdicts if row.pieces]
     remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []
-    aim = words[0] if scene.even else f"{words[0]} of your trials"
+    aim = words[0] if region.even else f"{words[0]} of your trials"
     return ReducedSpace(verdicts, evidence, aim, kept, tuple(remarks))
 
 

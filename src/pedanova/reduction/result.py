@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, HtmlTable, NamedTable, Printed
-from pedanova.reduction.domains import Bounds
+from pedanova.reduction.boxes import Bounds
 from pedanova.space import exports
-from pedanova.space.parameters import Domain, Parameter, Space, in_words, parameter_to_dict, values_of
+from pedanova.space.parameters import (
+    Categorical,
+    Domain,
+    Float,
+    Int,
+    Ordinal,
+    Parameter,
+    Space,
+    in_words,
+    parameter_to_dict,
+    values_of,
+)
 
 FULL = 6  # digits of a bound in what is computed with
 Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
@@ -375,3 +388,47 @@ class ReducedSpace(NamedTable[Verdict]):
             "evidence": None if e is None else asdict(e),
             "notes": list(self.notes),
         }
+
+
+Chosen: TypeAlias = tuple[float | None, float | None] | Sequence[Any]  # both ends of a range, or some values
+
+
+def inside_box(reduced: ReducedSpace, box: Mapping[str, Chosen]) -> ReducedSpace:
+    """The same verdicts, their domains cut at the box; whoever is cut by it alone is narrowed, and says why."""
+    rows = tuple(_cut(row, box[row.name]) if row.name in box else row for row in reduced.rows)
+    return replace(reduced, rows=rows)
+
+
+def _cut(row: Verdict, chosen: Chosen) -> Verdict:
+    after = None if row.after is None else _inside(row.after, chosen)
+    if after is None or after == row.after:
+        return row
+    changed = row.advice not in ("keep", "undecided")
+    reason = row.reason if changed else "as selected"
+    return replace(row, advice=row.advice if changed else "narrow", reason=reason, after=after, beyond=(None, None))
+
+
+def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
+    """The part of a domain that lies in the box; None where none does, or the box says nothing of it."""
+    if isinstance(domain, Categorical):
+        choices = tuple(value for value in domain.choices if _is_in(value, chosen))
+        return replace(domain, choices=choices) if choices else None
+    if isinstance(domain, Ordinal):
+        values = tuple(value for value in domain.values if _is_in(value, chosen))
+        return replace(domain, values=values) if values else None
+    if not isinstance(domain, Float | Int) or not isinstance(chosen, tuple):
+        return None
+    first = domain.low if chosen[0] is None else max(domain.low, chosen[0])
+    last = domain.high if chosen[1] is None else min(domain.high, chosen[1])
+    if isinstance(domain, Float):
+        return replace(domain, low=float(first), high=float(last)) if first < last else None
+    least = domain.low + math.ceil((first - domain.low) / domain.step) * domain.step
+    most = domain.low + math.floor((last - domain.low) / domain.step) * domain.step
+    return replace(domain, low=least, high=most) if least < most else None
+
+
+def _is_in(value: Any, chosen: Chosen) -> bool:
+    if not isinstance(chosen, tuple):
+        return value in chosen
+    low, high = chosen
+    return (low is None or value >= low) and (high is None or value <= high)

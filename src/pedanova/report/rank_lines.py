@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pedanova.measures.studies.ranks import RankTest
+from pedanova.measures.studies.pooling import RankTest
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from sklearn.ensemble import RandomForestRegressor
 import pedanova as pa
 from helpers.common import refuse, toy
 from pedanova.errors import DataError, LevelsError, MissingLibraryError, QueryError, UnknownParameterError
-from pedanova.measures.forest.encoding import clipped_at, encode
 from pedanova.measures.forest.forest import forest_effects
-from pedanova.measures.forest.marginals import RangeAxis
+from pedanova.measures.forest.trees import RangeAxis, clipped_at, encode
 
 
 def mixed(rows: int = 300) -> tuple[dict[str, np.ndarray], dict[str, object], np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -12,16 +12,183 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note, in_order
-from pedanova.base.table import NamedTable, Printed
-from pedanova.errors import OutsideSpaceError, PedanovaError, QueryError
+from pedanova.base.table import Cell, NamedTable, Printed
+from pedanova.errors import OutsideSpaceError, PedanovaError, QueryError, listed
 from pedanova.measures.asks import Asks
-from pedanova.measures.importance import Importances
-from pedanova.measures.studies.outliers import Disagreements, disagreements
-from pedanova.measures.studies.pooled import Mean, pooled, variance_by_rows
-from pedanova.measures.studies.ranks import RankTest, rank_agreement, rank_test
-from pedanova.measures.studies.scaling import StudyMap, study_map
-from pedanova.measures.studies.studies import Studies, StudyRow
-from pedanova.measures.studies.told import Facts, told_of
+from pedanova.measures.importance import NEVER, Importances
+from pedanova.measures.studies.pooling import (
+    Disagreements,
+    Mean,
+    RankTest,
+    StudyMap,
+    disagreements,
+    pooled,
+    rank_agreement,
+    rank_test,
+    study_map,
+    variance_by_rows,
+)
+from pedanova.space.parameters import Space, in_words
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRow:
+    """One study among others.
+
+    leading
+        Its first parameters with their shares.
+    agreement
+        Spearman's correlation of its ranking with the mean ranks in all other studies.
+    differs
+        Parameters that matter clearly more or less here than in all other studies.
+    estimator
+        Who answered: counts of its rows, or a model of them.
+    """
+
+    name: str
+    n_region: int
+    n_target: int
+    leading: tuple[tuple[str, float], ...]
+    agreement: float | None
+    differs: tuple[str, ...]
+    estimator: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Studies(NamedTable[StudyRow]):
+    """`StudyRow` by name, in the order given."""
+
+    rows: tuple[StudyRow, ...]
+    notes: tuple[Note, ...] = ()
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        rows = self.rows
+        return {
+            "study": [row.name for row in rows],
+            "n_region": [row.n_region for row in rows],
+            "n_target": [row.n_target for row in rows],
+            "first": [row.leading[0][0] if row.leading else None for row in rows],
+            "agreement": [row.agreement for row in rows],
+            "differs": [", ".join(row.differs) for row in rows],
+            "estimator": [row.estimator for row in rows],
+        }
+
+    def printed(self) -> Printed:
+        leading = [", ".join(f"{name} {percent(share)}" for name, share in row.leading) for row in self.rows]
+        return [
+            ("study", [row.name for row in self.rows]),
+            ("rows", [f"{row.n_region:,}" for row in self.rows]),
+            ("target", [f"{row.n_target:,}" for row in self.rows]),
+            ("what matters", leading),
+            ("agreement", ["" if row.agreement is None else f"{row.agreement:.2f}" for row in self.rows]),
+            ("differs in", [", ".join(row.differs) for row in self.rows]),
+        ]
+
+    def heading(self) -> str:
+        return "The studies, and how their rankings agree with those of all others"
+
+
+NAMED = 5  # studies in a note
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a study is about."""
+
+    aim: str
+    space: Space
+
+    @classmethod
+    def of(cls, a: Asks) -> Facts:
+        return cls(f"{a.direction} {a.objective}", a.space)
+
+
+def study_notes(
+    facts: Mapping[str, Facts],
+    answers: Mapping[str, Importances],
+    left: Mapping[str, PedanovaError],
+    studies: Sequence[str],
+    names: Sequence[str],
+    block: tuple[Sequence[int], Sequence[int]],
+) -> list[Note]:
+    """Notes on studies, parameters and ranks, none of them silently dropped."""
+    alone = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
+    alike = [*aim_notes(facts), *estimator_notes(answers), *warning_notes(answers)]
+    by_name = [note for name in names for note in parameter_notes(name, answers, facts)]
+    return [*alone, *alike, *by_name, *rank_notes(studies, names, block)]
+
+
+def aim_notes(facts: Mapping[str, Facts]) -> list[Note]:
+    """Objectives and directions that differ."""
+    aims: dict[str, list[str]] = {}
+    for name, fact in facts.items():
+        aims.setdefault(fact.aim, []).append(name)
+    if len(aims) == 1:
+        return []
+    words = "; ".join(f"{aim}: {among(studies)}" for aim, studies in aims.items())
+    return [Note("answer", f"studies aim at different things, each counts its own best rows ({words})")]
+
+
+def estimator_notes(answers: Mapping[str, Importances]) -> list[Note]:
+    by: dict[str, list[str]] = {}
+    for name, answer in answers.items():
+        by.setdefault(answer.estimator, []).append(name)
+    if len(by) == 1:
+        return []
+    words = "; ".join(f"{estimator}: {among(studies)}" for estimator, studies in by.items())
+    return [Note("answer", f"studies were answered in different ways ({words})")]
+
+
+def warning_notes(answers: Mapping[str, Importances]) -> list[Note]:
+    """Warnings of single studies, the same ones together."""
+    doubts: dict[str, tuple[Note, list[str]]] = {}
+    for name, answer in answers.items():
+        for note in answer.notes:
+            if note.severity == "warning":
+                doubts.setdefault(str(note), (note, []))[1].append(name)
+    return [note.about(among(studies)) for note, studies in doubts.values()]
+
+
+def parameter_notes(name: str, answers: Mapping[str, Importances], facts: Mapping[str, Facts]) -> Iterable[Note]:
+    """Where a parameter is missing, never varied, or has another domain."""
+    missing = [study for study, answer in answers.items() if name not in answer]
+    fixed = [study for study, answer in answers.items() if name in answer and not answer[name].varied]
+    if missing:
+        yield Note("answer", f"not in {among(missing)}; pooled over the other studies", subject=name)
+    if fixed:
+        yield Note("answer", f"{NEVER} in {among(fixed)}; pooled over the other studies", subject=name)
+    domains: dict[str, list[str]] = {}
+    for study, fact in facts.items():
+        if name in fact.space:
+            domains.setdefault(in_words(fact.space[name]), []).append(study)
+    if len(domains) > 1:
+        words = "; ".join(f"{domain}: {among(studies)}" for domain, studies in list(domains.items())[:3])
+        more = f"; and {len(domains) - 3} more" if len(domains) > 3 else ""
+        yield Note("answer", f"domains differ, each share is of its own ({words}{more})", subject=name)
+
+
+def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
+    """Who is neither ranked nor on the map."""
+    rows, columns = block
+    if len(rows) < 2 or len(columns) < 2:
+        return [Note("answer", "no two studies share two parameters: there are no mean ranks and there is no map")]
+    notes = []
+    if len(columns) < len(names):
+        gone = [name for j, name in enumerate(names) if j not in columns]
+        words = f"in fewer than half of the studies, so without a mean rank: {listed(gone, most=NAMED)}"
+        notes.append(Note("answer", words))
+    if len(rows) < len(studies):
+        gone = [name for i, name in enumerate(studies) if i not in rows]
+        notes.append(
+            Note("answer", f"some ranked parameter is unknown there, so not ranked, nor on the map: {among(gone)}")
+        )
+    return notes
+
+
+def among(studies: Sequence[str]) -> str:
+    """A few of them by name, and how many there are."""
+    return listed(list(studies), most=NAMED)
+
 
 Reals: TypeAlias = NDArray[np.float64]
 SURE = 25  # studies of which draws are asked, to learn how far chance moves a share;
@@ -172,7 +339,7 @@ def pool_studies(
     found = study_map(placed, names, matrix.ratios[np.ix_(rows, columns)]) if together else None
     odd = disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
     first = next(iter(answers.values()))
-    notes = told_of(facts, answers, left, matrix.studies, matrix.names, (rows, columns))
+    notes = study_notes(facts, answers, left, matrix.studies, matrix.names, (rows, columns))
     if len(analyses) > SURE:
         few = len(chosen(list(analyses)))
         words = f"how far chance moves a share, and what may be in doubt, was asked of {few} studies, evenly chosen"

@@ -11,9 +11,8 @@ import numpy as np
 from pedanova.base.digits import chance, percent, short
 from pedanova.errors import QueryError
 from pedanova.measures.studies.across import Pooling
+from pedanova.measures.studies.pooling import RankTest, StudyMap
 from pedanova.measures.studies.prior import prior_of
-from pedanova.measures.studies.ranks import RankTest
-from pedanova.measures.studies.scaling import StudyMap
 from pedanova.report.figures.draw import Axes, colours_of, new_axes, plain, plain_names, title, trim
 from pedanova.report.figures.priors import draw_prior
 from pedanova.report.rank_lines import rank_lines_of

@@ -20,8 +20,7 @@ from pedanova.measures.importance import Importance
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.surrogate.glance import Glance
-from pedanova.reduction.result import ReducedSpace
-from pedanova.reduction.selected import inside_box
+from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.asks import Shows
 from pedanova.report.page.lines import lines_of
 from pedanova.report.page.numbers import exact

@@ -9,8 +9,7 @@ from typing import Any
 from pedanova.base.notes import gathered
 from pedanova.errors import PedanovaError
 from pedanova.measures.importance import Importances
-from pedanova.measures.studies.across import Pooling
-from pedanova.measures.studies.studies import StudyRow
+from pedanova.measures.studies.across import Pooling, StudyRow
 from pedanova.report.asks import Shows
 from pedanova.report.page.answers import importance_row, inside
 from pedanova.report.page.lines import USUAL, python_rows

@@ -6,8 +6,8 @@ from pedanova.base.digits import chance, percent, short
 from pedanova.base.terminal import TextColumn, draw_columns, fitted
 from pedanova.measures.difference import signed_percent
 from pedanova.measures.studies.across import Pooling, interval_in_words
-from pedanova.measures.studies.changes import Changes, ends_in_words, marked
-from pedanova.measures.studies.ranks import RankTest
+from pedanova.measures.studies.pooling import RankTest
+from pedanova.measures.studies.study_difference import Changes, ends_in_words, marked
 from pedanova.report.sentences import joined
 from pedanova.report.terminal.tables import fill, name_column
 

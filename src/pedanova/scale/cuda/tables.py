@@ -157,7 +157,7 @@ class Way:
     def arguments(self, column: CardColumn) -> tuple[Any, ...]:
         """What a kernel is told of the grid."""
         if column.lookup is None:
-            return told_of(self, library().cuda.runtime.getDevice())
+            return study_notes(self, library().cuda.runtime.getDevice())
         real, table = self.real, library().asarray(column.lookup)
         rank = np.uint32 if real is np.float32 else np.float64
         head = NULL, NULL, NULL, np.int32(self.grid.cells), rank(0), rank(0), *[real(0)] * 5
@@ -190,7 +190,7 @@ def _way(grid: Grid, looked_up: bool, gaps: bool, *, single: bool) -> Way:
 
 
 @lru_cache(maxsize=4096)
-def told_of(way: Way, _: int) -> tuple[Any, ...]:
+def study_notes(way: Way, _: int) -> tuple[Any, ...]:
     """Where cells begin, what they accept (nothing, where they touch), both outermost ends, the guess and the lattice:
     on the card in use."""
     cupy, grid, real = library(), way.grid, way.real

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.measures.studies.kinship import StudyKinship, kinship_of_studies, two_samples
+from pedanova.measures.studies.study_difference import StudyRelation, study_relation, two_samples
 from pedanova.space.comparison import shared_space
 
 SPACE = {"lr": pa.Float(1e-4, 1, log=True), "units": pa.Int(1, 500), "opt": pa.Categorical(["adam", "sgd"])}
@@ -26,37 +26,37 @@ def first(data: dict[str, Any], rows: int) -> dict[str, Any]:
     return {name: values[:rows] for name, values in data.items()}
 
 
-def kin(one: dict[str, Any], two: dict[str, Any]) -> StudyKinship:
+def relation_of(one: dict[str, Any], two: dict[str, Any]) -> StudyRelation:
     a, b = (pa.analyze(data, "loss", space=SPACE) for data in (one, two))
-    return kinship_of_studies(a, b, shared_space(a.space, b.space))
+    return study_relation(a, b, shared_space(a.space, b.space))
 
 
 def test_the_same_rows_in_any_order() -> None:
     data = table(200, 0)
     order = np.random.default_rng(1).permutation(200)
-    assert kin(data, {name: values[order] for name, values in data.items()}).relation == "same"
+    assert relation_of(data, {name: values[order] for name, values in data.items()}).kind == "same"
 
 
 def test_a_study_that_went_on() -> None:
     data = table(300, 0)
-    found = kin(first(data, 200), data)
-    assert (found.relation, found.longer) == ("continued", 2)
+    found = relation_of(first(data, 200), data)
+    assert (found.kind, found.longer) == ("continued", 2)
     assert "second study is the first continued" in found.in_words()
-    assert kin(data, first(data, 200)).longer == 1
+    assert relation_of(data, first(data, 200)).longer == 1
 
 
 def test_configurations_run_again() -> None:
     data = table(200, 0)
-    found = kin(data, data | {"loss": data["loss"] + np.random.default_rng(1).normal(0, 0.1, 200)})
-    assert (found.relation, found.common) == ("again", 1.0)
+    found = relation_of(data, data | {"loss": data["loss"] + np.random.default_rng(1).normal(0, 0.1, 200)})
+    assert (found.kind, found.common) == ("again", 1.0)
     assert "another seed of the training" in found.in_words()
 
 
 def test_another_seed_and_another_sampler() -> None:
-    same = kin(table(300, 0), table(300, 1))
-    assert (same.relation, same.drawn) == ("other", ())
+    same = relation_of(table(300, 0), table(300, 1))
+    assert (same.kind, same.drawn) == ("other", ())
     assert "another seed of the same search" in same.in_words()
-    other = kin(table(300, 0), table(300, 1, pulled=True))
+    other = relation_of(table(300, 0), table(300, 1, pulled=True))
     assert other.drawn == ("lr",)
     assert "another sampler" in other.in_words()
 
@@ -64,22 +64,22 @@ def test_another_seed_and_another_sampler() -> None:
 def test_another_space() -> None:
     a = pa.analyze(table(200, 0), "loss", space=SPACE)
     b = pa.analyze(table(200, 1), "loss", space=SPACE | {"units": pa.Int(1, 9000)}, outside="count")
-    assert "the search spaces differ" in kinship_of_studies(a, b, shared_space(a.space, b.space)).in_words()
+    assert "the search spaces differ" in study_relation(a, b, shared_space(a.space, b.space)).in_words()
 
 
 def test_a_file_without_rows_leaves_it_open(tmp_path: Path) -> None:
     a = pa.analyze(table(200, 0), "loss", space=SPACE)
     a.save(tmp_path / "a.pedanova")
     b = pa.load(tmp_path / "a.pedanova")
-    found = kinship_of_studies(a, b, shared_space(a.space, b.space))
-    assert found.relation == "unknown"
+    found = study_relation(a, b, shared_space(a.space, b.space))
+    assert found.kind == "unknown"
     assert "cannot be told" in found.note
 
 
 def test_types_of_columns_do_not_matter() -> None:
     data = table(200, 0)
     again = data | {"units": data["units"].astype(float), "opt": list(data["opt"])}
-    assert kin(data, again).relation == "same"
+    assert relation_of(data, again).kind == "same"
 
 
 def test_two_draws_from_one_law_differ_by_chance_alone() -> None:

@@ -1,4 +1,4 @@
-"""Domains that change from row to row: chosen by another column, or moving with it."""
+"""Smaller and larger domains of one parameter."""
 
 from __future__ import annotations
 

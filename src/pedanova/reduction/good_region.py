@@ -1,49 +1,158 @@
-"""Where the target lies in the space, and which bounds follow: one class for each way to tell.
+"""Where an adaptive sampler found the target: its trials are held against the space, not against each other.
 
-A model of the rows tells for points all over the space how likely each belongs to the target's best
-tenth; where rows are many, or an adaptive sampler chose them, they tell it themselves.
+Such a sampler has left poor places early, so target and other trials lie close together and their
+densities tell little. What it came back to, and found good, tells more. A configuration counts
+once, however often it was tried.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pedanova.counting.few_rows import lower_is_better
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, as_region
+from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.importance import Importances
 from pedanova.measures.share import Reals
-from pedanova.measures.surrogate.posterior import Drawn
+from pedanova.measures.surrogate.posterior import Drawn, uniform_points
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
-from pedanova.reduction.adaptive import (
-    LEAST_OF_WHOLE,
-    SLICES,
-    WHOLE,
-    CellsByName,
-    cloud_of,
-    deciders_of,
-    leading,
-    trimmed,
-)
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.reduction.search import Rows, Search, best_part
-from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Categorical, Float, Int, Ordinal
+from pedanova.space.grid import Cells, grid_of
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space, parents_of
+
+BEST, LEAST = 4, 10  # of the target's configurations the best quarter decides, at least ten
+WHOLE, LEAST_OF_WHOLE = 1, 20  # all of them on what is not distinguishable from noise
+LEAST_TRIED = 5  # rows that must have looked at what is cut off, and must have a value of those that decide
+SLICES = 100  # of a range: such trials lie closer together than a twentieth
+GAPS = 2  # between the rows that decide, by which ranges are widened
+MOST_ROWS = 50_000  # up to which configurations that were tried twice are looked for
+OPINIONS = 8  # random halves of what decides
+SPACE_POINTS = 4093  # that tell how often each parameter has a value; a prime
+CellsByName: TypeAlias = Mapping[str, Cells]
+
+
+def configurations(cells: CellsByName, rows: Rows) -> Rows:
+    """(rows,) A number for each configuration."""
+    if len(rows) > MOST_ROWS:
+        return np.arange(len(rows))
+    table = np.stack([column[rows] for column in cells.values()], axis=1)
+    _, numbers = np.unique(table, axis=0, return_inverse=True)
+    return numbers.reshape(-1).astype(np.int64)
+
+
+def leading(
+    observed: Observations,
+    cells: CellsByName,
+    rows: Rows,
+    reached: NDArray[np.bool_],
+    target: Region,
+    among: tuple[int, int] = (BEST, LEAST),
+) -> Rows:
+    """The rows that decide: the best of the target's configurations, each once.
+
+    A quantile is one of the configurations here: a sampler that comes back to the best one again
+    and again would leave that one alone in the target.
+    """
+    signed = lower_is_better(observed, rows)
+    order = np.argsort(signed, kind="stable")
+    _, first = np.unique(configurations(cells, rows)[order], return_index=True)
+    once = order[np.sort(first)]  # best first
+    if target.cuts(observed.direction)[0] is not None:  # no target that the best rows are in
+        return np.sort(rows[once[reached[rows[once]]]])
+    part = float(target.high or 1) if target.kind == "quantile" else float(reached[rows[once]].mean())
+    divisor, least = among
+    count = min(len(once), max(least, math.ceil(part * len(once) / divisor)))
+    limit = signed[once[count - 1]]
+    return np.sort(rows[once[signed[once] <= limit]])
+
+
+def cloud_of(
+    observed: Observations, cells: CellsByName, axes: Mapping[str, Axis], deciding: Rows, rng: np.random.Generator
+) -> Cloud:
+    """The rows that decide, held against the space."""
+    places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
+    points = space_points(observed.space, cells)
+    anywhere = {name: axis.place(points[name]) for name, axis in axes.items()}
+    halves = (rng.random((len(deciding), OPINIONS)) < 0.5).astype(np.float64)
+    mass = halves / np.maximum(halves.sum(axis=0), 1e-300)
+    whole: Reals = np.full(len(deciding), 1.0 / len(deciding))
+    parents = deciders_of(observed.space)
+    return Cloud(axes, places, mass, unit=1.0 / len(deciding), anywhere=anywhere, whole=whole, parents=parents)
+
+
+def deciders_of(space: Space) -> frozenset[str]:
+    """Parameters that others need to have a value."""
+    return frozenset(parent for parameter in space.values() for parent in parents_of(parameter))
+
+
+def space_points(space: Space, cells: CellsByName) -> CellsByName:
+    """Uniform points of the space."""
+    rows = len(next(iter(cells.values())))
+    arrangement = arranged(space, cells, np.zeros(rows, dtype=np.int64))
+    return arrangement.cells(uniform_points(arrangement, arrangement.places(cells), count=SPACE_POINTS))
+
+
+def having(cloud: Cloud, name: str) -> int:
+    """How many of the rows that decide have a value."""
+    return int(np.sum(cloud.places[name] >= 0))
+
+
+def trimmed(cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups]) -> Box:
+    """The box around the rows that decide, as far as trials that looked elsewhere can speak for it."""
+    boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
+    return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried)
+
+
+def roomier(box: Box, cloud: Cloud) -> Box:
+    """Ranges wider by two mean gaps between the rows that decide: the next one may lie just outside."""
+    left = {}
+    for name, groups in box.left.items():
+        axis = cloud.axes[name]
+        more = GAPS * len(groups) // max(1, having(cloud, name)) if axis.ordered else 0
+        wide = range(max(0, groups[0] - more), min(axis.groups, groups[-1] + 1 + more)) if more else groups
+        left[name] = tuple(wide)
+    return cut_only(left, box.kept, cloud.axes)
+
+
+def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups]) -> Box:
+    """The box without cuts that hardly any row can speak for: ranges go on to the next value that was tried."""
+    left = {}
+    for name, groups in box.left.items():
+        rows = np.bincount(tried[name][tried[name] >= 0], minlength=axes[name].groups)
+        if axes[name].ordered:
+            first = groups[0] if rows[: groups[0]].sum() >= LEAST_TRIED else 0
+            last = groups[-1] if rows[groups[-1] + 1 :].sum() >= LEAST_TRIED else axes[name].groups - 1
+            met = np.flatnonzero(rows)
+            first = int(max(met[met < first], default=-1)) + 1
+            last = int(min(met[met > last], default=axes[name].groups)) - 1
+            left[name] = tuple(range(first, last + 1))
+        else:
+            left[name] = tuple(g for g in range(axes[name].groups) if g in groups or rows[g] < LEAST_TRIED)
+    return cut_only(left, box.kept, axes)
+
+
+def cut_only(left: Mapping[str, tuple[int, ...]], kept: float, axes: Mapping[str, Axis]) -> Box:
+    """A box of the parameters that lose something."""
+    return Box({name: groups for name, groups in left.items() if len(groups) < axes[name].groups}, kept)
+
 
 FINEST = 10  # the target's best tenth decides, in the eyes of a model
 ENOUGH_BEST = 50  # rows in its best fifth from which on rows alone can tell where that lies
 ROWS_A_GROUP, FEWEST_GROUPS = 4, 5  # of an ordered parameter's values, where rows alone tell
 MOST_POINTS = 50_000  # rows that cuts are looked for in
 SAME_SIZE = 1.05
-OPINIONS = 8  # random halves of the rows, or some of a model's draws
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowScene:
+class GoodRegion:
     """Rows alone: those of the target, or of its best fifth where that has enough of them."""
 
     search: Search
@@ -69,9 +178,9 @@ class RowScene:
         cloud = Cloud(axes, places, mass / total, unit=unit, parents=parents)
         return cls(search, cloud, reached[some] / max(1, int(reached[some].sum())))
 
-    def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
+    def among(self, rows: Rows, names: Sequence[str]) -> tuple[GoodRegion, Sequence[str]]:
         """The same by some of the rows alone, and what may be cut there; these names may be where all rows tell."""
-        return RowScene.of(self.search, rows), names
+        return GoodRegion.of(self.search, rows), names
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
         """The box to which these parameters are cut, which are distinguishable from noise."""
@@ -88,7 +197,7 @@ class RowScene:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ModelScene(RowScene):
+class ModelGoodRegion(GoodRegion):
     """Points of the space with their chance to be in the target, and in its best tenth."""
 
     estimator = "surrogate"
@@ -104,16 +213,16 @@ class ModelScene(RowScene):
         cloud = Cloud(axes, places, mass, wider=plain, parents=deciders_of(search.observed.space))
         return cls(search, cloud, plain, influence or {})
 
-    def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
+    def among(self, rows: Rows, names: Sequence[str]) -> tuple[GoodRegion, Sequence[str]]:
         target = self.search.target
         drawn = self.search.drawn_without(rows) if isinstance(target, Region) else None
         if drawn is None or not isinstance(target, Region):
-            return RowScene.among(self, rows, names)
-        return ModelScene.by(self.search, drawn, target), names
+            return GoodRegion.among(self, rows, names)
+        return ModelGoodRegion.by(self.search, drawn, target), names
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class TrialScene(RowScene):
+class TrialGoodRegion(GoodRegion):
     """The best configurations that an adaptive sampler found, held against the space."""
 
     tried: Mapping[str, Groups]  # every row's groups
@@ -131,11 +240,11 @@ class TrialScene(RowScene):
         cloud, wider = (cloud_of(observed, cells, axes, deciding, rng) for deciding in (best, whole))
         return cls(search, cloud, cloud.pooled, tried=tried, wider=wider)
 
-    def among(self, rows: Rows, names: Sequence[str]) -> tuple[Scene, Sequence[str]]:
+    def among(self, rows: Rows, names: Sequence[str]) -> tuple[GoodRegion, Sequence[str]]:
         search, target = self.search, self.search.target
         if not isinstance(target, Region):
             raise TypeError("rows picked one by one are held against the other rows")
-        return TrialScene.by(search, rows, target), names
+        return TrialGoodRegion.by(search, rows, target), names
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
         """The box to which parameters are cut; all of them, if any of these is distinguishable from noise.
@@ -156,20 +265,17 @@ class TrialScene(RowScene):
         return f"{outside} of {len(places):,} trials looked elsewhere"
 
 
-Scene = RowScene
-
-
-def scene_of(search: Search, importances: Importances) -> Scene:
+def good_region_of(search: Search, importances: Importances) -> GoodRegion:
     """Trials where a sampler was adaptive, else the model where it answered, else the rows."""
     rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
     if not isinstance(search.target, Region):
-        return RowScene.of(search, rows)
+        return GoodRegion.of(search, rows)
     if not search.is_even(rows):
-        return TrialScene.by(search, rows, search.target)
+        return TrialGoodRegion.by(search, rows, search.target)
     if not by_model:
-        return RowScene.of(search, rows)
+        return GoodRegion.of(search, rows)
     drawn = search.drawn()
-    return ModelScene.by(search, drawn, search.target, influences(drawn, search.influence()))
+    return ModelGoodRegion.by(search, drawn, search.target, influences(drawn, search.influence()))
 
 
 def groups_for(rows: int) -> int:

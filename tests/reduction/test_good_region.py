@@ -1,4 +1,4 @@
-"""Spaces reduced after an adaptive sampler: its trials are held against the space itself."""
+"""Where good values lie: by rows, by a model, and after an adaptive sampler."""
 
 from __future__ import annotations
 
@@ -12,22 +12,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.counting.few_rows import few_rows
+from pedanova.counting.few_rows import counted_rows, few_rows
 from pedanova.data.regions import as_region
-from pedanova.reduction.adaptive import (
+from pedanova.data.row_selection import as_rows
+from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, axis_of, poorest, way_down
+from pedanova.reduction.good_region import (
     LEAST,
     LEAST_OF_WHOLE,
     LEAST_TRIED,
     SLICES,
     WHOLE,
+    GoodRegion,
+    ModelGoodRegion,
+    TrialGoodRegion,
     cloud_of,
     configurations,
+    good_region_of,
     leading,
     looked_at,
     roomier,
     trimmed,
 )
-from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, axis_of, poorest, way_down
+from pedanova.reduction.search import Search
 from pedanova.space.grid import grid_of
 
 SPACE = {
@@ -282,3 +288,43 @@ def test_boxes_lie_one_in_the_other(seed: int, one: float, two: float, rows: int
         assert inner <= outer <= set(range(axis.groups))
         if axis.ordered:
             assert len(inner) == max(inner) - min(inner) + 1
+
+
+def search_of(*, adaptive: bool, target: object = 0.1) -> tuple[Search, pa.Analysis]:
+    random = np.random.default_rng(0)
+    x, y = random.random((2, 300))
+    near = random.random(300) < (0.8 if adaptive else 0.0)  # a sampler that homes in does so in all columns
+    x, y = np.where(near, 0.4 + 0.02 * x, x), np.where(near, 0.3 + 0.1 * y, y)
+    a = pa.analyze({"x": x, "y": y}, (x - 0.41) ** 2, space={"x": pa.Float(0, 1), "y": pa.Float(0, 1)})
+    assert a.observations is not None
+    contrasts, _, _ = a.ask(target, 1.0)
+    rows = (
+        as_region(target, "target")
+        if isinstance(target, float)
+        else as_rows(target, "target", a.observations.table, 300)
+    )
+    counted = counted_rows(a.observations, a.levels.nan)
+    return Search(a.observations, a.asked(contrasts, target, 1.0), rows, 0, counted), a
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "adaptive", "target", "estimator"),
+    [(GoodRegion, False, 0.1, "counts"), (ModelGoodRegion, False, 0.1, "auto"), (TrialGoodRegion, True, 0.1, "auto"),
+     (TrialGoodRegion, True, 0.1, "counts"), (GoodRegion, False, "x < 0.2", "counts")],
+)  # fmt: skip
+def test_each_kind_tells_by_some_of_the_rows_as_by_all(
+    kind: type[GoodRegion], adaptive: bool, target: object, estimator: str
+) -> None:
+    search, a = search_of(adaptive=adaptive, target=target)
+    region = good_region_of(search, a.importance(target, estimator=estimator))
+    assert type(region) is kind
+    half, names = region.among(np.arange(0, 300, 2), ["x"])
+    assert type(half) is kind
+    assert names == ["x"]
+    for one in (region, half):
+        box = one.bounds(["x"], 0.95)
+        assert "x" in box.left
+        assert 0 < box.volume(one.cloud) < 1
+    assert region.estimator == ("surrogate" if kind is ModelGoodRegion else "counts")
+    assert region.even == (kind is not TrialGoodRegion)

@@ -1,4 +1,4 @@
-"""A smaller space inside a selection never leaves it, and never grows."""
+"""A reduced space inside a box that was chosen."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.reduction.result import ReducedSpace, Verdict
-from pedanova.reduction.selected import inside_box
+from pedanova.reduction.result import ReducedSpace, Verdict, inside_box
 
 DOMAINS: dict[str, Any] = {
     "lr": pa.Float(1e-5, 1.0, log=True),

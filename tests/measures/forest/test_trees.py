@@ -1,4 +1,4 @@
-"""A tree's variance taken apart: exact against enumeration, and equal to Optuna's."""
+"""Exact marginals of trees, against enumeration and Optuna."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
 import pedanova as pa
-from pedanova.measures.forest import marginals
-from pedanova.measures.forest.encoding import encode
+from pedanova.measures.forest import trees as tree_functions
 from pedanova.measures.forest.forest import as_tree, forest_effects
-from pedanova.measures.forest.marginals import (
+from pedanova.measures.forest.trees import (
     Axis,
     Lattice,
     RangeAxis,
     TreeArrays,
     closed_variance,
+    encode,
     leaf_boxes,
     main_variances,
     pair_variances,
@@ -126,7 +126,7 @@ def test_variances_equal_enumeration(seed: int, dims: int, leaves: int, strip: i
     assert close(boxes.variance, total, total)
     assert close(boxes.mean, float(average_over(values, weights, everything).item()), 10)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(marginals, "STRIP", strip)
+        patch.setattr(tree_functions, "STRIP", strip)
         main = main_variances(boxes)
         for dim in range(dims):
             assert close(main[dim], closed_by_enumeration(values, weights, (dim,)), total)

@@ -1,0 +1,409 @@
+"""Statistics over studies: pooled means, rank tests, disagreements and a map, with the distributions they need.
+
+Means are those of random effects, so that one large study does not rule. A study's share varies for two reasons: its
+rows were sampled, and studies differ. The first is taken from the answers' own deviations, but as one variance per
+row for all studies: a share near 0 deviates little, and weights that knew it would pull the mean down. The second is
+solved for as by Paule and Mandel (1982). The interval is that of Hartung and Knapp (2001), which holds for few studies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.digits import chance, percent, short
+from pedanova.base.notes import Note
+from pedanova.base.table import Cell, Printed, Table
+from pedanova.measures.chance.normal import normal_below
+from pedanova.measures.chance.ranks import mid_ranks
+from pedanova.measures.chisquare import chi2_tail
+from pedanova.measures.significance import LEVEL, holm
+
+TINY = 1e-15
+MOST_TERMS = 10_000
+REACH = 8.5  # deviations of a normal law that are integrated over
+POINTS = 2001
+
+
+def beta_below(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function I_x(a, b)."""
+    if x <= 0.0 or x >= 1.0:
+        return float(x >= 1.0)
+    if x > (a + 1.0) / (a + b + 2.0):  # beyond, the fraction of the other side converges sooner
+        return 1.0 - beta_below(1.0 - x, b, a)
+    front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    return math.exp(front) * _fraction(x, a, b) / a
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """Its continued fraction (Lentz's way)."""
+    numerator, denominator = 1.0, 1.0 / _not_zero(1.0 - (a + b) * x / (a + 1.0))
+    total = denominator
+    for n in range(1, MOST_TERMS):
+        even = n * (b - n) * x / ((a + 2 * n - 1.0) * (a + 2 * n))
+        odd = -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1.0))
+        for factor in (even, odd):
+            denominator = 1.0 / _not_zero(1.0 + factor * denominator)
+            numerator = _not_zero(1.0 + factor / numerator)
+            total *= denominator * numerator
+        if abs(denominator * numerator - 1.0) < TINY:
+            break
+    return total
+
+
+def _not_zero(value: float) -> float:
+    return value if abs(value) > 1e-300 else 1e-300
+
+
+def student_tail(value: float, freedom: float) -> float:
+    """How often Student's t lies further from 0 than the value, on either side."""
+    return fisher_tail(value * value, 1.0, freedom)
+
+
+@cache
+def student_end(freedom: float, level: float = 0.95) -> float:
+    """The value that Student's t stays within, on both sides, in this part of all cases."""
+    return _solved(lambda value: 1.0 - student_tail(value, freedom), level)
+
+
+def fisher_tail(value: float, first: float, second: float) -> float:
+    """How often Fisher's F of these degrees of freedom is larger."""
+    below = first * value / (second + first * value)
+    if below < 0.5:  # a small value's own part has all its digits
+        return 1.0 - beta_below(below, first / 2.0, second / 2.0)
+    return beta_below(second / (second + first * value), second / 2.0, first / 2.0)
+
+
+def range_below(value: float, count: int) -> float:
+    """How often the range of so many standard normal values is smaller."""
+    z, step = np.linspace(-REACH, REACH, POINTS, retstep=True)
+    height = np.exp(-(z**2) / 2.0) / math.sqrt(2.0 * math.pi)
+    inside = np.clip(normal_below(z) - normal_below(z - value), 0.0, 1.0)
+    return float(count * step * np.sum(height * inside ** (count - 1)))  # both ends are as good as 0
+
+
+@cache
+def range_end(count: int, level: float = 0.95) -> float:
+    """Where the studentised range of so many means with known spread ends in this part of all cases."""
+    return _solved(lambda value: range_below(value, count), level)
+
+
+def _solved(below: Callable[[float], float], level: float) -> float:
+    """Where a law that grows with the value reaches the level."""
+    low, high = 0.0, 1.0
+    while below(high) < level and high < 1e9:
+        high *= 2.0
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if below(middle) < level else (low, middle)
+        if high - low < 1e-11 * high:
+            break
+    return (low + high) / 2.0
+
+
+Reals: TypeAlias = NDArray[np.float64]
+STEPS = 60  # of the search for the spread
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """Of several studies.
+
+    low, high
+        A 95 % interval of the mean over studies such as these; None for a single one.
+    spread
+        The deviation between studies, beyond what the chance of their rows explains.
+    error
+        The deviation of the mean itself.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    spread: float
+    error: float
+
+
+def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
+    """The mean of studies that differ, given the variance that each has by the chance of its rows.
+
+    Examples
+    --------
+    >>> found = pooled([0.2, 0.3, 0.4], [1e-4, 1e-4, 1e-4])
+    >>> round(found.value, 3), round(found.spread, 3)
+    (0.3, 0.099)
+    """
+    found, own = np.asarray(values, dtype=np.float64), np.asarray(variances, dtype=np.float64)
+    between = spread_between(found, own)
+    weights = weights_of(own + between)
+    mean = float(weights @ found)
+    if len(found) < 2:
+        return Mean(mean, None, None, 0.0, float(np.sqrt(own[0])))
+    scatter = float(weights @ (found - mean) ** 2) / (len(found) - 1)
+    error = math.sqrt(scatter)
+    half = student_end(len(found) - 1) * error
+    return Mean(mean, mean - half, mean + half, math.sqrt(between), error)
+
+
+def weights_of(variances: Reals) -> Reals:
+    """The more certain, the heavier; they add to one. Nothing known to be uncertain: all alike."""
+    if not (variances > 0).all():
+        return np.full(len(variances), 1.0 / len(variances))
+    weights: Reals = (1.0 / variances) / np.sum(1.0 / variances)
+    return weights
+
+
+def spread_between(found: Reals, own: Reals) -> float:
+    """The variance between studies at which their scatter is what it should be (Paule and Mandel)."""
+    free = len(found) - 1
+    if free < 1:
+        return 0.0
+    if not (own > 0).all():
+        return float(np.var(found, ddof=1))
+
+    def excess(between: float) -> float:
+        weights = 1.0 / (own + between)
+        mean = float(weights @ found) / float(weights.sum())
+        return float(weights @ (found - mean) ** 2) - free
+
+    if excess(0.0) <= 0:
+        return 0.0
+    low, high = 0.0, float(np.var(found, ddof=1)) + float(own.max())
+    while excess(high) > 0:
+        high *= 2.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return (low + high) / 2.0
+
+
+def variance_by_rows(deviations: Sequence[float], rows: Sequence[int]) -> float:
+    """What one row's chance adds to the variance of a share: the mean over studies that know their deviations."""
+    each = [deviation**2 * many for deviation, many in zip(deviations, rows, strict=True)]
+    return float(np.mean(each)) if each else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RankTest(Table):
+    """Mean ranks of parameters over studies, best first, and whether they differ by more than chance.
+
+    ranks
+        Mean rank of each name; 1 is the most important.
+    statistic, p_value
+        Friedman's chi-square, and how often chance alone gives as much: by the F of Iman and Davenport.
+    critical
+        Nemenyi's critical difference: mean ranks that are closer are not told apart (5 % over all pairs).
+    alike
+        First and last place of each longest run of names that are not told apart.
+    """
+
+    names: tuple[str, ...]
+    ranks: tuple[float, ...]
+    studies: int
+    statistic: float
+    p_value: float
+    critical: float
+    alike: tuple[tuple[int, int], ...]
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return {"parameter": list(self.names), "rank": list(self.ranks)}
+
+    def printed(self) -> Printed:
+        return [("parameter", list(self.names)), ("mean rank", [short(rank) for rank in self.ranks])]
+
+    def heading(self) -> str:
+        words = f"Mean ranks over {self.studies} studies (Friedman p {chance(self.p_value)}"
+        return f"{words}; closer than {short(self.critical)} are not told apart)"
+
+
+def rank_test(names: Sequence[str], shares: Reals) -> RankTest:
+    """From (studies, parameters) shares, larger ones ranking first; equal ones share their rank."""
+    ranks = np.stack([mid_ranks(-row) for row in shares])
+    many, count = ranks.shape
+    means = ranks.mean(axis=0)
+    order = np.argsort(means, kind="stable")
+    statistic, p_value = friedman(ranks)
+    critical = range_end(count) / math.sqrt(2.0) * math.sqrt(count * (count + 1) / (6.0 * many))
+    sorted_means = tuple(float(means[i]) for i in order)
+    alike = runs_within(sorted_means, critical)
+    return RankTest(tuple(names[i] for i in order), sorted_means, many, statistic, p_value, critical, alike)
+
+
+def friedman(ranks: Reals) -> tuple[float, float]:
+    """Chi-square of mean ranks, ties allowed for; and the chance of as much."""
+    many, count = ranks.shape
+    middle = (count + 1) / 2.0
+    between = many * float(np.sum((ranks.mean(axis=0) - middle) ** 2))
+    within = float(np.sum((ranks - middle) ** 2)) / (many * (count - 1))  # of all ranks; less where there are ties
+    if within <= 0:
+        return 0.0, 1.0
+    statistic = between / within
+    room = many * (count - 1) - statistic
+    if many < 2 or room <= 1e-9 * many:  # all studies rank alike: F is infinite
+        return statistic, chi2_tail(statistic, count - 1)
+    return statistic, fisher_tail((many - 1) * statistic / room, count - 1, (count - 1) * (many - 1))
+
+
+def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int], ...]:
+    """Longest runs of sorted ranks that span less than the critical difference; runs of one are none."""
+    runs: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = max(place for place, other in enumerate(ranks) if other - rank <= critical)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return tuple(runs)
+
+
+def rank_agreement(one: Reals, two: Reals) -> float:
+    """Spearman's correlation of two orders; 0 where one of them has none."""
+    first, second = (mid_ranks(values) for values in (one, two))
+    first, second = first - first.mean(), second - second.mean()
+    scale = math.sqrt(float(first @ first) * float(second @ second))
+    return float(first @ second) / scale if scale > 0 else 0.0
+
+
+FEWEST = 4  # studies: of fewer, any may be the odd one
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One parameter in one study: its share, the mean of all other studies, and how likely that is by chance.
+
+    `p_adjusted` takes every parameter of every study together (Holm).
+    """
+
+    study: str
+    name: str
+    share: float
+    others: float
+    p_value: float
+    p_adjusted: float
+
+    @property
+    def significant(self) -> bool:
+        return self.p_adjusted <= LEVEL
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Disagreements(Table):
+    """Parameters of single studies that matter clearly more or less than elsewhere, the clearest first."""
+
+    rows: tuple[Disagreement, ...]
+    notes: tuple[Note, ...] = ()
+
+    def of(self, study: str) -> tuple[Disagreement, ...]:
+        """Those of one study."""
+        return tuple(row for row in self.rows if row.study == study)
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        names = ("study", "name", "share", "others", "p_value", "p_adjusted")
+        return {"parameter" if n == "name" else n: [getattr(row, n) for row in self.rows] for n in names}
+
+    def printed(self) -> Printed:
+        return [
+            ("study", [row.study for row in self.rows]),
+            ("parameter", [row.name for row in self.rows]),
+            ("share", [percent(row.share) for row in self.rows]),
+            ("others", [percent(row.others) for row in self.rows]),
+            ("p", [chance(row.p_adjusted) for row in self.rows]),
+        ]
+
+    def heading(self) -> str:
+        return "Studies that disagree with all others" if self.rows else "No study disagrees clearly with the others"
+
+
+def disagreements(studies: list[str], names: list[str], shares: Reals, variances: Reals) -> Disagreements:
+    """From (studies, parameters) shares, NaN where there is none, and the variances that chance gives them."""
+    others, p_values = np.full(shares.shape, np.nan), np.full(shares.shape, np.nan)
+    for column in range(len(names)):
+        known = np.flatnonzero(np.isfinite(shares[:, column]))
+        if len(known) >= FEWEST:
+            found = beside_others(shares[known, column], variances[known, column])
+            others[known, column], p_values[known, column] = found
+    tested = np.argwhere(np.isfinite(p_values))
+    adjusted = holm(p_values[tested[:, 0], tested[:, 1]])
+    rows = [
+        Disagreement(studies[i], names[j], float(shares[i, j]), float(others[i, j]), float(p_values[i, j]), float(p))
+        for (i, j), p in zip(tested.tolist(), adjusted, strict=True)
+    ]
+    clear = sorted((row for row in rows if row.significant), key=lambda row: (row.p_adjusted, -row.share))
+    return Disagreements(tuple(clear))
+
+
+def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
+    """For each value the mean of all others, and the chance to be as far from it (Student's).
+
+    The spread between studies is found without the study in question (DerSimonian and Laird): else the odd one
+    would hide behind the spread that it makes itself.
+    """
+    weights = 1.0 / own if (own > 0).all() else np.ones(len(values))
+    sums = [float(np.sum(weights * values**power)) - weights * values**power for power in (0, 1, 2)]
+    squares = float(np.sum(weights**2)) - weights**2
+    free = len(values) - 2
+    scatter = np.maximum(sums[2] - sums[1] ** 2 / sums[0], 0.0)
+    between = np.maximum(0.0, (scatter - free) / (sums[0] - squares / sums[0])) if (own > 0).all() else scatter / free
+    means, errors = _means_of_others(values, own, between)
+    deviations = np.sqrt(own + between + errors)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.where(deviations > 0, np.abs(values - means) / deviations, 0.0)
+    return means, np.array([student_tail(float(one), free) for one in distance])
+
+
+def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, Reals]:
+    """Mean of the others, and its variance, by the weights that their own spread gives them."""
+    means, errors = np.empty(len(values)), np.zeros(len(values))
+    for place, spread in enumerate(between.tolist()):
+        variances = own + spread
+        weights = 1.0 / variances if (variances > 0).all() else np.ones(len(own))
+        rest = float(weights.sum()) - float(weights[place])
+        means[place] = (float(weights @ values) - float(weights[place] * values[place])) / rest
+        if (variances > 0).all():
+            errors[place] = 1.0 / rest
+    return means, errors
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StudyMap(Table):
+    """A place for every study; `held` is the part of all squared distances that the two axes hold.
+
+    arrows
+        (parameters, 2) Where a study lies whose ratio of the parameter is larger: correlations with the axes.
+    """
+
+    studies: tuple[str, ...]
+    names: tuple[str, ...]
+    places: Reals  # (studies, 2)
+    arrows: Reals
+    held: float
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        return {"study": list(self.studies), "x": self.places[:, 0].tolist(), "y": self.places[:, 1].tolist()}
+
+    def printed(self) -> Printed:
+        axes = [(axis, [f"{value:.2f}" for value in self.places[:, i]]) for i, axis in enumerate("xy")]
+        return [("study", list(self.studies)), *axes]
+
+    def heading(self) -> str:
+        return f"Studies by what matters in them ({percent(self.held)} of their distances)"
+
+
+def study_map(studies: Sequence[str], names: Sequence[str], ratios: Reals) -> StudyMap:
+    """From (studies, parameters) ratios; every axis points to where its heaviest parameter matters more."""
+    centred = ratios - ratios.mean(axis=0)
+    # Eigenvectors of the doubly centred squared distances are singular vectors of what these are distances of.
+    vectors, lengths, _ = np.linalg.svd(centred, full_matrices=False)
+    places = vectors[:, :2] * lengths[:2]
+    places = np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
+    total = float(np.sum(lengths**2))
+    arrows = centred.T @ places
+    signs = np.array([1.0 if arrows[np.argmax(np.abs(arrows[:, i])), i] >= 0 else -1.0 for i in range(2)])
+    scale = np.linalg.norm(centred, axis=0)[:, None] * np.linalg.norm(places, axis=0)[None, :]
+    arrows = np.divide(arrows * signs, scale, out=np.zeros_like(arrows), where=scale > 1e-12)
+    held = float(np.sum(lengths[:2] ** 2)) / total if total > 0 else 1.0
+    return StudyMap(tuple(studies), tuple(names), places * signs, arrows, min(1.0, held))
