@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pedanova.measures.studies.ranks import rank_test
+from pedanova.measures.studies.pooling import rank_test
 from pedanova.report.rank_lines import rank_lines_of
 
 
