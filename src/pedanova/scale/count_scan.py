@@ -31,7 +31,7 @@ from pedanova.scale.rescan import Rescan
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.spark_crew import SparkCrew
 from pedanova.scale.spark_executor import SparkExecutor, is_session
-from pedanova.sources.reader import account_of
+from pedanova.sources.reader import table_metadata
 from pedanova.sources.registry import KNOWN_TABLES
 from pedanova.sources.scans.scan import FilePart, Scan
 from pedanova.space.parameters import Moving, Space, Switch
@@ -56,7 +56,7 @@ def count_table(scan: Scan, request: TableOptions, reading: ScanOptions) -> Coun
     """Count a table of any size. What needs all rows at once is refused in words."""
     if not kernel.available():
         raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
-    metadata = account_of(scan.columns, KNOWN_TABLES) or SourceMetadata()
+    metadata = table_metadata(scan.columns, KNOWN_TABLES) or SourceMetadata()
     request = with_names_told(request, metadata)
     check_request(request, scan)
     guess, notes = guess_directions(request.objective, scan.columns, metadata)

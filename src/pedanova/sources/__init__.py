@@ -12,7 +12,7 @@ import numpy as np
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError
-from pedanova.sources.reader import with_account
+from pedanova.sources.reader import with_metadata
 from pedanova.sources.registry import KNOWN_TABLES, find_kind, is_log, is_url, read_as, read_place, read_url
 from pedanova.sources.scans.objects import ObjectFile, is_object
 from pedanova.sources.scans.scan import is_small_file, scan_of, scan_snapshot
@@ -56,7 +56,7 @@ def read_records(
     (1000, ['learning_rate', 'alpha'])
     """
     records = _read(data, names, study, as_delimiter(delimiter))
-    return with_account(open_dicts(records) if records.metadata == SourceMetadata() else records, KNOWN_TABLES)
+    return with_metadata(open_dicts(records) if records.metadata == SourceMetadata() else records, KNOWN_TABLES)
 
 
 def _read(data: object, names: Sequence[str] | None, study: str | None, delimiter: str | None) -> Records:

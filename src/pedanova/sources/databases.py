@@ -38,7 +38,7 @@ class Database:
             cursor = self.connection.cursor()
             try:
                 cursor.execute(self._dialect(query), tuple(values))
-                found: list[Sequence[Any]] = cursor.fetchall()
+                fetched: list[Sequence[Any]] = cursor.fetchall()
             except Exception:  # the driver's, whichever it is: asked only whether the connection is still there
                 if self.is_lost:
                     raise DataError(
@@ -50,7 +50,7 @@ class Database:
                     cursor.close()
                     if self.family != "sqlite":
                         self.connection.rollback()
-            return found
+            return fetched
 
     @property
     def is_lost(self) -> bool:

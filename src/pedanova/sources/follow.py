@@ -221,8 +221,8 @@ class StorageFollow:
             raise FormatError(f"{self.shown} is damaged: {error}; restore it from a backup") from None
         self._taken = taken = self._with(taken, fresh, logs)  # all was read: from here on nothing can fail
         event, self._event = self._event, None
-        told = fresh and taken.log is not None and taken.log.settings
-        records = as_records(taken.log) if told and taken.log is not None else None
+        complete = fresh and taken.log is not None and taken.log.settings
+        records = as_records(taken.log) if complete and taken.log is not None else None
         return Look(records, len(fresh), len(taken.trials), len(taken.waiting), event)
 
     def _of_study(self, database: Database) -> Taken:
@@ -246,25 +246,25 @@ class StorageFollow:
         """Whether the first trial that was taken is still the same: keys of what was deleted may be given again."""
         if before.begin is None:
             return True
-        found = list_trials(database, before.key, "AND trial_id = ?", (before.begin[0],))
-        return not found or identity_of(found[0]) == before.begin
+        trials = list_trials(database, before.key, "AND trial_id = ?", (before.begin[0],))
+        return not trials or identity_of(trials[0]) == before.begin
 
     def _listed(self, database: Database, taken: Taken) -> tuple[Taken, list[Listed]]:
         """Trials that have ended and are not in the log, by their keys; all others are waiting."""
-        found = list_trials(database, taken.key, "AND trial_id > ?", (taken.last,))
+        trials = list_trials(database, taken.key, "AND trial_id > ?", (taken.last,))
         for keys in in_parts(sorted(taken.waiting), AT_ONCE):
-            found += list_trials(database, taken.key, f"AND trial_id IN ({', '.join('?' * len(keys))})", keys)
-        seen = taken.seen | {int(trial[0]) for trial in found}
+            trials += list_trials(database, taken.key, f"AND trial_id IN ({', '.join('?' * len(keys))})", keys)
+        seen = taken.seen | {int(trial[0]) for trial in trials}
         upto = "SELECT COUNT(*) FROM trials WHERE study_id = ? AND trial_id <= ?"
         if int(database.rows(upto, (taken.key, max(seen, default=-1)))[0][0]) != len(seen):
-            found = list_trials(database, taken.key)  # one came late, or some are gone
-            listed = frozenset(int(trial[0]) for trial in found)
+            trials = list_trials(database, taken.key)  # one came late, or some are gone
+            listed = frozenset(int(trial[0]) for trial in trials)
             if not seen <= listed:
                 self._event, taken = "study anew", Taken(taken.key, taken.mark)
             known, seen = set(taken.trials.tolist()), listed
-            found = [trial for trial in found if int(trial[0]) not in known]
-        ended = [trial for trial in found if state_of(trial[1]) in ENDED]
-        waiting = frozenset(int(trial[0]) for trial in found) - {int(trial[0]) for trial in ended}
+            trials = [trial for trial in trials if int(trial[0]) not in known]
+        ended = [trial for trial in trials if state_of(trial[1]) in ENDED]
+        waiting = frozenset(int(trial[0]) for trial in trials) - {int(trial[0]) for trial in ended}
         return replace(taken, seen=seen, waiting=waiting), sorted(ended, key=lambda trial: int(trial[0]))
 
     def _read(self, database: Database, taken: Taken, trials: Sequence[Listed]) -> StudyLog:

@@ -80,16 +80,16 @@ class KnownTable:
     metadata: Callable[[Sequence[str]], SourceMetadata]
 
 
-def account_of(names: Sequence[str], tables: Sequence[KnownTable]) -> SourceMetadata | None:
+def table_metadata(names: Sequence[str], tables: Sequence[KnownTable]) -> SourceMetadata | None:
     """What is known of a table with these columns."""
     return next((table.metadata(names) for table in tables if table.fits(names)), None)
 
 
-def with_account(records: Records, tables: Sequence[KnownTable]) -> Records:
+def with_metadata(records: Records, tables: Sequence[KnownTable]) -> Records:
     """Records of which no source told anything, with what the names of their columns tell."""
     if records.metadata != SourceMetadata():
         return records
-    metadata = account_of(tuple(records.columns), tables)
+    metadata = table_metadata(tuple(records.columns), tables)
     return records if metadata is None else replace(records, metadata=metadata)
 
 

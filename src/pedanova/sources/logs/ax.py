@@ -95,11 +95,11 @@ def _aim(config: Dict) -> Wanted:
     if not aim.directions and objective:
         aim.notes.append(Note("source", "the objective is a sum of metrics; name one of them in ", Arg("objective")))
     for limit in config.get("outcome_constraints") or ():
-        found = _limit(limit)
-        if found is None:
+        bound = _limit(limit)
+        if bound is None:
             aim.notes.append(Note("source", "a constraint is relative or of several metrics; it is not looked at"))
         else:
-            aim.limits.append(found)
+            aim.limits.append(bound)
     return aim
 
 
@@ -128,8 +128,8 @@ def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) ->
         return None
     name = free_name("feasible", {key for trial in trials for key in (*trial.params, *trial.results)})
     for trial in trials:
-        held = [_holds(trial.results.get(metric), op, bound) for metric, op, bound in limits]
-        trial.other = {**trial.other, name: all(held)}
+        satisfied = [_holds(trial.results.get(metric), op, bound) for metric, op, bound in limits]
+        trial.other = {**trial.other, name: all(satisfied)}
     return name
 
 
@@ -174,16 +174,16 @@ def _domain(one: Dict, when: tuple[Condition, ...]) -> Domain:
 
 def _conditions(parameters: list[Dict]) -> dict[str, tuple[Condition, ...]]:
     """Who exists only under which values of a choice."""
-    found: dict[str, dict[str, list[Any]]] = {}
+    by_child: dict[str, dict[str, list[Any]]] = {}
     for one in parameters:
         values = {json.dumps(value).strip('"'): value for value in one.get("values") or (one.get("value"),)}
         for word, names in (one.get("dependents") or {}).items():
             for name in names:
-                found.setdefault(str(name), {}).setdefault(str(one["name"]), []).append(values.get(word, word))
+                by_child.setdefault(str(name), {}).setdefault(str(one["name"]), []).append(values.get(word, word))
     fixed = {str(one["name"]) for one in parameters if one["__type"] == "FixedParameter"}
     return {
         name: tuple((parent, tuple(values)) for parent, values in parents.items() if parent not in fixed)
-        for name, parents in found.items()
+        for name, parents in by_child.items()
     }
 
 
@@ -208,28 +208,28 @@ def _trials(entry: Dict, measured: Measured, budgets: tuple[str, ...]) -> Iterat
 
 def _measured(experiment: Dict) -> Measured:
     """The means by trial and arm; of several reports, and of several steps, the last."""
-    found: Measured = {}
-    held = experiment.get("data_by_trial") or experiment.get("data") or {}
-    for table in _tables(held):
+    measured: Measured = {}
+    data = experiment.get("data_by_trial") or experiment.get("data") or {}
+    for table in _tables(data):
         rows = _rows(table)
         for row in sorted(rows, key=lambda row: row.get("step") or 0) if any("step" in row for row in rows) else rows:
             if row.get("mean") is not None:
-                of_arm = found.setdefault((int(row["trial_index"]), str(row["arm_name"])), {})
+                of_arm = measured.setdefault((int(row["trial_index"]), str(row["arm_name"])), {})
                 of_arm[str(row.get("metric_name", row.get("metric_signature")))] = float(row["mean"])
-    return found
+    return measured
 
 
-def _tables(held: object, depth: int = 0) -> Iterator[Dict]:
+def _tables(data: object, depth: int = 0) -> Iterator[Dict]:
     """Every table inside, in the order in which they were written."""
     if depth > 12:
         return
-    if isinstance(held, dict):
-        table = held.get("map_df") or held.get("full_df") or held.get("df")
+    if isinstance(data, dict):
+        table = data.get("map_df") or data.get("full_df") or data.get("df")
         if isinstance(table, dict):
             yield table
             return
-        held = list(held.values())
-    for inner in held if isinstance(held, list) else ():
+        data = list(data.values())
+    for inner in data if isinstance(data, list) else ():
         yield from _tables(inner, depth + 1)
 
 

@@ -217,13 +217,13 @@ def metrics_among(columns: Iterable[str]) -> list[Metric]:
     >>> metrics_among(["lr", "metric:accuracy [0.0, 1.0] (maximize)"])[0].name
     'accuracy'
     """
-    found = []
+    metrics = []
     for column in columns:
         match = METRIC.fullmatch(column)
         if match is not None:
             goal: Direction = "maximize" if match["goal"] == "maximize" else "minimize"
-            found.append(Metric(column, match["name"], goal))
-    return found
+            metrics.append(Metric(column, match["name"], goal))
+    return metrics
 
 
 def rows_of(columns: Mapping[str, Column]) -> list[dict[str, object]]:

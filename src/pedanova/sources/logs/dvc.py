@@ -79,8 +79,8 @@ def _second(plain: Dict) -> Iterator[tuple[str, Dict, str]]:
 
 def _by_file(data: Dict, key: str) -> dict[str, Dict]:
     """Settings or results of each file that holds some."""
-    held = data.get(key) if isinstance(data, dict) else None
-    files = held.items() if isinstance(held, dict) else ()
+    files_by_name = data.get(key) if isinstance(data, dict) else None
+    files = files_by_name.items() if isinstance(files_by_name, dict) else ()
     plain = {str(file): one.get("data") for file, one in files if isinstance(one, dict)}
     return {file: flatten(values) for file, values in plain.items() if isinstance(values, dict)}
 

@@ -113,8 +113,8 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 def _choices(folder: Path) -> dict[str, Any]:
     """Which file was chosen of each group of files, such as model=resnet."""
-    found = _inside(_mapping(folder / OWN / "hydra.yaml"), "hydra.runtime.choices", whole=True)
-    return found if isinstance(found, dict) else {}
+    choices = _inside(_mapping(folder / OWN / "hydra.yaml"), "hydra.runtime.choices", whole=True)
+    return choices if isinstance(choices, dict) else {}
 
 
 def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:

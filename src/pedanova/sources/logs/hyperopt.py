@@ -73,8 +73,8 @@ def _trial(number: int, entry: Any) -> Trial:
     if not _is_trial(entry) or not isinstance(entry["misc"].get("vals"), Mapping):
         raise FormatError(f"trial {number}, {shorten(entry)}, must be an object with misc.vals and result")
     result = entry["result"] if isinstance(entry["result"], Mapping) else {}
-    found = {str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)}
-    numbers = only_numbers(found)
+    plain = {str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)}
+    numbers = only_numbers(plain)
     # Every trial has a loss, so that a search without any success still has that column.
     return Trial(
         {str(name): _value(number, name, values) for name, values in entry["misc"]["vals"].items()},

@@ -119,8 +119,8 @@ def _trial(entry: Dict, values: Dict, space: Space | None) -> Trial:
 
 def _metrics(entry: Dict) -> dict[str, Dict]:
     tracked = entry.get("metrics")
-    found = tracked.get("metrics") if isinstance(tracked, dict) else None
-    pairs = found.items() if isinstance(found, dict) else ()
+    metrics = tracked.get("metrics") if isinstance(tracked, dict) else None
+    pairs = metrics.items() if isinstance(metrics, dict) else ()
     return {str(name): metric for name, metric in pairs if isinstance(metric, dict)}
 
 
@@ -176,9 +176,9 @@ def _fields(folder: Path, entries: list[Dict], notes: list[Note]) -> list[Any]:
     """Descriptions of the settings: the oracle's, which saw them all, or else every trial's."""
     try:
         oracle = read_json(folder / "oracle.json")
-        found = oracle["hyperparameters"]["space"]
-        if isinstance(found, list) and found:
-            return found
+        listing = oracle["hyperparameters"]["space"]
+        if isinstance(listing, list) and listing:
+            return listing
     except (PedanovaError, KeyError, TypeError):
         notes.append(Note("source", "oracle.json cannot be read; the space is put together from the trials"))
     several = (entry["hyperparameters"].get("space") for entry in entries)
@@ -227,15 +227,15 @@ def _domain(kind: str, config: Dict) -> Domain:
 
 
 def _conditions(conditions: Any) -> tuple[Condition, ...]:
-    found: dict[str, list[Any]] = {}
+    allowed: dict[str, list[Any]] = {}
     for condition in conditions:
         config = condition["config"]
         if condition["class_name"] != "Parent":
             raise SpaceError(f"{condition['class_name']!r} is no kind of condition")
         values = list(config["values"])
         name = str(config["name"])
-        found[name] = [value for value in found[name] if value in values] if name in found else values
-    return as_conditions(found)
+        allowed[name] = [value for value in allowed[name] if value in values] if name in allowed else values
+    return as_conditions(allowed)
 
 
 def _either(

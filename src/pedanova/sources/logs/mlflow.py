@@ -60,9 +60,9 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
     return records_of(experiment.runs(), experiment.name, where)
 
 
-def records_of(found: list[Run], name: str, where: object) -> Records:
+def records_of(all_runs: list[Run], name: str, where: object) -> Records:
     """The runs of one experiment as a table."""
-    runs, notes = _leaves(found)
+    runs, notes = _leaves(all_runs)
     bare = sum(not run.params for run in runs)
     runs = [run for run in runs if run.params]
     if not runs:
@@ -139,8 +139,8 @@ def experiments_in(path: Path) -> list[Experiment]:
         raise DataError(f"{path} holds no MLflow experiment; give the mlruns folder")
     alone = [store] if _is_experiment(store) else []
     folders = alone or sorted(place for place in _folders(store) if _may_be_experiment(place))
-    found = [_experiment(folder) for folder in folders]
-    return [one for one in found if one is not None]
+    experiments = [_experiment(folder) for folder in folders]
+    return [one for one in experiments if one is not None]
 
 
 def _store_of(path: Path) -> Path | None:
@@ -185,8 +185,8 @@ def _experiment(folder: Path) -> Experiment | None:
 
 
 def runs_in(places: list[Path]) -> list[Run]:
-    found = (_read_run(place) for place in watched(places, "runs", len(places)))
-    return [run for run in found if run is not None]
+    runs = (_read_run(place) for place in watched(places, "runs", len(places)))
+    return [run for run in runs if run is not None]
 
 
 def _read_run(place: Path) -> Run | None:

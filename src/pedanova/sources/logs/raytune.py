@@ -97,16 +97,16 @@ def _folders(folder: Path, most: int | None = None) -> Iterator[Path]:
 
 
 def _experiment_in(folder: Path, study: str | None) -> Path:
-    found = {place.name: place for place in sorted(_folders(folder)) if _is_experiment(place)}
-    if study is not None and study not in found:
-        raise DataError(Arg("study", study), f" is no experiment in {folder}; there are: {listed(list(found))}")
-    if study is None and len(found) > 1:
+    experiments = {place.name: place for place in sorted(_folders(folder)) if _is_experiment(place)}
+    if study is not None and study not in experiments:
+        raise DataError(Arg("study", study), f" is no experiment in {folder}; there are: {listed(list(experiments))}")
+    if study is None and len(experiments) > 1:
         raise DataError(
-            f"{folder} holds {len(found)} experiments of Ray Tune; name one in ",
+            f"{folder} holds {len(experiments)} experiments of Ray Tune; name one in ",
             Arg("study"),
-            f": {listed(list(found))}",
+            f": {listed(list(experiments))}",
         )
-    return found[study] if study is not None else next(iter(found.values()))
+    return experiments[study] if study is not None else next(iter(experiments.values()))
 
 
 def _read_experiment(folder: Path) -> Records:
@@ -246,15 +246,15 @@ def _last_result(place: Path) -> dict[str, Any]:
 
 def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
     """The whole lines of result.json, or else of progress.csv."""
-    found = False
+    any_row = False
     with suppress(PedanovaError):
         lines = read_text(place / "result.json").splitlines()
         for line in reversed(lines) if last_first else lines:
             row = _object(line)
-            found = found or bool(row)
+            any_row = any_row or bool(row)
             if row:
                 yield row
-    if found:
+    if any_row:
         return
     with suppress(PedanovaError, csv.Error):
         header, *rows = csv.reader(read_text(place / "progress.csv").splitlines() or [""])

@@ -52,13 +52,13 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
     """Folders that hold runs, the outermost first; nothing is looked for inside a run."""
     if holds_runs(place, is_run, most):
         return [place]
-    found: list[Path] = []
+    groups: list[Path] = []
     for inner in sorted(folders_in(place, most)) if depth > 0 else ():
         if not inner.name.startswith("."):
-            found += _groups(inner, is_run, depth - 1, most)
-        if found and most is not None:
+            groups += _groups(inner, is_run, depth - 1, most)
+        if groups and most is not None:
             break
-    return found
+    return groups
 
 
 def runs_of(path: Path, study: str | None, is_run: Test, *, what: str, depth: int = DEEPEST) -> tuple[Path, list[Path]]:
@@ -109,12 +109,12 @@ def read_steps(file: Path) -> list[dict[str, float]]:
 
 
 def _numbers(names: Sequence[str], row: Sequence[str]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name, text in zip(names, row, strict=False):
         value = parse_number(text)
         if name and value is not None:
-            found[name] = value
-    return found
+            numbers[name] = value
+    return numbers
 
 
 def parse_number(text: str) -> float | int | None:
@@ -139,10 +139,10 @@ def read_points(places: Sequence[Path], read: Callable[[Path], Iterable[tuple[fl
     """Steps and values of each place, which are the rows in this order; what cannot be read has none."""
     for row, place in enumerate(places):
         try:
-            found = list(read(place))
+            points = list(read(place))
         except PedanovaError:
             continue
-        yield from ((row, step, value) for step, value in found)
+        yield from ((row, step, value) for step, value in points)
 
 
 def check_results(trials: Sequence[Trial], folder: Path, where: str) -> None:
@@ -163,14 +163,14 @@ def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
 
 def read_results(folder: Path) -> dict[str, Results]:
     """The numbers of every file of results, by its path in the folder; what cannot be read is passed over."""
-    found: dict[str, Results] = {}
+    results: dict[str, Results] = {}
     for file in _files(folder, DEEPEST_FILE):
-        if len(found) >= MOST_FILES:
+        if len(results) >= MOST_FILES:
             break
         numbers = _numbers_in(file)
         if numbers:
-            found[file.relative_to(folder).as_posix()] = numbers
-    return found
+            results[file.relative_to(folder).as_posix()] = numbers
+    return results
 
 
 def joined(runs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[dict[str, object]]:

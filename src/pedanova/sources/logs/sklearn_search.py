@@ -121,10 +121,10 @@ def _listed(name: str, values: Any) -> list[Any]:
 def _trial(
     cells: Mapping[str, list[Any]], row: int, settings: dict[str, Any], scores: list[str], chosen: list[str]
 ) -> Trial:
-    found = {name: _score(cells[name][row]) for name in scores}
-    failed = any(math.isnan(found[name]) for name in chosen)
+    results = {name: _score(cells[name][row]) for name in scores}
+    failed = any(math.isnan(results[name]) for name in chosen)
     other = {name: plain_value(cells[name][row]) for name in OTHER if name in cells}
-    return Trial(settings, found, "FAIL" if failed else "COMPLETE", other)
+    return Trial(settings, results, "FAIL" if failed else "COMPLETE", other)
 
 
 def _score(value: object) -> float:
@@ -170,9 +170,9 @@ def _space(grid: object) -> Space | None:
         grid = grid[0]
     if not isinstance(grid, Mapping):
         return None
-    found = {str(name): _domain(values) for name, values in grid.items()}
-    domains = {name: domain for name, domain in found.items() if domain is not None}
-    return Space(domains) if domains and len(domains) == len(found) else None
+    parameters = {str(name): _domain(values) for name, values in grid.items()}
+    domains = {name: domain for name, domain in parameters.items() if domain is not None}
+    return Space(domains) if domains and len(domains) == len(parameters) else None
 
 
 def _domain(values: Any) -> Domain | None:

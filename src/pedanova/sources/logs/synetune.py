@@ -44,14 +44,16 @@ def read(path: Path, study: str | None) -> Records:
         if study not in (None, path.name):
             raise DataError(Arg("study", study), f" is not in {path}, which is one tuning; leave it out")
         return _read_tuning(path)
-    found = {place.name: place for place in sorted(folders_in(path)) if has(place, *FILES)}
-    if study is not None and study not in found:
-        raise DataError(Arg("study", study), f" is no tuning in {path}; there are: {listed(list(found))}")
-    if study is None and len(found) > 1:
+    tunings = {place.name: place for place in sorted(folders_in(path)) if has(place, *FILES)}
+    if study is not None and study not in tunings:
+        raise DataError(Arg("study", study), f" is no tuning in {path}; there are: {listed(list(tunings))}")
+    if study is None and len(tunings) > 1:
         raise DataError(
-            f"{path} holds {len(found)} tunings of Syne Tune; name one in ", Arg("study"), f": {listed(list(found))}"
+            f"{path} holds {len(tunings)} tunings of Syne Tune; name one in ",
+            Arg("study"),
+            f": {listed(list(tunings))}",
         )
-    return _read_tuning(found[study] if study is not None else next(iter(found.values())))
+    return _read_tuning(tunings[study] if study is not None else next(iter(tunings.values())))
 
 
 def _read_tuning(folder: Path) -> Records:
@@ -129,12 +131,12 @@ def _goals(about: Dict) -> tuple[list[str], list[Direction]]:
     return metrics, ways if len(ways) == len(metrics) else []
 
 
-def _space(held: object, notes: list[Note]) -> Described | None:
+def _space(written: object, notes: list[Note]) -> Described | None:
     """The space that stands as text among the other facts; None, with a note, where it makes no sense."""
-    if held is None:
+    if written is None:
         return None
     try:
-        plain: Dict = json.loads(held) if isinstance(held, str) else dict(held)  # type: ignore[call-overload]
+        plain: Dict = json.loads(written) if isinstance(written, str) else dict(written)  # type: ignore[call-overload]
         fixed = tuple(name for name, one in plain.items() if not isinstance(one, dict))
         return Described({name: _domain(name, one) for name, one in plain.items() if name not in fixed}, fixed=fixed)
     except (SpaceError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

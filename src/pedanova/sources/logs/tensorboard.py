@@ -53,17 +53,17 @@ def has_events(folder: Path) -> bool:
 
 def read_events(folder: Path) -> Events:
     """All event files right in a folder, in the order of their names; a last record that is cut off is left out."""
-    found = Events()
+    events = Events()
     for file in sorted(folder.glob(PATTERN)):
         plugins: dict[str, str] = {}
         for step, value in _values(file):
             plugin = value.metadata.plugin_data
             plugins.setdefault(value.tag, plugin.plugin_name)
             if plugins[value.tag] == PLUGIN:
-                _take_settings(found, plugin.content, file)
+                _take_settings(events, plugin.content, file)
             elif plugins[value.tag] == "scalars" and value.HasField("tensor"):
-                found.curves.setdefault(value.tag, []).append((step, _number(value.tensor, file)))
-    return found
+                events.curves.setdefault(value.tag, []).append((step, _number(value.tensor, file)))
+    return events
 
 
 def _values(file: Path) -> Iterator[tuple[int, Any]]:
@@ -98,7 +98,7 @@ def _number(tensor: Any, file: Path) -> float:
         raise FormatError(f"{file} is no readable event file: a scalar is no number; was it damaged?") from None
 
 
-def _take_settings(found: Events, content: bytes, file: Path) -> None:
+def _take_settings(events: Events, content: bytes, file: Path) -> None:
     from google.protobuf.message import DecodeError
     from tensorboard.plugins.hparams import plugin_data_pb2
 
@@ -109,11 +109,11 @@ def _take_settings(found: Events, content: bytes, file: Path) -> None:
     match data.WhichOneof("data"):
         case "session_start_info":
             settings = data.session_start_info.hparams
-            found.settings = (found.settings or {}) | {name: _plain(settings[name]) for name in sorted(settings)}
+            events.settings = (events.settings or {}) | {name: _plain(settings[name]) for name in sorted(settings)}
         case "session_end_info":
-            found.state = STATES.get(data.session_end_info.status)
+            events.state = STATES.get(data.session_end_info.status)
         case "experiment":
-            found.metrics = tuple(metric.name.tag for metric in data.experiment.metric_infos)
+            events.metrics = tuple(metric.name.tag for metric in data.experiment.metric_infos)
 
 
 def _plain(value: Any) -> object:
@@ -148,11 +148,11 @@ def read(path: Path, study: str | None) -> Records:
         raise DataError(
             f"{study!r} is no study of {path}: TensorBoard knows none; give the folder of the runs you mean"
         )
-    found, damaged = _read_all(path)
-    sessions = [folder for folder, events in found.items() if events.settings]
+    by_folder, damaged = _read_all(path)
+    sessions = [folder for folder, events in by_folder.items() if events.settings]
     if not sessions:
         raise DataError(
-            f"{path} holds {len(found):,} folders of event files, none with settings; write them with add_hparams "
+            f"{path} holds {len(by_folder):,} folders of event files, none with settings; write them with add_hparams "
             "(PyTorch) or hp.hparams (TensorFlow), or give a table of the runs"
         )
     if len(sessions) == 1:
@@ -160,11 +160,11 @@ def read(path: Path, study: str | None) -> Records:
             f"{path} holds the settings of a single run, {sessions[0].name}, and one row compares nothing; "
             "give the folder of all runs"
         )
-    trials = [_trial(folder, found, path) for folder in sessions]
+    trials = [_trial(folder, by_folder, path) for folder in sessions]
     check_results(trials, path, "in event files")
     notes = [Note("unused", f"{damaged:,} event files cannot be read; left out")] if damaged else []
     notes += length_notes(trials, "step", "steps")
-    named = {name for folder in sessions for name in found[folder].metrics}
+    named = {name for folder in sessions for name in by_folder[folder].metrics}
     results = {name for trial in trials for name in trial.results}
     metrics = tuple(sorted(named & results))
     metadata = SourceMetadata(
@@ -174,26 +174,26 @@ def read(path: Path, study: str | None) -> Records:
 
 
 def _read_all(path: Path) -> tuple[dict[Path, Events], int]:
-    found: dict[Path, Events] = {}
+    by_folder: dict[Path, Events] = {}
     damaged = 0
     for folder in watched(list(_event_folders(path)), "runs"):
         try:
-            found[folder] = read_events(folder)
+            by_folder[folder] = read_events(folder)
         except FormatError:
             damaged += 1
-    return found, damaged
+    return by_folder, damaged
 
 
-def _trial(folder: Path, found: dict[Path, Events], root: Path) -> Trial:
+def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
     """A session has its own results, those of folders inside (train, validation), and those that stand beside
     the folder that PyTorch makes for the settings alone."""
-    own = found[folder]
+    own = by_folder[folder]
     results: dict[str, object] = {}
     steps = [own.steps]
-    if STAMP.fullmatch(folder.name) and folder.parent in found and not found[folder.parent].settings:
-        results |= found[folder.parent].last
-        steps.append(found[folder.parent].steps)
-    for inner, events in found.items():
+    if STAMP.fullmatch(folder.name) and folder.parent in by_folder and not by_folder[folder.parent].settings:
+        results |= by_folder[folder.parent].last
+        steps.append(by_folder[folder.parent].steps)
+    for inner, events in by_folder.items():
         if folder in inner.parents and not events.settings:
             prefix = inner.relative_to(folder).as_posix()
             results |= {f"{prefix}/{name}": value for name, value in events.last.items()}

@@ -123,10 +123,10 @@ def _read_dicts(cells: Mapping[str, list[Any]], study: str | None, source: str) 
 def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
     if cell is None or plain_value(cell) in (None, ""):
         return {}
-    found = as_dict(cell)
-    if found is None:
+    content = as_dict(cell)
+    if content is None:
         raise FormatError(f'{name}: row {row} has {shorten(cell)}; it must be a dict such as {{"lr": 0.1}}')
-    return found
+    return content
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,10 +86,10 @@ def is_journal(path: Path) -> bool:
 
 def read_journal(path: Path, study: str | None) -> Records:
     journal, notes = replay(path)
-    found = {one.name: (key, len(one.trials)) for key, one in journal.studies.items()}
-    if not found:
+    studies = {one.name: (key, len(one.trials)) for key, one in journal.studies.items()}
+    if not studies:
         raise NoTrialsError(f"{path} holds no study yet")
-    key, _ = pick_study(found, study, str(path))
+    key, _ = pick_study(studies, study, str(path))
     return as_records(log_of(journal.studies[key], notes))
 
 

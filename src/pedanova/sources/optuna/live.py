@@ -125,8 +125,8 @@ KIND = Kind(
 
 
 def fits(names: Sequence[str]) -> bool:
-    told = any(name in names for name in ("number", "state"))
-    return told and bool(_objectives(names)) and any(name.startswith(SETTINGS) for name in names)
+    numbered = any(name in names for name in ("number", "state"))
+    return numbered and bool(_objectives(names)) and any(name.startswith(SETTINGS) for name in names)
 
 
 def _objectives(names: Sequence[str]) -> tuple[str, ...]:

@@ -109,10 +109,10 @@ def choose_study(database: Database, wanted: str | None) -> tuple[int, str]:
         "SELECT s.study_id, s.study_name, COUNT(t.trial_id) FROM studies s "
         "LEFT JOIN trials t ON t.study_id = s.study_id GROUP BY s.study_id, s.study_name ORDER BY s.study_id"
     )
-    found = {str(name): (int(key), int(count)) for key, name, count in rows}
-    if not found:
+    studies = {str(name): (int(key), int(count)) for key, name, count in rows}
+    if not studies:
         raise NoTrialsError(f"{database.shown} holds no study yet")
-    return pick_study(found, wanted, database.shown)
+    return pick_study(studies, wanted, database.shown)
 
 
 FILE = Kind(
@@ -254,8 +254,8 @@ def as_keys(row_of: Mapping[int, int]) -> Reals:
 def places_of(keys: Reals, trials: Reals) -> tuple[Rows, NDArray[np.bool_]]:
     """The rows of some trials, and which of these trials were listed at all."""
     order = np.argsort(keys)
-    found = np.minimum(np.searchsorted(keys, trials, sorter=order), len(keys) - 1)
-    rows = order[found]
+    positions = np.minimum(np.searchsorted(keys, trials, sorter=order), len(keys) - 1)
+    rows = order[positions]
     return rows, keys[rows] == trials
 
 
@@ -278,14 +278,14 @@ def settings_of(database: Database, study: int, keys: Reals) -> dict[str, Settin
     """Names and distributions are long and few: once met, the database gives their number instead."""
     settings: dict[str, Setting] = {}
     met: dict[tuple[str, str], tuple[str, int]] = {}  # texts → name, place of the distribution
-    found: dict[str, list[Reals]] = {}
+    columns_by_name: dict[str, list[Reals]] = {}
     for part in watched(parts_of(np.sort(keys)), "settings"):
         known = list(met) if len(met) <= MOST_NUMBERED else []
         rows = _numbered(database, study, known, part) if known else np.zeros((1, 3))
         for number in np.unique(rows[rows[:, 1] > 0, 1]).astype(np.int64):
             name, place = met[known[number - 1]]
             group = rows[rows[:, 1] == number]
-            found[name].append(np.column_stack([group[:, 0], group[:, 2], np.full(len(group), place)]))
+            columns_by_name[name].append(np.column_stack([group[:, 0], group[:, 2], np.full(len(group), place)]))
         if not (rows[:, 1] == 0).any():
             continue
         fresh: dict[str, list[tuple[object, ...]]] = {}
@@ -294,8 +294,10 @@ def settings_of(database: Database, study: int, keys: Reals) -> dict[str, Settin
                 met[name, text] = name, _place(settings.setdefault(name, Setting()), name, text)
             fresh.setdefault(name, []).append((trial, value, met[name, text][1]))
         for name, group_of in fresh.items():
-            found.setdefault(name, []).append(np.array(group_of, dtype=np.float64))
-    return {name: _setting(settings[name], np.concatenate(parts), keys, name) for name, parts in found.items()}
+            columns_by_name.setdefault(name, []).append(np.array(group_of, dtype=np.float64))
+    return {
+        name: _setting(settings[name], np.concatenate(parts), keys, name) for name, parts in columns_by_name.items()
+    }
 
 
 def _numbered(database: Database, study: int, known: Sequence[Text], part: StudyPart) -> Reals:
@@ -316,10 +318,10 @@ def _numbered(database: Database, study: int, known: Sequence[Text], part: Study
 
 def _by_name(known: Sequence[Text]) -> dict[str, list[int]]:
     """Numbers of the distributions of each name, from 1."""
-    found: dict[str, list[int]] = {}
+    by_name: dict[str, list[int]] = {}
     for number, (name, _) in enumerate(known, start=1):
-        found.setdefault(name, []).append(number)
-    return found
+        by_name.setdefault(name, []).append(number)
+    return by_name
 
 
 def _unnumbered(database: Database, study: int, known: Sequence[Text], part: StudyPart) -> Sequence[Sequence[Any]]:
@@ -353,11 +355,11 @@ def constraints_of(database: Database, study: int, row_of: dict[int, int]) -> Se
         return []
     key = f"x.{database.quote('key')}"
     fields, rest = f"x.trial_id, {key}, x.value_json", f"AND SUBSTR({key}, 1, 11) = 'constraints'"
-    found: dict[int, dict[str, Any]] = {}
+    by_row: dict[int, dict[str, Any]] = {}
     for trial, name, text in fetch(database, "trial_system_attributes", fields, study, as_keys(row_of), rest):
         if trial in row_of:
-            found.setdefault(row_of[trial], {})[str(name)] = parsed(text)
-    return [constraints_in(found.get(row, {})) for row in range(len(row_of))] if found else []
+            by_row.setdefault(row_of[trial], {})[str(name)] = parsed(text)
+    return [constraints_in(by_row.get(row, {})) for row in range(len(row_of))] if by_row else []
 
 
 def attributes_of(database: Database, study: int, row_of: dict[int, int]) -> dict[str, list[object]]:
@@ -366,12 +368,12 @@ def attributes_of(database: Database, study: int, row_of: dict[int, int]) -> dic
         return {}
     fields = f"x.trial_id, x.{database.quote('key')}, x.value_json"
     short = f"AND LENGTH(x.value_json) <= {LONGEST}"
-    found: dict[str, list[object]] = {}
+    attributes: dict[str, list[object]] = {}
     for trial, name, text in fetch(database, "trial_user_attributes", fields, study, as_keys(row_of), short):
         value = parsed(text)
         if trial in row_of and value is not None and is_plain(value):
-            found.setdefault(str(name), [None] * len(row_of))[row_of[trial]] = value
-    return dict(sorted(found.items()))
+            attributes.setdefault(str(name), [None] * len(row_of))[row_of[trial]] = value
+    return dict(sorted(attributes.items()))
 
 
 def reports_of(database: Database, study: int, row_of: dict[int, int]) -> dict[int, tuple[int, float]]:
@@ -380,8 +382,8 @@ def reports_of(database: Database, study: int, row_of: dict[int, int]) -> dict[i
     if not {"trial_id", "step", "intermediate_value"} <= columns:
         return {}
     last = f"AND x.step = (SELECT MAX(y.step) FROM {REPORTS} y WHERE y.trial_id = x.trial_id)"
-    found = {row: (step, value) for row, step, value in _reports(database, study, row_of, columns, last)}
-    return dict(sorted(found.items()))
+    reports = {row: (step, value) for row, step, value in _reports(database, study, row_of, columns, last)}
+    return dict(sorted(reports.items()))
 
 
 def points_of(reopen: Opener, study: int, row_of: dict[int, int]) -> list[tuple[int, int, float]]:

@@ -265,11 +265,11 @@ def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
     """Among the system's attributes of a trial: in the old form (a list) and the new one (a key for each)."""
     given = attributes.get("constraints")
     listed_ = given.tolist() if isinstance(given, np.ndarray) else given
-    found = {str(i): value for i, value in enumerate(listed_ if isinstance(listed_, Sequence) else ())}
+    constraints = {str(i): value for i, value in enumerate(listed_ if isinstance(listed_, Sequence) else ())}
     for key, value in attributes.items():
         if key.startswith("constraints:"):
-            found[key.partition(":")[2]] = value
-    plain = {key: as_plain(value) for key, value in found.items()}
+            constraints[key.partition(":")[2]] = value
+    plain = {key: as_plain(value) for key, value in constraints.items()}
     return {key: float(value) for key, value in plain.items() if isinstance(value, int | float)}
 
 
@@ -290,13 +290,13 @@ def is_plain(value: object) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def pick_study(found: dict[str, tuple[int, int]], wanted: str | None, shown: str) -> tuple[int, str]:
+def pick_study(studies: dict[str, tuple[int, int]], wanted: str | None, shown: str) -> tuple[int, str]:
     """The study of a name, or the only one there is."""
-    names = [f"{name} ({count:,} trials)" for name, (_, count) in found.items()]
+    names = [f"{name} ({count:,} trials)" for name, (_, count) in studies.items()]
     counted = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    if wanted is not None and wanted not in found:
+    if wanted is not None and wanted not in studies:
         raise DataError(f"{shown} holds no study called {wanted!r}; there are: {counted}")
-    if wanted is None and len(found) > 1:
-        raise DataError(f"{shown} holds {len(found)} studies; choose one by ", Arg("study"), f": {counted}")
-    name = wanted if wanted is not None else next(iter(found))
-    return found[name][0], name
+    if wanted is None and len(studies) > 1:
+        raise DataError(f"{shown} holds {len(studies)} studies; choose one by ", Arg("study"), f": {counted}")
+    name = wanted if wanted is not None else next(iter(studies))
+    return studies[name][0], name

@@ -133,18 +133,18 @@ def read_from_afar(
     """Row group by row group, each read whole, and again where the connection broke."""
     with far_complaints(file):
         meta = retried(lambda: footer_of(file, stamp))
-        held: list[Any] = []  # the open file, until something breaks
+        open_files: list[Any] = []  # the open file, until something breaks
 
         def opened() -> Any:
-            if not held:
-                held.append(open_parquet(file, coded=names, meta=meta))
-            return held[0]
+            if not open_files:
+                open_files.append(open_parquet(file, coded=names, meta=meta))
+            return open_files[0]
 
         def read(group: int) -> Any:
             try:
                 return read_group(opened, file.url, group, names, kept)
             except OSError:
-                held.clear()
+                open_files.clear()
                 raise
 
         for group in range(meta.num_row_groups) if groups is None else groups:

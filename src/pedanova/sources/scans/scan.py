@@ -173,16 +173,16 @@ class Scan:
 
     def load(self, *, skip: bool = False) -> Records:
         """All of it in memory; with `skip`, without the parts that cannot be read."""
-        found: list[Records] = []
+        tables: list[Records] = []
         lost = dict(self.lost)
         for part in self.parts:
             try:
-                found += list(part.batches(self.columns))
+                tables += list(part.batches(self.columns))
             except PartError as error:
                 if not skip:
                     raise
                 lost[error.part] = str(error)
-        records = batches.join(found, self.columns)
+        records = batches.join(tables, self.columns)
         skipped = (Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())
         return Records(records.columns, tuple(skipped))
 
@@ -256,10 +256,10 @@ def find_files(place: str) -> Sequence[Path]:
     """Files of a table: one, those of a pattern, or those anywhere in a folder; hidden ones left out."""
     path = Path(place)
     if is_pattern(place):
-        found = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207
-        if not found:
+        files = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207
+        if not files:
             raise DataError(f"{place} matches no file; check the pattern")
-        return [file for file in found if kind_of(file) is not None and not is_packed(file)]
+        return [file for file in files if kind_of(file) is not None and not is_packed(file)]
     try:
         if path.is_dir():
             inside = sorted(path.rglob("*.parquet"))
@@ -308,8 +308,8 @@ def scan_files(
         raise DataError(f"{place}: none of {len(files)} files can be read ({lost[0][1]})")
     known = rows if kind == "Parquet" else None
     if kind in ("CSV", "TSV"):
-        found = (name for part in parts for name in batches.text_columns(Path(part.path), kind, delimiter))
-        words = tuple(sorted(set(found)))
+        text_names = (name for part in parts for name in batches.text_columns(Path(part.path), kind, delimiter))
+        words = tuple(sorted(set(text_names)))
         parts = [replace(part, words=words, delimiter=delimiter) for part in parts]
     return Scan(place, columns, tuple(parts), known, size, tuple(lost))
 
@@ -322,8 +322,8 @@ def looks_at(
         yield from (partial(describe, file, kind, delimiter) for file in files)
         return
     with ThreadPoolExecutor(min(ASKED_AT_ONCE, len(files))) as pool:
-        asked = [pool.submit(describe, file, kind, delimiter) for file in files]
-        yield from (future.result for future in asked)
+        futures = [pool.submit(describe, file, kind, delimiter) for file in files]
+        yield from (future.result for future in futures)
 
 
 def describe(
@@ -359,11 +359,11 @@ def group_rows(groups: Sequence[int]) -> list[tuple[int, ...] | None]:
     if sum(groups) <= ROWS_A_PART:
         return [None]
     parts: list[tuple[int, ...]] = []
-    held = 0
+    rows_in_part = 0
     for number, rows in enumerate(groups):
-        if not parts or held + rows > ROWS_A_PART:
+        if not parts or rows_in_part + rows > ROWS_A_PART:
             parts.append(())
-            held = 0
+            rows_in_part = 0
         parts[-1] = (*parts[-1], number)
-        held += rows
+        rows_in_part += rows
     return list(parts)

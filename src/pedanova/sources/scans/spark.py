@@ -65,13 +65,13 @@ def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partitio
     kept = worked.selectExpr("cast(spark_partition_id() as bigint) as place", "result").persist()
     try:
         sizes = [row[0] for row in kept.selectExpr("length(result)").collect()]
-        found = heaped(kept, len(sizes), put) if sum(sizes) > AT_ONCE else kept
-        return [bytes(result) for _, result in sorted(found.collect())]
+        results = heaped(kept, len(sizes), put) if sum(sizes) > AT_ONCE else kept
+        return [bytes(result) for _, result in sorted(results.collect())]
     finally:
         kept.unpersist()
 
 
-def heaped(found: Any, many: int, put: Put) -> Any:
+def heaped(results: Any, many: int, put: Put) -> Any:
     """Results in heaps of sixteen, until no more heaps are left; by place, so that sums are the same each time."""
 
     def each(batches: Iterator[Any]) -> Iterator[Any]:
@@ -85,9 +85,9 @@ def heaped(found: Any, many: int, put: Put) -> Any:
 
     while many > HANDFUL:
         many = -(-many // HANDFUL)
-        heaps = found.selectExpr(f"place div {HANDFUL} as heap", "place", "result")
-        found = heaps.repartition(many, "heap").mapInArrow(each, "place bigint, result binary")
-    return found
+        heaps = results.selectExpr(f"place div {HANDFUL} as heap", "place", "result")
+        results = heaps.repartition(many, "heap").mapInArrow(each, "place bigint, result binary")
+    return results
 
 
 def fewer(frame: Any) -> Any:

@@ -68,23 +68,23 @@ def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
     """The kinds of those folders of a store that are tables; asked for all together."""
     from pyarrow import fs
 
-    asked = [(folder, mark) for folder in folders for mark in MARKS]
+    marks = [(folder, mark) for folder in folders for mark in MARKS]
     address = urlsplit(place)
-    found: dict[PurePath, str] = {}
+    kinds: dict[PurePath, str] = {}
     try:
         with plain_words(place):
             filesystem, root = opened_store(address._replace(path="").geturl())
-            paths = [f"{root}/{str(folder / mark).lstrip('/')}" for folder, mark in asked]
-            for (folder, mark), info in zip(asked, retried(lambda: filesystem.get_file_info(paths)), strict=True):
+            paths = [f"{root}/{str(folder / mark).lstrip('/')}" for folder, mark in marks]
+            for (folder, mark), info in zip(marks, retried(lambda: filesystem.get_file_info(paths)), strict=True):
                 if info.type.name == "Directory" and MARKS[mark] == "Iceberg":
                     inside = filesystem.get_file_info(fs.FileSelector(info.path))
                     if not any(one.path.endswith(ICEBERG) for one in inside):
                         continue
                 if info.type.name == "Directory":
-                    found.setdefault(folder, MARKS[mark])
+                    kinds.setdefault(folder, MARKS[mark])
     except OSError as error:
         raise DataError(f"{error}; check the address and your rights to it") from None
-    return found
+    return kinds
 
 
 def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
@@ -93,13 +93,13 @@ def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
     shown = shown_address(place) if is_object(place) else place
     if is_object(place):
         kinds = far_kinds(place, folders) if urlsplit(place).scheme not in WEB else {}
-        found = next(((str(folder), kind) for folder, kind in kinds.items()), None)
+        table = next(((str(folder), kind) for folder, kind in kinds.items()), None)
     else:
         near = ((str(folder), near_kind(Path(folder))) for folder in sorted(folders))
-        found = next(((folder, kind) for folder, kind in near if kind is not None), None)
-    if found is not None:
+        table = next(((folder, kind) for folder, kind in near if kind is not None), None)
+    if table is not None:
         raise DataError(
-            f"{shown}: its files belong to the {found[1]} table {found[0]}, which keeps outdated ones among them; "
+            f"{shown}: its files belong to the {table[1]} table {table[0]}, which keeps outdated ones among them; "
             "give the folder of the table"
         )
 
@@ -124,14 +124,14 @@ def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
     """Small batches put together, as tables of about so many rows."""
     import pyarrow as pa
 
-    held: list[Any] = []
+    collected: list[Any] = []
     for batch in batches:
-        held.append(batch)
-        if sum(one.num_rows for one in held) >= rows:
-            yield plain_text(pa.Table.from_batches(held))
-            held = []
-    if any(batch.num_rows for batch in held):
-        yield plain_text(pa.Table.from_batches(held))
+        collected.append(batch)
+        if sum(one.num_rows for one in collected) >= rows:
+            yield plain_text(pa.Table.from_batches(collected))
+            collected = []
+    if any(batch.num_rows for batch in collected):
+        yield plain_text(pa.Table.from_batches(collected))
 
 
 def plain_text(table: Any) -> Any:
@@ -190,10 +190,10 @@ def delta_options(place: str) -> dict[str, str]:
     if address.scheme != "s3":
         return {}
     host, scheme, region = server_of(place)
-    told = {"AWS_ENDPOINT_URL": f"{scheme}://{host}" if host else "", "AWS_REGION": region}
+    options = {"AWS_ENDPOINT_URL": f"{scheme}://{host}" if host else "", "AWS_REGION": region}
     plain = {"AWS_ALLOW_HTTP": "true"} if scheme == "http" else {}
     unsigned = {"AWS_SKIP_SIGNATURE": "true"} if address.netloc.startswith("anonymous@") else {}
-    return {name: value for name, value in told.items() if value} | plain | unsigned
+    return {name: value for name, value in options.items() if value} | plain | unsigned
 
 
 def server_of(place: str) -> tuple[str, str, str]:
@@ -241,8 +241,8 @@ def open_iceberg(place: str, shown: str) -> Any:
         if not is_object(place):
             return StaticTable.from_metadata(str(Path(place).expanduser().resolve()))
         host, scheme, region = server_of(place)
-        told = {"s3.endpoint": f"{scheme}://{host}" if host else "", "s3.region": region}
-        return StaticTable.from_metadata(shown, {name: value for name, value in told.items() if value})
+        options = {"s3.endpoint": f"{scheme}://{host}" if host else "", "s3.region": region}
+        return StaticTable.from_metadata(shown, {name: value for name, value in options.items() if value})
 
 
 def iceberg_snapshot(scan: Any, name: str) -> Snapshot:

@@ -119,8 +119,8 @@ class Clauses:
         if above.never:
             return NEVER
         if parent in self.constants:
-            held = self.constants[parent]
-            return above if _accepted((held,), kind, wanted) else NEVER
+            constant = self.constants[parent]
+            return above if _accepted((constant,), kind, wanted) else NEVER
         if parent not in self.domains:
             return Clause(words=self._in_words(condition))
         values = _values_of(self.domains[parent], kind)
@@ -325,12 +325,12 @@ def _as_item(part: Any) -> dict[str, Any]:
 
 
 def _items(plain: Mapping[str, Any], key: str) -> list[Any]:
-    found = plain.get(key) or []
-    if isinstance(found, Mapping):
-        return [{"name": name, **item} for name, item in found.items() if isinstance(item, Mapping)]
-    if isinstance(found, list | tuple):
-        return list(found)
-    raise FormatError(f"{key} is {shorten(found)}; a configuration space needs a list there")
+    items = plain.get(key) or []
+    if isinstance(items, Mapping):
+        return [{"name": name, **item} for name, item in items.items() if isinstance(item, Mapping)]
+    if isinstance(items, list | tuple):
+        return list(items)
+    raise FormatError(f"{key} is {shorten(items)}; a configuration space needs a list there")
 
 
 def _read_one(item: object, reading: Reading) -> None:

@@ -128,10 +128,10 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
         if not isinstance(domain, Open):
             closed[name] = domain
             continue
-        found, note = _from_data(name, domain, [row.get(name) for row in settings])
+        parameter, note = _from_data(name, domain, [row.get(name) for row in settings])
         notes.append(note)
-        if found is not None:
-            closed[name] = found
+        if parameter is not None:
+            closed[name] = parameter
     return Space(closed), [{n: v for n, v in row.items() if n in closed} for row in settings], notes
 
 
@@ -156,8 +156,8 @@ def _write_labels(settings: Settings, name: str, domain: Categorical | Ordinal) 
     points = _points(domain)
     for row in settings:
         if name in row:
-            found = labels.find(row[name])
-            near = found if found is not None else _nearest(row[name], points)
+            label = labels.find(row[name])
+            near = label if label is not None else _nearest(row[name], points)
             row[name] = near if near is not None else as_plain(row[name])
 
 

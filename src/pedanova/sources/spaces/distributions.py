@@ -102,8 +102,8 @@ def as_dict(given: object, where: str) -> Mapping[str, Any]:
         return given
     if type(given).__name__ in CLASSES:
         names = ("low", "high", "step", "log", "choices", "q")
-        found = {name: getattr(given, name) for name in names if hasattr(given, name)}
-        return {"name": type(given).__name__, "attributes": found}
+        fields = {name: getattr(given, name) for name in names if hasattr(given, name)}
+        return {"name": type(given).__name__, "attributes": fields}
     raise FormatError(f"{where}: {shorten(given)} is no distribution")
 
 

@@ -115,7 +115,7 @@ def is_distribution(one: object) -> bool:
 
 def space_from_sweep(parameters: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[Note]]:
     """The parameters of a W&B sweep; nested ones are named with dots."""
-    found: dict[str, Parameter] = {}
+    parameters_read: dict[str, Parameter] = {}
     notes: list[Note] = []
     for key, given in parameters.items():
         name = f"{prefix}{key}"
@@ -123,16 +123,16 @@ def space_from_sweep(parameters: Mapping[Any, Any], prefix: str = "") -> tuple[S
             raise SpaceError(f"{name}: {shorten(given)} must be an object with values, or min and max")
         if isinstance(given.get("parameters"), Mapping):
             inner, more = space_from_sweep(given["parameters"], f"{name}.")
-            found |= dict(inner)
+            parameters_read |= dict(inner)
             notes += more
         elif "value" in given:
             notes.append(Note("unused", "is constant in the sweep; left out", subject=name))
         else:
             try:
-                found[name] = sweep_parameter(given)
+                parameters_read[name] = sweep_parameter(given)
             except SpaceError as error:
                 raise SpaceError(f"{name}: {error}") from None
-    return Space(found), notes
+    return Space(parameters_read), notes
 
 
 def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
@@ -171,19 +171,19 @@ def holds_tune(one: object) -> bool:
 
 def space_from_tune(given: Mapping[Any, Any], prefix: str = "") -> tuple[Space, list[Note]]:
     """A search space of Ray Tune; nested parameters are named with dots."""
-    found: dict[str, Parameter] = {}
+    parameters_read: dict[str, Parameter] = {}
     notes: list[Note] = []
     for key, one in given.items():
         name = f"{prefix}{key}"
         if isinstance(one, Mapping) and holds_tune(one):
             inner, more = space_from_tune(one, f"{name}.")
-            found |= dict(inner)
+            parameters_read |= dict(inner)
             notes += more
         elif is_tune(one):
-            found[name] = tune_parameter(name, one)
+            parameters_read[name] = tune_parameter(name, one)
         else:
             notes.append(Note("unused", "is no domain of Ray Tune; left out", subject=name))
-    return Space(found), notes
+    return Space(parameters_read), notes
 
 
 def tune_parameter(name: str, one: Any) -> Parameter:

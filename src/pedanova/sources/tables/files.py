@@ -36,7 +36,7 @@ SUFFIXES = {
 
 
 PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be packed by gzip
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 TRIES = 3
 
 
@@ -176,8 +176,8 @@ class Stamp:
         """None for what is no plain file, such as a pipe."""
         if isinstance(file, ObjectFile):
             return cls(*file.state(), "store")
-        found = file.stat()
-        return cls(found.st_size, found.st_mtime_ns, platform.node()) if stat.S_ISREG(found.st_mode) else None
+        state = file.stat()
+        return cls(state.st_size, state.st_mtime_ns, platform.node()) if stat.S_ISREG(state.st_mode) else None
 
     def is_as(self, other: Stamp | None) -> bool:
         if other is None or self.size != other.size:
@@ -185,22 +185,22 @@ class Stamp:
         return self.machine != other.machine or self.changed == other.changed
 
 
-def read_steadily(file: Path, read: Callable[[], Found]) -> Found:
+def read_steadily(file: Path, read: Callable[[], Result]) -> Result:
     """What is read of a file, read anew where it was changed meanwhile; one that changes every time is refused."""
     for _ in range(TRIES - 1):
         before = Stamp.of(file)
         try:
-            found = read()
+            result = read()
         except FormatError:
             if is_steady(file, before):
                 raise
             continue
         if is_steady(file, before):
-            return found
+            return result
     before = Stamp.of(file)
-    found = read()
+    result = read()
     check_steady(file, before)
-    return found
+    return result
 
 
 def is_steady(file: Path | ObjectFile, before: Stamp | None) -> bool:

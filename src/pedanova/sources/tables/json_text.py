@@ -96,11 +96,11 @@ def _split(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
     """A list of rows beside other things, or rows by name."""
     for key in (*ROWS_UNDER, *plain):
-        held = plain.get(key)
-        if isinstance(held, list) and held and all(isinstance(row, dict) for row in held):
-            return held
-        if key in ROWS_UNDER and isinstance(held, dict) and _by_trial(held):
-            return _by_trial(held)
+        rows = plain.get(key)
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            return rows
+        if key in ROWS_UNDER and isinstance(rows, dict) and _by_trial(rows):
+            return _by_trial(rows)
     return None
 
 
@@ -172,12 +172,12 @@ def _opened(column: Column) -> dict[str, list[Any]]:
     if any(as_dict(label) is None for label in labels[:PEEK]):
         return {}
     for label in labels:
-        held = as_dict(label)
-        if held is None:
+        content = as_dict(label)
+        if content is None:
             return {}
-        dicts.append(flatten(held))
-    keys = list(dict.fromkeys(key for held in dicts for key in held))
-    tables = {key: [*_unwrapped([held.get(key) for held in dicts]), None] for key in keys}
+        dicts.append(flatten(content))
+    keys = list(dict.fromkeys(key for content in dicts for key in content))
+    tables = {key: [*_unwrapped([content.get(key) for content in dicts]), None] for key in keys}
     codes = column.values.tolist()
     return {key: [table[code] for code in codes] for key, table in tables.items()}
 
@@ -185,7 +185,7 @@ def _opened(column: Column) -> dict[str, list[Any]]:
 def _unwrapped(values: list[Any]) -> list[Any]:
     """Where every value is a list of one or none, as Hyperopt keeps settings, what is in the lists."""
     lists = [as_list(value) for value in values if value is not None]
-    if not lists or any(held is None or len(held) > 1 for held in lists):
+    if not lists or any(items is None or len(items) > 1 for items in lists):
         return values
     inside = iter(lists)
     return [None if value is None else next(iter(next(inside) or ()), None) for value in values]
@@ -196,10 +196,10 @@ def as_list(value: object) -> list[Any] | None:
     if not isinstance(value, str) or not value.startswith("["):
         return None
     try:
-        held = json.loads(value)
+        items = json.loads(value)
     except (ValueError, RecursionError):
         return None
-    return held if isinstance(held, list) else None
+    return items if isinstance(items, list) else None
 
 
 def as_dict(cell: object) -> dict[str, Any] | None:
@@ -210,11 +210,11 @@ def as_dict(cell: object) -> dict[str, Any] | None:
         return None
     for parse in (json.loads, _literal):
         try:
-            found = parse(cell)
+            content = parse(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
-        if isinstance(found, dict):
-            return {str(key): value for key, value in found.items()}
+        if isinstance(content, dict):
+            return {str(key): value for key, value in content.items()}
     return None
 
 

@@ -88,9 +88,9 @@ def find_delimiter(file: Path) -> str:
     if not lines or _fields(lines[:1], usual)[0] > 1:
         return usual
     cuts = {sign: _fields(lines, sign) for sign in OTHERS if sign != usual}
-    found = [sign for sign, counts in cuts.items() if counts[0] > 1]
-    even = [sign for sign in found if len(set(cuts[sign])) == 1]
-    return max(even or found, key=lambda sign: cuts[sign][0], default=usual)
+    present = [sign for sign, counts in cuts.items() if counts[0] > 1]
+    even = [sign for sign in present if len(set(cuts[sign])) == 1]
+    return max(even or present, key=lambda sign: cuts[sign][0], default=usual)
 
 
 def first_lines(file: Path) -> list[str]:
