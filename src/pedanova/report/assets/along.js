@@ -61,15 +61,13 @@ pedanova.along = (function () {
     const x = budgets.length > 1 ? pedanova.scales[log ? "log" : "linear"](ends, [LEFT + 14, room - right]) : { x: () => (LEFT + room - right) / 2 };
     const y = pedanova.scales.linear([0, top], [TOP + high, TOP]);
     const drawing = svg("svg", { width: room, height: TOP + high + FOOT, viewBox: `0 0 ${room} ${TOP + high + FOOT}`, role: "img", "aria-label": `Shares along ${found.name}. ${found.summary}` });
-    for (const tick of y.ticks(4)) {
-      drawing.append(svg("line", { class: "grid-line", x1: LEFT, x2: room - right, y1: y.x(tick), y2: y.x(tick) }),
-        svg("text", { class: "tick", x: LEFT - 6, y: y.x(tick), "text-anchor": "end", "dominant-baseline": "middle" }, pedanova.percent(tick)));
-    }
+    drawing.append(...pane.gridLines(y, LEFT, room - right));
     drawing.append(...ticks(found, x, high, log));
     if (found.since !== null) drawing.append(svg("line", { class: "along-since", x1: x.x(found.since), x2: x.x(found.since), y1: TOP, y2: TOP + high }));
     order.filter((one) => !named.includes(one)).forEach((one) => drawing.append(curve(found, one, x, y, -1, state)));
     named.slice().reverse().forEach((one) => drawing.append(curve(found, one, x, y, named.indexOf(one), state)));
-    drawing.append(...labels(named, y, high, room - right, right, state));
+    const wanted = named.map((one, place) => ({ name: one.name, place, y: y.x(shareOf(one.rows[one.rows.length - 1])) }));
+    drawing.append(...pane.endLabels(wanted, TOP + high, room - right, right, state));
     drawing.append(svg("text", { class: "axis-name", x: (LEFT + room - right) / 2, y: TOP + high + FOOT - 6, "text-anchor": "middle" }, found.name));
     return drawing;
   }
@@ -100,21 +98,6 @@ pedanova.along = (function () {
     }
     points.forEach(([px, row]) => group.append(svg("circle", { class: isSure(row) ? "marker" : "marker hollow", cx: px.toFixed(1), cy: y.x(shareOf(row)).toFixed(1), r: 4 })));
     return group;
-  }
-
-  /* Names at the line's ends, pushed apart. */
-  function labels(named, y, high, end, right, state) {
-    const wanted = named.map((one, place) => ({ one, place, y: y.x(shareOf(one.rows[one.rows.length - 1])) })).sort((a, b) => a.y - b.y);
-    const at = wanted.map((label) => label.y);
-    for (let i = 1; i < at.length; i += 1) at[i] = Math.max(at[i], at[i - 1] + 15);
-    for (let i = at.length - 1, most = TOP + high; i >= 0; i -= 1, most -= 15) at[i] = Math.min(at[i], most);
-    return wanted.map((label, i) => {
-      const group = svg("g", { class: `target-label line-${label.place}${state.chosen === label.one.name ? " chosen" : ""}` });
-      const text = svg("text", { x: end + 24, y: at[i], "dominant-baseline": "middle" });
-      group.append(svg("path", { class: "leader", d: `M${end + 6} ${label.y.toFixed(1)}L${end + 20} ${at[i].toFixed(1)}` }), pedanova.pairs.fitted(text, label.one.name, right - 28));
-      group.addEventListener("click", () => pedanova.state.change({ chosen: label.one.name }));
-      return group;
-    });
   }
 
   const two = (value) => (value === null ? "" : value.toFixed(2).replace("-", "−"));

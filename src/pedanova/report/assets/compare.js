@@ -121,5 +121,5 @@ pedanova.compare = (function () {
     return pedanova.tip(cell, `B less A: ${signed(one.difference)}${one.low === null ? "" : `\n95 % interval ${interval(one)}${one.clear ? "" : "\nmay be chance"}`}`);
   };
 
-  return { pin };
+  return {};
 })();

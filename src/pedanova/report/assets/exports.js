@@ -142,5 +142,5 @@ pedanova.exports = (function () {
     pedanova.byId("densities").append(buttons({ key: "densities", what: "the densities", csv: densityLines, drawing: densityDrawing }));
   });
 
-  return { barsDrawing, buttons, csvOf, plainOf, save };
+  return { barsDrawing, buttons, plainOf, save };
 })();

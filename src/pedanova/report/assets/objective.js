@@ -278,5 +278,5 @@ pedanova.objective = (function () {
     change(which, ends, false);
   }
 
-  return { mount, show, wordsOf, partOf, change, parts };
+  return { mount, show, wordsOf, change, parts };
 })();

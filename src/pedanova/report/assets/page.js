@@ -316,7 +316,7 @@ pedanova.page = (function () {
     if (open.able === true) open.show(state, given);
   }
 
-  return { start, isFew, isSettled, refusal, FEW, answer: () => answer, show, showNow, renew };
+  return { start, isFew, isSettled, refusal, answer: () => answer, show, showNow, renew };
 })();
 
 pedanova.page.start().catch((error) => {

@@ -183,5 +183,5 @@ pedanova.plane = (function () {
       ...found.first_cells.flatMap((a, i) => found.second_cells.map((b, j) => [a, b, found.target[i][j], found.region[i][j]]))];
   }
 
-  return { mount, saved, show, liftPlace, tint };
+  return { mount, saved, show, liftPlace };
 })();

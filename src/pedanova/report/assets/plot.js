@@ -110,5 +110,5 @@ pedanova.plot = (function () {
     return Math.min(shape.edges.length - 2, Math.max(0, (i < 0 ? shape.edges.length - 1 : i) - 1));
   }
 
-  return { body, axis, words, at, boxesOf, heights, topOf };
+  return { body, axis, words, at, boxesOf, heights };
 })();

@@ -1,7 +1,7 @@
 /* What the tabs share: heads with files to save, tables, asking for a part, and words for the question that is answered. */
 "use strict";
 pedanova.pane = (function () {
-  const { make, set } = pedanova;
+  const { make, set, svg } = pedanova;
 
   let age = 0; // how often rows were added: what was asked before is asked anew
   pedanova.on("news", () => { age += 1; });
@@ -163,7 +163,27 @@ pedanova.pane = (function () {
     return pedanova.scales[log && low > 0 ? "log" : "linear"](low < high ? [low, high] : [low - 0.5, high + 0.5], range);
   }
 
+  /* Lines across a chart of shares, with their percentages at the left. */
+  const gridLines = (y, left, end) => y.ticks(4).flatMap((tick) => [
+    svg("line", { class: "grid-line", x1: left, x2: end, y1: y.x(tick), y2: y.x(tick) }),
+    svg("text", { class: "tick", x: left - 6, y: y.x(tick), "text-anchor": "end", "dominant-baseline": "middle" }, pedanova.percent(tick)),
+  ]);
+
+  /* Names at the ends of lines, pushed apart; `wanted` is a list of {name, place, y}. */
+  function endLabels(wanted, bottom, end, right, state) {
+    const labels = [...wanted].sort((a, b) => a.y - b.y), at = labels.map((label) => label.y);
+    for (let i = 1; i < at.length; i += 1) at[i] = Math.max(at[i], at[i - 1] + 15);
+    for (let i = at.length - 1, most = bottom; i >= 0; i -= 1, most -= 15) at[i] = Math.min(at[i], most);
+    return labels.map(({ name, place, y }, i) => {
+      const group = svg("g", { class: `target-label line-${place}${state.chosen === name ? " chosen" : ""}` });
+      const text = svg("text", { x: end + 24, y: at[i], "dominant-baseline": "middle" });
+      group.append(svg("path", { class: "leader", d: `M${end + 6} ${y.toFixed(1)}L${end + 20} ${at[i].toFixed(1)}` }), pedanova.pairs.fitted(text, name, right - 28));
+      group.addEventListener("click", () => pedanova.state.change({ chosen: name }));
+      return group;
+    });
+  }
+
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { age: () => age, asker, axisOf, bandWords, brushWords, clear, partWords, piece, questionWords, roving, rowsOf, cellWords, said, selectionWords, table, width };
+  return { age: () => age, asker, axisOf, bandWords, clear, endLabels, gridLines, partWords, piece, questionWords, roving, rowsOf, cellWords, said, selectionWords, table, width };
 })();

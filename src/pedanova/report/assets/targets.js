@@ -1,7 +1,7 @@
 /* Importance for one target after the other, inside the region: does what matters change the stricter we get? */
 "use strict";
 pedanova.targets = (function () {
-  const { make, svg, set, pane } = pedanova;
+  const { make, svg, pane } = pedanova;
   const MANY = 200000; // rows, beyond which intervals for every target would take too long
   const LINES = 6; // drawn with names; what never beats chance is pale and has none
   const SHAPES = ["circle", "square", "diamond", "triangle", "cross", "ring"];
@@ -93,16 +93,15 @@ pedanova.targets = (function () {
     const x = found.length > 1 ? pedanova.scales.log([found[0].part, found[found.length - 1].part], [left + 14, room - right]) : { x: () => (left + room - right) / 2 };
     const y = pedanova.scales.linear([0, most], [top + high, top]);
     const drawing = svg("svg", { width: room, height: top + high + foot, viewBox: `0 0 ${room} ${top + high + foot}`, role: "group", "aria-label": "Importance by target" });
-    for (const tick of y.ticks(4)) {
-      drawing.append(svg("line", { class: "grid-line", x1: left, x2: room - right, y1: y.x(tick), y2: y.x(tick) }),
-        svg("text", { class: "tick", x: left - 6, y: y.x(tick), "text-anchor": "end", "dominant-baseline": "middle" }, pedanova.percent(tick)));
-    }
+    drawing.append(...pane.gridLines(y, left, room - right));
     const columns = found.map((step, i) => column(found, i, x, top, high, question));
     drawing.append(...columns);
     const named = order.slice(0, LINES).filter((one) => one.sure);
     order.filter((one) => !named.includes(one)).forEach((one) => drawing.append(curve(found, one, x, y, -1, state)));
     named.slice().reverse().forEach((one) => drawing.append(curve(found, one, x, y, named.indexOf(one), state)));
-    drawing.append(...labels(found, named, x, y, top, high, room - right, right, state));
+    const last = found[found.length - 1].of;
+    const wanted = named.map((one, place) => ({ name: one.name, place, y: y.x(numberOf(last.get(one.name)) || 0) }));
+    drawing.append(...pane.endLabels(wanted, top + high, room - right, right, state));
     drawing.append(svg("text", { class: "axis-name", x: (left + room - right) / 2, y: top + high + foot - 6, "text-anchor": "middle" }, pedanova.selects(question) && question.good === "selection" ? "target: the best … of the selected rows" : "target: the best … of all rows"));
     pane.roving(columns, (at) => choose(found[at].part));
     return drawing;
@@ -140,22 +139,6 @@ pedanova.targets = (function () {
     triangle: "M0 -5L4.6 3.6H-4.6z", cross: "M-4 -1.5H-1.5V-4H1.5V-1.5H4V1.5H1.5V4H-1.5V1.5H-4z", ring: "M-4.5 -2L0 -4.8L4.5 -2V2.5L0 5L-4.5 2.5z",
   };
   const marker = (shape, x, y, sure) => svg("path", { class: sure ? "marker" : "marker hollow", d: PATHS[shape], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
-
-  /* Names at the line's ends, pushed apart. */
-  function labels(found, named, x, y, top, high, end, right, state) {
-    const last = found[found.length - 1];
-    const wanted = named.map((one, place) => ({ one, place, y: y.x(numberOf(last.of.get(one.name)) || 0) })).sort((a, b) => a.y - b.y);
-    const at = wanted.map((label) => label.y);
-    for (let i = 1; i < at.length; i += 1) at[i] = Math.max(at[i], at[i - 1] + 15);
-    for (let i = at.length - 1, most = top + high; i >= 0; i -= 1, most -= 15) at[i] = Math.min(at[i], most);
-    return wanted.map((label, i) => {
-      const group = svg("g", { class: `target-label line-${label.place}${state.chosen === label.one.name ? " chosen" : ""}` });
-      const text = svg("text", { x: end + 24, y: at[i], "dominant-baseline": "middle" });
-      group.append(svg("path", { class: "leader", d: `M${end + 6} ${label.y.toFixed(1)}L${end + 20} ${at[i].toFixed(1)}` }), pedanova.pairs.fitted(text, label.one.name, right - 28));
-      group.addEventListener("click", () => pedanova.state.change({ chosen: label.one.name }));
-      return group;
-    });
-  }
 
   function lines() {
     const keys = ["share", "ratio", "low", "high", "p_adjusted", "significant", "n_target", "n_region"];

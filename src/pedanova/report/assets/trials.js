@@ -136,5 +136,5 @@ pedanova.trials = (function () {
     key: "trials", title: "Trials", mount, show,
     when: (facts) => (facts.live ? (pedanova.source.can("trials") === true ? true : pedanova.source.can("trials")) : false),
   });
-  return { pinned: () => pinned, pin };
+  return { pinned: () => pinned };
 })();

@@ -42,7 +42,7 @@ def draw_live(facts: dict[str, Any], nonce: str) -> str:
 def draw_page(payload: Payload, nonce: str = "") -> str:
     """The whole page, as UTF-8 can hold it."""
     scripts = [asset(name) for name in SCRIPTS]
-    style = colours() + asset("page.css") + asset("tabs.css") + asset("groups.css")
+    style = colours() + asset("page.css") + asset("tabs.css")
     marked = f" nonce='{nonce}'" if nonce else ""
     page = (
         "<!doctype html>\n<html lang='en'>\n<head><meta charset='utf-8'>"
