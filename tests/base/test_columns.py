@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import pedanova as pa
-from pedanova.base.terminal import TextColumn, draw_columns, laid_out, text_table, width_of
+from pedanova.base.terminal import TableColumn, draw_columns, laid_out, text_table, width_of
 from pedanova.measures.interactions import Interaction, Interactions
 
 HEADER, ROWS = ["name", "n"], [["名前", "1"], ["\x1b[31mab", "22"]]
@@ -15,10 +15,10 @@ class TestColumns:
     def test_bars_give_way_first_then_columns_then_names(self) -> None:
         rows = ["alpha_parameter_with_a_long_name", "b"]
         columns = [
-            TextColumn("name", rows, "name"),
-            TextColumn("", kind="bar", parts=[1.0, 0.5]),
-            TextColumn("kept", ["10.0%", "5.0%"]),
-            TextColumn("leaves", ["x" * 12, "y"], leave=1),
+            TableColumn("name", rows, "name"),
+            TableColumn("", kind="bar", parts=[1.0, 0.5]),
+            TableColumn("kept", ["10.0%", "5.0%"]),
+            TableColumn("leaves", ["x" * 12, "y"], leave=1),
         ]
         wide, middle, narrow = (draw_columns(columns, width=width) for width in (100, 60, 30))
         assert "█" * 20 in wide
@@ -29,7 +29,7 @@ class TestColumns:
         assert "10.0%" in narrow
 
     def test_wide_letters_stay_in_line(self) -> None:
-        table = draw_columns([TextColumn("name", ["名前", "ab"], "name"), TextColumn("n", ["1", "22"])], width=40)
+        table = draw_columns([TableColumn("name", ["名前", "ab"], "name"), TableColumn("n", ["1", "22"])], width=40)
         assert {width_of(line) for line in table.splitlines()} == {8}
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pedanova.base.files import Attachment
 from pedanova.base.notes import Note
-from pedanova.base.table import HtmlTable, draw
-from pedanova.base.terminal import printable
+from pedanova.base.table import html_table
+from pedanova.base.terminal import TableColumn, printable
 from pedanova.base.threads import ResultCache
 from pedanova.counting.arrays import sum_moments
 from pedanova.counting.contrasts import (
@@ -100,9 +100,9 @@ class AnalysisRows:
 
     def _repr_html_(self) -> str:
         """The search space, what was assumed, and what can be asked."""
-        lines = [[name, in_words(parameter)] for name, parameter in self.space.items()]
+        domains = TableColumn("domain", [in_words(parameter) for parameter in self.space.values()], "words")
         title = f"{self.in_short()}. Ask .importance(), .profile(), .densities(name), .reduce(), .widget()"
-        return draw(HtmlTable(title, ["parameter", "domain"], lines, words=frozenset({1}), notes=self.notes))
+        return html_table(title, [TableColumn("parameter", list(self.space)), domains], notes=self.notes)
 
     @property
     def space(self) -> Space:

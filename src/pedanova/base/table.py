@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
 from html import escape
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from pedanova.base.digits import SPACE, percent, short
-from pedanova.base.terminal import laid_out, printable, text_table, width_of
+from pedanova.base.terminal import ColumnKind, TableColumn, laid_out, printable, text_table, width_of
 from pedanova.errors import MissingLibraryError, UnknownParameterError, unknown_name
 
 if TYPE_CHECKING:
@@ -24,77 +24,52 @@ MOST_LINES = 40
 MOST_NOTES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class HtmlTable:
-    """What a notebook shows of a table.
+def html_table(
+    title: str, columns: Sequence[TableColumn], *, faint: Collection[int] = (), notes: Sequence[str] = ()
+) -> str:
+    """A table for notebooks with its bars, a line on the rows left out, and the notes, folded; `faint` rows are noise.
 
-    bars
-        By column: for every line how long its bar is, from 0 to 1.
-    marks
-        By column: where on the bar a line stands, to compare with.
-    faint
-        Lines that are not distinguishable from noise.
-    words
-        Columns of words, which are set to the left as the first one is.
+    No script, no style sheet, readable on light and on dark ground. Every string passes through `escape`.
     """
-
-    title: str
-    header: Sequence[str]
-    lines: Sequence[Sequence[str]]
-    bars: Mapping[int, Sequence[float]] = field(default_factory=dict)
-    marks: Mapping[int, Sequence[float]] = field(default_factory=dict)
-    faint: frozenset[int] = frozenset()
-    words: frozenset[int] = frozenset()
-    notes: Sequence[str] = ()
-
-
-def draw(look: HtmlTable) -> str:
-    """The table, a line for what was left out, and the notes, folded."""
-    shown = look.lines[:MOST_LINES]
-    head = "".join(f"<th{_html_style(look, i)}>{escape(name)}</th>" for i, name in enumerate(look.header))
-    body = "".join(_html_line(look, i, line) for i, line in enumerate(shown))
-    title = f"<p style='margin:0 0 .3em'>{escape(look.title)}</p>" if look.title else ""
-    return (
-        f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"{_html_rest(len(look.lines) - len(shown))}{folded(look.notes)}</div>"
-    )
+    many_bars = sum(bool(column.parts) for column in columns) > 1
+    rows = len(columns[0].cells)
+    head = "".join(f"<th{_html_style(i, column)}>{escape(column.title)}</th>" for i, column in enumerate(columns))
+    body = ""
+    for row in range(min(rows, MOST_LINES)):
+        styles = [_html_style(i, column, _html_bar(column, row, many_bars)) for i, column in enumerate(columns)]
+        cells = (f"<td{style}>{escape(column.cells[row])}</td>" for style, column in zip(styles, columns, strict=True))
+        opacity = " style='opacity:.55'" if row in faint else ""
+        body += f"<tr{opacity}>{''.join(cells)}</tr>"
+    above = f"<p style='margin:0 0 .3em'>{escape(title)}</p>" if title else ""
+    more = rows - MOST_LINES
+    rest = f"<p>… and {more:,} lines more; <code>to_pandas()</code> has all</p>" if more > 0 else ""
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div>{above}{table}{rest}{folded(notes)}</div>"
 
 
-def _html_line(look: HtmlTable, place: int, line: Sequence[str]) -> str:
-    style = " style='opacity:.55'" if place in look.faint else ""
-    cells = "".join(
-        f"<td{_html_style(look, i, _html_bar(look, i, place))}>{escape(cell)}</td>" for i, cell in enumerate(line)
-    )
-    return f"<tr{style}>{cells}</tr>"
+def _html_style(place: int, column: TableColumn, more: str = "") -> str:
+    side = "left" if place == 0 or column.kind == "words" else "right"
+    return f" style='text-align:{side};padding:.15em .6em{more}'"
 
 
-def _html_style(look: HtmlTable, column: int, more: str = "") -> str:
-    left = column == 0 or column in look.words
-    return f" style='text-align:{'left' if left else 'right'};padding:.15em .6em{more}'"
-
-
-def _html_bar(look: HtmlTable, column: int, place: int) -> str:
-    """The cell's ground: a bar beside the number, behind it where there are many; a mark is a line across it."""
-    if column not in look.bars:
+def _html_bar(column: TableColumn, row: int, many_bars: bool) -> str:
+    """The ground of a cell: a bar beside the number, behind it where there are many; a mark is a line across it."""
+    if not column.parts:
         return ""
-    end = _css_percent(look.bars[column][place])
+    end = _css_percent(column.parts[row])
     layers = [f"linear-gradient(to right,{BAR} {end},transparent {end})"]
-    if column in look.marks:
-        at = _css_percent(look.marks[column][place])
+    if column.marks:
+        at = _css_percent(column.marks[row])
         line = f"transparent calc({at} - 1px),currentColor calc({at} - 1px),currentColor calc({at} + 1px)"
         layers.insert(0, f"linear-gradient(to right,{line},transparent calc({at} + 1px))")
     ground = f"background:{','.join(layers)}"
-    if len(look.bars) > 1:
+    if many_bars:
         return f";min-width:4em;{ground}"
     return f";min-width:11em;{ground};background-size:calc(100% - 4.5em) 100%;background-repeat:no-repeat"
 
 
 def _css_percent(part: float) -> str:
     return f"{100 * max(0.0, min(1.0, part)):.1f}%"
-
-
-def _html_rest(count: int) -> str:
-    return f"<p>… and {count:,} lines more; <code>to_pandas()</code> has all</p>" if count > 0 else ""
 
 
 def folded(notes: Sequence[str]) -> str:
@@ -107,7 +82,7 @@ def folded(notes: Sequence[str]) -> str:
 
 
 Cell: TypeAlias = str | float | int | bool | None
-Printed: TypeAlias = list[tuple[str, list[str]]]
+Printed: TypeAlias = list[TableColumn]  # what a result prints, in order
 SHOWN, A_FEW_MORE = 20, 5  # lines of a table that is only looked at
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -135,8 +110,10 @@ class Table:
 
     __slots__ = ()
     internal: ClassVar[frozenset[str]] = frozenset(
-        {"header", "heading", "internal", "lines", "look", "percents", "printed", "ratio_bars"}
+        {"also", "column", "faint", "header", "heading", "internal", "lines", "percents", "printed"}
     )
+    also: ClassVar[tuple[str, ...]] = ()  # what rows know beside their fields, and `to_dict` holds
+    rows: tuple[Any, ...]
 
     def __dir__(self) -> list[str]:
         return [name for name in object.__dir__(self) if name[0] != "_" and name not in self.internal]
@@ -148,23 +125,33 @@ class Table:
         -------
         dict of str to list
             As long as the table each.
-
-        Raises
-        ------
-        TypeError
-            Of a table that is none.
         """
-        raise TypeError(f"{type(self).__name__} does not say what its columns are")
+        return columns_of(self.rows) | {key: [getattr(row, key) for row in self.rows] for key in self.also}
 
     def printed(self) -> Printed:
-        """(title, cells) of every column, rounded for reading."""
-        return [(name, [short(cell) for cell in cells]) for name, cells in self.to_dict().items()]
+        """The columns, rounded for reading; a column of ratios has bars."""
+        columns = self.to_dict().items()
+        return [
+            TableColumn(name, [short(cell) for cell in cells], parts=bar_parts(cells) if name == "ratio" else ())
+            for name, cells in columns
+        ]
+
+    def column(
+        self, title: str, text: Callable[[Any], str], *, kind: ColumnKind = "number", bar: str = ""
+    ) -> TableColumn:
+        """A column of the text of every row; `bar` names a number of the rows that is drawn as one."""
+        parts = bar_parts([getattr(row, bar) for row in self.rows]) if bar else ()
+        return TableColumn(title, [text(row) for row in self.rows], kind, parts=parts)
+
+    def percents(self, key: str, title: str = "", *, bar: bool = False) -> TableColumn:
+        """A column of parts of one, as percentages."""
+        return self.column(title or key, lambda row: percent(getattr(row, key)), bar=key if bar else "")
 
     def header(self) -> list[str]:
-        return [title for title, _ in self.printed()]
+        return [column.title for column in self.printed()]
 
     def lines(self) -> list[list[str]]:
-        return [list(line) for line in zip(*(cells for _, cells in self.printed()), strict=True)]
+        return [list(line) for line in zip(*(column.cells for column in self.printed()), strict=True)]
 
     def to_pandas(self) -> pd.DataFrame:
         """The same as a data frame of pandas.
@@ -256,25 +243,16 @@ class Table:
         """
         return text_table(self.header(), self.lines())
 
-    def look(self) -> HtmlTable:
-        """What a notebook shows: a bar behind every ratio."""
-        notes = getattr(self, "notes", ())
-        return HtmlTable(self.heading(), self.header(), self.lines(), bars=self.ratio_bars(), notes=notes)
-
     def heading(self) -> str:
         """What is in it, as the line above; empty where the columns say enough."""
         return ""
 
-    def ratio_bars(self, title: str = "ratio") -> dict[int, list[float]]:
-        """Bars for one column, the largest number as long as the cell."""
-        if title not in self.header():
-            return {}
-        numbers = [float(cell or 0.0) for cell in self.to_dict()[title]]
-        top = max(numbers, default=0.0) or 1.0
-        return {self.header().index(title): [number / top for number in numbers]}
+    def faint(self) -> frozenset[int]:
+        """The rows that are not distinguishable from noise."""
+        return frozenset()
 
     def _repr_html_(self) -> str:
-        return draw(self.look())
+        return html_table(self.heading(), self.printed(), faint=self.faint(), notes=getattr(self, "notes", ()))
 
     def __str__(self) -> str:
         heading, lines = printable(self.heading()), self.lines()
@@ -289,16 +267,15 @@ class Table:
         return str(self)
 
 
-class Named(Protocol):
-    """A row that belongs to one parameter."""
-
-    @property
-    def name(self) -> str: ...
-
-
-Row = TypeVar("Row", bound=Named)
+Row = TypeVar("Row")
 PairRow = TypeVar("PairRow")
-show = short  # its name in older modules
+
+
+def bar_parts(cells: Sequence[Any]) -> list[float]:
+    """Lengths of bars, the largest number as long as the cell."""
+    numbers = [float(cell or 0.0) for cell in cells]
+    top = max(numbers, default=0.0) or 1.0
+    return [number / top for number in numbers]
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
@@ -315,23 +292,16 @@ class NamedTable(Table, Mapping[str, Row]):
 
     def __getitem__(self, name: str) -> Row:
         for row in self.rows:
-            if row.name == name:
+            if row.name == name:  # type: ignore[attr-defined]
                 return row
         raise UnknownParameterError(self._unknown(name))
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        return columns_of(self.rows)
-
-    def percents(self, key: str) -> tuple[str, list[str]]:
-        """A column of parts of one, printed as percentages."""
-        return key, [percent(getattr(row, key)) for row in self.rows]
 
     def _unknown(self, name: object) -> str:
         by_place = isinstance(name, Integral | slice)
         return _by_place(name, *list(self)[:1]) if by_place else unknown_name(name, tuple(self))
 
     def __iter__(self) -> Iterator[str]:
-        return (row.name for row in self.rows)
+        return (row.name for row in self.rows)  # type: ignore[attr-defined]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -348,9 +318,6 @@ class PairTable(Table, Mapping[tuple[str, str], PairRow]):
             if names in (pair, pair[::-1]):
                 return row
         raise UnknownParameterError(self._unknown(names))
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        return columns_of(self.rows)
 
     def _unknown(self, names: object) -> str:
         known = tuple(dict.fromkeys(name for pair in self for name in pair)) or ("lr", "depth")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 UNSEEN = "�"  # stands for a letter that would steer the terminal instead of being shown
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -103,22 +103,27 @@ WIDEST_BAR, USUAL_BAR, LEAST_BAR = 20, 8, 4
 LEAST_NAME = 8
 BOLD, FAINT, CYAN, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
 
+ColumnKind: TypeAlias = Literal["name", "words", "number", "bar"]
+
 
 @dataclass(frozen=True, slots=True)
-class TextColumn:
-    """One column of a table for the terminal.
+class TableColumn:
+    """One column of a result, from which terminal text, HTML, Markdown and LaTeX are made.
 
+    cells
+        Its text by row, rounded for reading.
     kind
-        ``"name"`` and ``"words"`` stand left, ``"number"`` right; ``"bar"`` draws `parts`.
+        ``"name"`` and ``"words"`` stand left, ``"number"`` right; ``"bar"`` draws `parts` alone.
     leave
-        Columns with a higher number leave first where room is short; 0 stays.
+        Columns with a higher number leave first where a terminal is narrow; 0 stays.
     parts, marks
-        For bars: how long each is, and where on it a line stands, both from 0 to 1.
+        For bars: how long each is, and where on it a line stands, both from 0 to 1. HTML draws the bars of a column of
+        numbers behind them.
     """
 
     title: str
     cells: Sequence[str] = ()
-    kind: Literal["name", "words", "number", "bar"] = "number"
+    kind: ColumnKind = "number"
     leave: int = 0
     parts: Sequence[float] = ()
     marks: Sequence[float] = ()
@@ -131,7 +136,7 @@ class TextColumn:
         return max(width_of(text) for text in (self.title, *self.cells))
 
 
-def fitted(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
+def fitted(columns: Sequence[TableColumn], width: int) -> list[TableColumn]:
     """The columns that there is room for, as finished text."""
     longest = max(16, width // 3)
     kept = [_safe(column, longest) for column in columns]
@@ -145,12 +150,12 @@ def fitted(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
     return [_drawn(column, size) if column.kind == "bar" else column for column in kept]
 
 
-def _safe(column: TextColumn, longest: int) -> TextColumn:
+def _safe(column: TableColumn, longest: int) -> TableColumn:
     most = longest if column.kind == "name" else 200
     return replace(column, title=shorten(column.title, most), cells=[shorten(cell, most) for cell in column.cells])
 
 
-def _bar_width(columns: Sequence[TextColumn], width: int) -> int:
+def _bar_width(columns: Sequence[TableColumn], width: int) -> int:
     """Room for each bar; without bars, at least the usual as soon as the rest fits."""
     taken = sum(column.width for column in columns) + GAP * (len(columns) - 1)
     bars = sum(column.kind == "bar" for column in columns)
@@ -159,7 +164,7 @@ def _bar_width(columns: Sequence[TextColumn], width: int) -> int:
     return (width - taken) // bars
 
 
-def _drawn(column: TextColumn, size: int) -> TextColumn:
+def _drawn(column: TableColumn, size: int) -> TableColumn:
     cells = [bar(part, size) for part in column.parts]
     if column.marks:
         cells = [_marked(cell, mark, size) for cell, mark in zip(cells, column.marks, strict=True)]
@@ -172,7 +177,7 @@ def _marked(cell: str, mark: float, size: int) -> str:
 
 
 def draw_columns(
-    columns: Sequence[TextColumn], *, width: int, colour: bool = False, faint: Collection[int] = ()
+    columns: Sequence[TableColumn], *, width: int, colour: bool = False, faint: Collection[int] = ()
 ) -> str:
     """A table that fits; in colour, bars are cyan, and lines that are noise are faint."""
     kept = fitted(columns, width)
@@ -208,7 +213,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def draw_below(
     title: str,
     names: Sequence[str],
-    columns: Sequence[TextColumn],
+    columns: Sequence[TableColumn],
     *,
     width: int,
     colour: bool = False,
@@ -228,7 +233,7 @@ def _ink(text: str, ink: str, colour: bool) -> str:
 def draw_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, width: int = 100, colour: bool = False) -> str:
     """A plain table: names to the left, numbers to the right; columns that find no room stand below."""
     columns = [
-        TextColumn(title, [row[i] for row in rows], "name" if i == 0 else "number") for i, title in enumerate(header)
+        TableColumn(title, [row[i] for row in rows], "name" if i == 0 else "number") for i, title in enumerate(header)
     ]
     columns = [_safe(column, max(16, width // 3)) for column in columns]
     first, *others = columns

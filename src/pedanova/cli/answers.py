@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.base.digits import percent, times
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Table
+from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import draw_table
 from pedanova.cli.arrow import emit_arrow
 from pedanova.cli.load import estimation, opened, questions_of, region_of
@@ -30,7 +29,7 @@ from pedanova.cli.pages import write_report
 from pedanova.cli.values import as_float, parse_ladder, parse_smoothing
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.compare import Measures
-from pedanova.measures.densities import Densities, shown_parts
+from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
 from pedanova.report.nesting import nesting_of
@@ -138,14 +137,8 @@ class PartsTable(Table):
     def __init__(self, found: Densities) -> None:
         self.found = found
 
-    def header(self) -> list[str]:
-        return [self.found.name, *self.found.words, "lift"]
-
-    def lines(self) -> list[list[str]]:
-        return [
-            [label, percent(target), percent(region), times(target / region) if region > 0 else ""]
-            for label, target, region in shown_parts(self.found.panels())
-        ]
+    def printed(self) -> Printed:
+        return self.found.grouped()
 
 
 def density_as_dict(found: Densities) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.terminal import TableColumn
 from pedanova.data.regions import as_part
 from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
@@ -72,8 +73,8 @@ class Measures(Table, Mapping[str, Mapping[str, float]]):
 
     def printed(self) -> Printed:
         names = list(next(iter(self.ratios.values())))
-        columns = [(key, [self._marked(key, name) for name in names]) for key in self]
-        return [("parameter", names), *columns]
+        columns = [TableColumn(key, [self._marked(key, name) for name in names]) for key in self]
+        return [TableColumn("parameter", names), *columns]
 
     def _marked(self, measure: str, name: str) -> str:
         noise = "~ " if name in self.noise.get(measure, ()) else ""
@@ -173,5 +174,5 @@ class Comparison(Table, Mapping[str, Importances]):
 
     def printed(self) -> Printed:
         names = list(next(iter(self.answers.values())))
-        columns = [(key, [marked_share(one[name]) for name in names]) for key, one in self.items()]
-        return [("parameter", names), *columns]
+        columns = [TableColumn(key, [marked_share(one[name]) for name in names]) for key, one in self.items()]
+        return [TableColumn("parameter", names), *columns]

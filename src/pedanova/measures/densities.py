@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, short, times
-from pedanova.base.table import Cell, HtmlTable, Table
-from pedanova.base.terminal import text_table
+from pedanova.base.table import Cell, Printed, Table, html_table
+from pedanova.base.terminal import TableColumn, text_table
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.band import Basis
 from pedanova.measures.bins import bins_of
@@ -56,7 +56,7 @@ class Densities(Table):
     (('adam', 'sgd'), [0.56, 0.44])
     """
 
-    internal = Table.internal | {"activity_notes", "basis", "panels"}
+    internal = Table.internal | {"activity_notes", "basis", "grouped", "panels"}
     name: str
     cells: tuple[Label, ...]  # a label, or the middle of the cell
     target: NDArray[np.float64]
@@ -152,20 +152,22 @@ class Densities(Table):
         good = [(one, panel) for panel in panels for one in panel.good()]
         return [replace(one, words=one.words + f" ({panel.domain})" * (len(panels) > 1)) for one, panel in good]
 
-    def look(self) -> HtmlTable:
+    def grouped(self) -> Printed:
         """At most a dozen lines: neighbouring cells of a long range are taken together."""
         labels, targets, regions = zip(*shown_parts(self.panels()), strict=True)
-        lifts = [times(t / r) if r > 0 else "" for t, r in zip(targets, regions, strict=True)]
-        percents = ([percent(part) for part in parts] for parts in (targets, regions))
         top = max(*targets, *regions) or 1.0
-        return HtmlTable(
-            f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}",
-            [self.name, *self.words, "lift"],
-            list(zip(labels, *percents, lifts, strict=True)),
-            bars={1: [part / top for part in targets]},
-            marks={1: [part / top for part in regions]},
-            notes=self.activity_notes(),
-        )
+        lengths, marks = ([part / top for part in parts] for parts in (targets, regions))
+        lifts = [times(t / r) if r > 0 else "" for t, r in zip(targets, regions, strict=True)]
+        return [
+            TableColumn(self.name, labels),
+            TableColumn(self.words[0], [percent(part) for part in targets], parts=lengths, marks=marks),
+            TableColumn(self.words[1], [percent(part) for part in regions]),
+            TableColumn("lift", lifts),
+        ]
+
+    def _repr_html_(self) -> str:
+        title = f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}"
+        return html_table(title, self.grouped(), notes=self.activity_notes())
 
     def activity_notes(self) -> list[str]:
         """Who has no value, where somebody has none."""

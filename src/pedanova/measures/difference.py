@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, NamedTable, Printed, columns_of
+from pedanova.base.table import NamedTable, Printed
 from pedanova.errors import QueryError
 from pedanova.measures.importance import Importance, Importances
 
@@ -77,21 +77,18 @@ class Differences(NamedTable[Difference]):
     'learning_rate'
     """
 
+    also = ("clear",)
     rows: tuple[Difference, ...]
     notes: tuple[Note, ...] = ()
 
-    def to_dict(self) -> dict[str, list[Cell]]:
-        return columns_of(self.rows) | {"clear": [row.clear for row in self.rows]}
-
     def printed(self) -> Printed:
-        cells = [
-            ("parameter", [row.name for row in self.rows]),
+        return [
+            self.column("parameter", lambda row: row.name),
             self.percents("share"),
             self.percents("other"),
-            ("difference", [signed_percent(row.difference) for row in self.rows]),
-            ("interval", [interval_in_words(row) for row in self.rows]),
+            self.column("difference", lambda row: signed_percent(row.difference)),
+            self.column("interval", interval_in_words),
         ]
-        return [(title, list(column)) for title, column in cells]
 
     def heading(self) -> str:
         return "How the shares of two answers differ"

@@ -175,9 +175,12 @@ class Effects(ShareTable[Effect]):
         return self[name].marginal
 
     def printed(self) -> Printed:
-        variance = [f"{row.variance:.4g}" for row in self.rows]
-        parts = self.percents("ratio"), self.percents("share")
-        return [("parameter", list(self)), *parts, ("variance", variance)]
+        return [
+            self.column("parameter", lambda row: row.name),
+            self.percents("ratio", bar=True),
+            self.percents("share"),
+            self.column("variance", lambda row: f"{row.variance:.4g}"),
+        ]
 
     def heading(self) -> str:
         clipped = f", clipped at {self.clip}" if self.clip else ""

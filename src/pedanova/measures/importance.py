@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note
-from pedanova.base.table import HtmlTable, Printed
+from pedanova.base.table import Printed
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError, listed
 from pedanova.measures.pieces import ONE_CELL, Piece, not_noise, piece_of
@@ -157,27 +157,27 @@ class Importances(ShareTable[Importance]):
         return any(row.p_value is not None for row in self.rows)
 
     def printed(self) -> Printed:
-        names, rows = list(self), self.rows
-        columns = [("parameter", names), ("share", [known_percent(row, row.share) for row in rows])]
+        columns = [
+            self.column("parameter", lambda row: row.name),
+            self.column("share", lambda row: known_percent(row, row.share)),
+            self.column("ratio", lambda row: known_percent(row, row.ratio), bar="ratio"),
+        ]
         if self.is_sure:
-            columns.append(("95 % interval", [interval_in_words(row) for row in rows]))
-        columns.append(("ratio", [known_percent(row, row.ratio) for row in rows]))
-        if self.is_sure:
-            columns.append(("p", [p_in_words(row) for row in rows]))
+            columns.insert(2, self.column("95 % interval", interval_in_words))
+            columns.append(self.column("p", p_in_words))
         if self.trials:
-            shared = {row.name: row for row in self.trials}
-            columns.append(("in best trials", [known_percent(shared[name], shared[name].ratio) for name in names]))
-        columns.append(("divergence", [divergence_in_words(row) for row in rows]))
+            best = {row.name: known_percent(row, row.ratio) for row in self.trials}
+            columns.append(self.column("in best trials", lambda row: best[row.name]))
+        columns.append(self.column("divergence", divergence_in_words))
         if self.is_conditional:
-            columns.append(("by activity", [activity_in_words(row) for row in rows]))
+            columns.append(self.column("by activity", activity_in_words))
         return columns
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}"
 
-    def look(self) -> HtmlTable:
-        faint = frozenset(i for i, row in enumerate(self.rows) if is_faint(row))
-        return replace(ShareTable.look(self), faint=faint)
+    def faint(self) -> frozenset[int]:
+        return frozenset(i for i, row in enumerate(self.rows) if is_faint(row))
 
 
 def is_faint(row: Importance) -> bool:

@@ -15,9 +15,9 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import chance, percent
+from pedanova.base.digits import chance
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, HtmlTable, PairTable, Printed, columns_of
+from pedanova.base.table import PairTable, Printed, html_table
 from pedanova.base.terminal import printable, text_table
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
@@ -116,6 +116,7 @@ class Interactions(PairTable[Interaction]):
     [('solver', 'shuffle')]
     """
 
+    also = ("significant",)
     rows: tuple[Interaction, ...]
     target: str  # in words
     region: str
@@ -124,24 +125,30 @@ class Interactions(PairTable[Interaction]):
     notes: tuple[Note, ...] = ()
     estimator: str = "counts"  # or "surrogate"; p-values are those of the rows
 
-    def to_dict(self) -> dict[str, list[Cell]]:
-        return columns_of(self.rows) | {"significant": [row.significant for row in self.rows]}
-
     def printed(self) -> Printed:
-        keys = {"interaction": "interaction", "closed": "together", "additive": "added", "redundancy": "overlap"}
-        parts = [(title, [percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()]
-        p_values = [f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}" for row in self.rows]
-        return [("pair", [f"{row.first} × {row.second}" for row in self.rows]), *parts, ("p", p_values)]
+        return [
+            self.column("pair", lambda row: f"{row.first} × {row.second}"),
+            self.percents("interaction", bar=True),
+            self.percents("closed", "together"),
+            self.percents("additive", "added"),
+            self.percents("redundancy", "overlap"),
+            self.column("p", lambda row: f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}"),
+        ]
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, by pairs"
 
-    def look(self) -> HtmlTable:
-        faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
-        shown, more = PairTable.look(self), len(self.rows) - PAIRS_SHOWN
+    def faint(self) -> frozenset[int]:
+        return frozenset(i for i, row in enumerate(self.rows) if not row.significant)
+
+    def _repr_html_(self) -> str:
+        more = len(self.rows) - PAIRS_SHOWN
         weaker = [f"{more:,} weaker pairs are not shown; to_pandas() has all"] if more > 0 else []
-        bars, notes = self.ratio_bars("interaction"), [*weaker, *self.notes]
-        return replace(shown, lines=shown.lines[:PAIRS_SHOWN], bars=bars, faint=faint, notes=notes)
+        shown = [
+            replace(column, cells=column.cells[:PAIRS_SHOWN], parts=column.parts[:PAIRS_SHOWN])
+            for column in self.printed()
+        ]
+        return html_table(self.heading(), shown, faint=self.faint(), notes=[*weaker, *self.notes])
 
     def __str__(self) -> str:
         """The 20 strongest pairs; `to_text` holds all."""

@@ -8,7 +8,7 @@ that is the term of the set in the decomposition of the variance; the terms of a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import TypeAlias
@@ -16,9 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import percent
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, HtmlTable, Printed, Table, columns_of
+from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.threads import one_thread, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pair_arrays import tally_pairs
@@ -111,6 +110,7 @@ class SetInteractions(Table, Mapping[Names, SetInteraction]):
     3
     """
 
+    also = ("significant",)
     rows: tuple[SetInteraction, ...]
     order: int
     target: str  # in words
@@ -135,25 +135,25 @@ class SetInteractions(Table, Mapping[Names, SetInteraction]):
         return len(self.rows)
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        columns = columns_of(self.rows)
-        columns.pop("names", None)
-        parts: dict[str, list[Cell]] = {
+        columns: dict[str, list[Cell]] = {
             f"parameter_{i + 1}": [row.names[i] for row in self.rows] for i in range(self.order)
         }
-        return parts | columns | {"significant": [row.significant for row in self.rows]}
+        return columns | {key: cells for key, cells in Table.to_dict(self).items() if key != "names"}
 
     def printed(self) -> Printed:
-        keys = {"interaction": "interaction", "closed": "together", "lower": "by smaller sets"}
-        parts = [(title, [percent(getattr(row, key)) for row in self.rows]) for key, title in keys.items()]
-        p_values = [f"{row.p_adjusted:.2g}" + "*" * row.significant for row in self.rows]
-        return [("set", [" × ".join(row.names) for row in self.rows]), *parts, ("p", p_values)]
+        return [
+            self.column("set", lambda row: " × ".join(row.names)),
+            self.percents("interaction", bar=True),
+            self.percents("closed", "together"),
+            self.percents("lower", "by smaller sets"),
+            self.column("p", lambda row: f"{row.p_adjusted:.2g}" + "*" * row.significant),
+        ]
 
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, by sets of {self.order}"
 
-    def look(self) -> HtmlTable:
-        faint = frozenset(i for i, row in enumerate(self.rows) if not row.significant)
-        return replace(Table.look(self), bars=self.ratio_bars("interaction"), faint=faint)
+    def faint(self) -> frozenset[int]:
+        return frozenset(i for i, row in enumerate(self.rows) if not row.significant)
 
 
 def find_sets(

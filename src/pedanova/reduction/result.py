@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, HtmlTable, NamedTable, Printed
+from pedanova.base.table import Cell, NamedTable, Printed, html_table
 from pedanova.reduction.boxes import Bounds
 from pedanova.space import exports
 from pedanova.space.parameters import (
@@ -194,11 +194,13 @@ class ReducedSpace(NamedTable[Verdict]):
         }
 
     def printed(self) -> Printed:
-        columns = self.to_dict()
-        kept = [(key, [str(cell) for cell in columns[key]]) for key in ("parameter", "verdict")]
-        kept.append(("before", [in_words(row.before) for row in self.rows]))
-        after, part = [row.suggested() for row in self.rows], [percent(row.part) for row in self.rows]
-        return [*kept, ("after", after), ("part", part)]
+        return [
+            self.column("parameter", lambda row: row.name),
+            self.column("verdict", lambda row: row.advice),
+            self.column("before", lambda row: in_words(row.before)),
+            self.column("after", lambda row: row.suggested()),
+            self.percents("part"),
+        ]
 
     def summary(self) -> str:
         """One sentence on what it is worth.
@@ -223,13 +225,16 @@ class ReducedSpace(NamedTable[Verdict]):
             f"Of such rows that had no part in choosing them {e.kept} would, and {e.best} of their best fifth."
         )
 
-    def look(self) -> HtmlTable:
+    def _repr_html_(self) -> str:
         """What a notebook shows: the verdicts with their reasons, and what they are worth."""
-        lines = [[*line, row.reason] for line, row in zip(self.lines(), self.rows, strict=True)]
-        header = [*self.header(), "reason"]
-        bars = {header.index("part"): [row.part for row in self.rows]}
-        words = frozenset({1, 2, 3, header.index("reason")})
-        return HtmlTable(self.summary(), header, lines, bars=bars, words=words, notes=self.notes)
+        name, *words, part = self.printed()
+        columns = [
+            name,
+            *(replace(column, kind="words") for column in words),
+            replace(part, parts=[row.part for row in self.rows]),
+            self.column("reason", lambda row: row.reason, kind="words"),
+        ]
+        return html_table(self.summary(), columns, notes=self.notes)
 
     def to_text(self, width: int = 100) -> str:
         table = NamedTable.to_text(self)

@@ -11,7 +11,8 @@ import pytest
 
 import pedanova as pa
 from helpers.common import ROOT
-from pedanova.base.table import MOST_LINES, HtmlTable, draw
+from pedanova.base.table import MOST_LINES, html_table
+from pedanova.base.terminal import TableColumn
 from pedanova.errors import QueryError
 from pedanova.report.page.widget import widget_of
 
@@ -82,10 +83,8 @@ def test_tables_are_inert_and_small(a: pa.Analysis, name: str) -> None:
 
 
 def test_bars_marks_and_noise() -> None:
-    lines = [["a", "80%"], ["b", "2%"]]
-    bars, marks = {1: [1.0, 0.025]}, {1: [0.5, 0.1]}
-    look = HtmlTable("t", ["n", "ratio"], lines, bars=bars, marks=marks, faint=frozenset({1}))
-    shown = draw(look)
+    ratios = TableColumn("ratio", ["80%", "2%"], parts=[1.0, 0.025], marks=[0.5, 0.1])
+    shown = html_table("t", [TableColumn("n", ["a", "b"]), ratios], faint={1})
     assert "rgba(40,140,200,.38) 100.0%,transparent 100.0%" in shown
     assert "calc(50.0% - 1px)" in shown
     assert shown.count("opacity:.55") == 1
@@ -106,7 +105,7 @@ def test_what_the_tables_say(a: pa.Analysis) -> None:
 
 
 def test_long_tables_say_what_they_leave_out() -> None:
-    shown = draw(HtmlTable("", ["n"], [[str(i)] for i in range(1000)], notes=[str(i) for i in range(50)]))
+    shown = html_table("", [TableColumn("n", [str(i) for i in range(1000)])], notes=[str(i) for i in range(50)])
     assert "960 lines more" in shown
     assert "Notes (50)" in shown
     assert "… and 20 more" in shown

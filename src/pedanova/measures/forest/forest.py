@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.table import PairTable, Printed
 from pedanova.base.threads import as_threads, spread
@@ -88,9 +87,8 @@ class ForestPairs(PairTable[ForestPair]):
         return PairTable.__getitem__(self, names)
 
     def printed(self) -> Printed:
-        names = [("pair", [row.first for row in self.rows]), ("with", [row.second for row in self.rows])]
-        shares = [percent(row.share) for row in self.rows]
-        return [*names, ("share", shares), ("± trees", [percent(row.std) for row in self.rows])]
+        names = [self.column("pair", lambda row: row.first), self.column("with", lambda row: row.second)]
+        return [*names, self.percents("share"), self.percents("std", "± trees")]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -131,8 +129,8 @@ class ForestEffects(ShareTable[ForestEffect]):
     notes: tuple[Note, ...] = ()
 
     def printed(self) -> Printed:
-        spread = "± trees", self.percents("std")[1]
-        return [("parameter", list(self)), self.percents("ratio"), self.percents("share"), spread]
+        names, ratios = self.column("parameter", lambda row: row.name), self.percents("ratio", bar=True)
+        return [names, ratios, self.percents("share"), self.percents("std", "± trees")]
 
     def heading(self) -> str:
         return f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows"

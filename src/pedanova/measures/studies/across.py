@@ -74,14 +74,13 @@ class Studies(NamedTable[StudyRow]):
         }
 
     def printed(self) -> Printed:
-        leading = [", ".join(f"{name} {percent(share)}" for name, share in row.leading) for row in self.rows]
         return [
-            ("study", [row.name for row in self.rows]),
-            ("rows", [f"{row.n_region:,}" for row in self.rows]),
-            ("target", [f"{row.n_target:,}" for row in self.rows]),
-            ("what matters", leading),
-            ("agreement", ["" if row.agreement is None else f"{row.agreement:.2f}" for row in self.rows]),
-            ("differs in", [", ".join(row.differs) for row in self.rows]),
+            self.column("study", lambda row: row.name),
+            self.column("rows", lambda row: f"{row.n_region:,}"),
+            self.column("target", lambda row: f"{row.n_target:,}"),
+            self.column("what matters", lambda row: ", ".join(f"{name} {percent(part)}" for name, part in row.leading)),
+            self.column("agreement", lambda row: "" if row.agreement is None else f"{row.agreement:.2f}"),
+            self.column("differs in", lambda row: ", ".join(row.differs)),
         ]
 
     def heading(self) -> str:
@@ -274,13 +273,13 @@ class Pooling(NamedTable[PooledShare]):
 
     def printed(self) -> Printed:
         return [
-            ("parameter", [row.name for row in self.rows]),
-            ("share", [percent(row.share) for row in self.rows]),
-            ("95 % interval", [interval_in_words(row) for row in self.rows]),
-            ("between studies", [f"± {percent(row.spread)}" for row in self.rows]),
-            ("mean rank", ["" if row.rank is None else short(row.rank) for row in self.rows]),
-            ("in first three", [percent(row.first) for row in self.rows]),
-            ("studies", [str(row.studies) for row in self.rows]),
+            self.column("parameter", lambda row: row.name),
+            self.percents("share"),
+            self.column("95 % interval", interval_in_words),
+            self.column("between studies", lambda row: f"± {percent(row.spread)}"),
+            self.column("mean rank", lambda row: "" if row.rank is None else short(row.rank)),
+            self.percents("first", "in first three"),
+            self.column("studies", lambda row: str(row.studies)),
         ]
 
     def heading(self) -> str:

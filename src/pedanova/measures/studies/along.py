@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, HtmlTable, Printed, Table, columns_of
+from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
+from pedanova.base.terminal import TableColumn
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.difference import recovered
 from pedanova.measures.importance import Importance, Importances, beats_chance, known_percent, marked_share
@@ -286,14 +287,14 @@ class Along(Table):
     def printed(self) -> Printed:
         """One line for every budget: the share of every parameter, and the agreement with the full one."""
         names = list(self.full.importances)
-        columns = [(name, [marked_share(step.importances[name]) for step in self.steps]) for name in names]
+        columns = [TableColumn(name, [marked_share(step.importances[name]) for step in self.steps]) for name in names]
         return [
-            (self.name, [short(step.budget) for step in self.steps]),
-            ("rows", [f"{step.rows:,}" for step in self.steps]),
+            TableColumn(self.name, [short(step.budget) for step in self.steps]),
+            TableColumn("rows", [f"{step.rows:,}" for step in self.steps]),
             *columns,
-            ("Spearman", [spearman_in_words(step.agreement) for step in self.steps]),
-            ("95 % interval", [interval_in_words(step.agreement) for step in self.steps]),
-            ("ranking", [self.verdict_in_words(step) for step in self.steps]),
+            TableColumn("Spearman", [spearman_in_words(step.agreement) for step in self.steps]),
+            TableColumn("95 % interval", [interval_in_words(step.agreement) for step in self.steps]),
+            TableColumn("ranking", [self.verdict_in_words(step) for step in self.steps]),
         ]
 
     def first(self, step: AtBudget) -> str:
@@ -320,12 +321,14 @@ class Along(Table):
     def heading(self) -> str:
         return f"What separates {self.target} from {self.region}, along {self.name}"
 
-    def look(self) -> HtmlTable:
+    def _repr_html_(self) -> str:
         """Parameters down, budgets across."""
-        lines = [[row[0].name, *(known_percent(one, one.share) for one in row)] for row in self.by_parameter()]
-        header = ["parameter", *(f"{self.name} {short(step.budget)}" for step in self.steps)]
-        bars = {i + 1: [max(0.0, row[i].share) for row in self.by_parameter()] for i in range(len(self.steps))}
-        return HtmlTable(f"{self.heading()}. {self.in_words()}", header, lines, bars=bars, notes=self.notes)
+        columns = [TableColumn("parameter", [row[0].name for row in self.by_parameter()])]
+        for i, step in enumerate(self.steps):
+            shares = [row[i] for row in self.by_parameter()]
+            cells, parts = [known_percent(one, one.share) for one in shares], [max(0.0, one.share) for one in shares]
+            columns.append(TableColumn(f"{self.name} {short(step.budget)}", cells, parts=parts))
+        return html_table(f"{self.heading()}. {self.in_words()}", columns, notes=self.notes)
 
     def in_words(self) -> str:
         """From which budget on the ranking is that of the full one, and what a screening there would cost.

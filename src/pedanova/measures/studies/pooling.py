@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.terminal import TableColumn
 from pedanova.measures.chance.normal import normal_below
 from pedanova.measures.chance.ranks import mid_ranks
 from pedanova.measures.chisquare import chi2_tail
@@ -215,7 +216,10 @@ class RankTest(Table):
         return {"parameter": list(self.names), "rank": list(self.ranks)}
 
     def printed(self) -> Printed:
-        return [("parameter", list(self.names)), ("mean rank", [short(rank) for rank in self.ranks])]
+        return [
+            TableColumn("parameter", list(self.names)),
+            TableColumn("mean rank", [short(rank) for rank in self.ranks]),
+        ]
 
     def heading(self) -> str:
         words = f"Mean ranks over {self.studies} studies (Friedman p {chance(self.p_value)}"
@@ -307,11 +311,11 @@ class Disagreements(Table):
 
     def printed(self) -> Printed:
         return [
-            ("study", [row.study for row in self.rows]),
-            ("parameter", [row.name for row in self.rows]),
-            ("share", [percent(row.share) for row in self.rows]),
-            ("others", [percent(row.others) for row in self.rows]),
-            ("p", [chance(row.p_adjusted) for row in self.rows]),
+            self.column("study", lambda row: row.study),
+            self.column("parameter", lambda row: row.name),
+            self.percents("share"),
+            self.percents("others"),
+            self.column("p", lambda row: chance(row.p_adjusted)),
         ]
 
     def heading(self) -> str:
@@ -386,8 +390,8 @@ class StudyMap(Table):
         return {"study": list(self.studies), "x": self.places[:, 0].tolist(), "y": self.places[:, 1].tolist()}
 
     def printed(self) -> Printed:
-        axes = [(axis, [f"{value:.2f}" for value in self.places[:, i]]) for i, axis in enumerate("xy")]
-        return [("study", list(self.studies)), *axes]
+        axes = [TableColumn(axis, [f"{value:.2f}" for value in self.places[:, i]]) for i, axis in enumerate("xy")]
+        return [TableColumn("study", list(self.studies)), *axes]
 
     def heading(self) -> str:
         return f"Studies by what matters in them ({percent(self.held)} of their distances)"

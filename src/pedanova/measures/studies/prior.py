@@ -145,12 +145,11 @@ class SearchPrior(NamedTable[ParameterPrior]):
         }
 
     def printed(self) -> Printed:
-        rows = self.rows
         return [
-            ("parameter", [row.name for row in rows]),
-            ("best", [short(row.mode) for row in rows]),
-            (f"{percent(MASS)} of it in", [row.in_words() for row in rows]),
-            ("of the domain", [percent(row.size) for row in rows]),
+            self.column("parameter", lambda row: row.name),
+            self.column("best", lambda row: short(row.mode)),
+            self.column(f"{percent(MASS)} of it in", lambda row: row.in_words()),
+            self.percents("size", "of the domain"),
         ]
 
     def heading(self) -> str:

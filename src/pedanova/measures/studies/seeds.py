@@ -102,12 +102,12 @@ class Seeds(NamedTable[SeedPart]):
 
     def printed(self) -> Printed:
         return [
-            ("variance of", [row.name for row in self.rows]),
-            ("the seed's", [percent(row.seed) for row in self.rows]),
-            ("95 % interval", [_interval(row.low, row.high) for row in self.rows]),
-            ("ceiling", [percent(row.ceiling) for row in self.rows]),
-            ("its interval", [_interval(row.ceiling_low, row.ceiling_high) for row in self.rows]),
-            ("averaged", [percent(row.averaged) for row in self.rows]),
+            self.column("variance of", lambda row: row.name),
+            self.percents("seed", "the seed's"),
+            self.column("95 % interval", lambda row: _interval(row.low, row.high)),
+            self.percents("ceiling"),
+            self.column("its interval", lambda row: _interval(row.ceiling_low, row.ceiling_high)),
+            self.percents("averaged"),
         ]
 
     def heading(self) -> str:

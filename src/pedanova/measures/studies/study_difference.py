@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import chance
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, NamedTable, Printed
+from pedanova.base.table import NamedTable, Printed
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.tally import Tally
@@ -258,30 +258,27 @@ class StudyDifference:
 class Changes(NamedTable[StudyDifference]):
     """`StudyDifference` rows by name, the clearest first; `StudyDifferences` explains what else there is."""
 
+    also = ("significant", "moved")
     rows: tuple[StudyDifference, ...]
     names: tuple[str, str]  # of both studies
     relation: StudyRelation
     notes: tuple[Note, ...] = ()
     densities: tuple[Mapping[str, Densities], Mapping[str, Densities]] = field(default=({}, {}), compare=False)
 
-    def to_dict(self) -> dict[str, list[Cell]]:
-        columns = NamedTable.to_dict(self)
-        return columns | {key: [getattr(row, key) for row in self.rows] for key in ("significant", "moved")}
-
     def printed(self) -> Printed:
         first, second = self.names
         rows = self.rows
         columns = [
-            ("parameter", [row.name for row in rows]),
-            (first, self.percents("share")[1]),
-            (second, self.percents("other")[1]),
-            ("difference", [marked(row) for row in rows]),
-            ("95 % interval", [ends_in_words(row.low, row.high) for row in rows]),
-            ("p", ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]),
-            ("ratio difference", [signed_percent(row.ratio_difference) for row in rows]),
+            self.column("parameter", lambda row: row.name),
+            self.percents("share", first),
+            self.percents("other", second),
+            self.column("difference", marked),
+            self.column("95 % interval", lambda row: ends_in_words(row.low, row.high)),
+            self.column("p", lambda row: "" if row.p_adjusted is None else chance(row.p_adjusted)),
+            self.column("ratio difference", lambda row: signed_percent(row.ratio_difference)),
         ]
         if any(row.moved for row in rows):
-            columns.append(("good values", [moved_in_words(row) for row in rows]))
+            columns.append(self.column("good values", moved_in_words))
         return columns
 
     def heading(self) -> str:

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, HtmlTable, Printed, Table, columns_of
+from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
+from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
@@ -104,8 +105,8 @@ class Profile(Table):
         rows = [str(step.rows[0].n_target) for step in self.steps]
         ratios = [{row.name: known_percent(row, row.ratio) for row in step.rows} for step in self.steps]
         names = list(ratios[-1]) if ratios else []
-        columns = [(name, [ratio[name] for ratio in ratios]) for name in names]
-        return [("target", targets), ("rows", rows), *columns]
+        columns = [TableColumn(name, [ratio[name] for ratio in ratios]) for name in names]
+        return [TableColumn("target", targets), TableColumn("rows", rows), *columns]
 
     def usable(self) -> list[Step]:
         """Steps with enough target rows to say anything; all, where none has."""
@@ -120,14 +121,15 @@ class Profile(Table):
         by_name = [{row.name: row for row in step.rows} for step in steps]
         return [[rows[row.name] for rows in by_name] for row in usual.rows]
 
-    def look(self) -> HtmlTable:
+    def _repr_html_(self) -> str:
         """Parameters down, a few targets across."""
         steps, rows = self.usable(), self.by_parameter()
         places = sorted(chosen_places([float(step.quantile) for step in steps]))
-        header = ["parameter", *(f"best {percent(steps[i].quantile)}" for i in places)]
-        lines = [[row[0].name, *(known_percent(row[i], row[i].ratio) for i in places)] for row in rows]
-        bars = {1 + k: [row[i].ratio for row in rows] for k, i in enumerate(places)}
-        return HtmlTable(f"Ratios by target, inside {self.region}", header, lines, bars=bars, notes=self.notes)
+        columns = [TableColumn("parameter", [row[0].name for row in rows])]
+        for i in places:
+            cells, parts = [known_percent(row[i], row[i].ratio) for row in rows], [row[i].ratio for row in rows]
+            columns.append(TableColumn(f"best {percent(steps[i].quantile)}", cells, parts=parts))
+        return html_table(f"Ratios by target, inside {self.region}", columns, notes=self.notes)
 
 
 class Sliced(Protocol):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pedanova.base.digits import percent, short
-from pedanova.base.terminal import TextColumn, draw_columns, sparkline
+from pedanova.base.terminal import TableColumn, draw_columns, sparkline
 from pedanova.measures.importance import NEVER, marked_share
 from pedanova.measures.studies.along import Along, interval_in_words, spearman_in_words
 from pedanova.measures.studies.seeds import Seeds
@@ -39,7 +41,7 @@ def draw_along(found: Along, *, colour: bool = False, width: int = 100, alone: b
     )
 
 
-def draw_shares(found: Along, *, colour: bool, width: int) -> tuple[str, TextColumn]:
+def draw_shares(found: Along, *, colour: bool, width: int) -> tuple[str, TableColumn]:
     """A small curve for each parameter, and its share at a few budgets."""
     rows = found.by_parameter()
     names = name_column([row[0].name for row in rows], width)
@@ -50,12 +52,12 @@ def draw_shares(found: Along, *, colour: bool, width: int) -> tuple[str, TextCol
             sparkline([max(0.0, one.share) / (top if top > 0 else 1.0) for one in row]) if row[-1].varied else NEVER
             for row in rows
         ]
-        columns.append(TextColumn(f"{short(found.steps[0].budget)} to {short(found.full.budget)}", curves, "words"))
+        columns.append(TableColumn(f"{short(found.steps[0].budget)} to {short(found.full.budget)}", curves, "words"))
     places = sorted({round(i * (len(found) - 1) / max(1, FEW - 1)) for i in range(min(FEW, len(found)))})
     for leave, place in enumerate(places[::-1]):
         cells = [marked_share(row[place]) for row in rows]
         columns.insert(
-            len(columns) - leave, TextColumn(f"{found.name} {short(found.steps[place].budget)}", cells, leave=leave)
+            len(columns) - leave, TableColumn(f"{found.name} {short(found.steps[place].budget)}", cells, leave=leave)
         )
     return draw_columns(columns, width=width, colour=colour), names
 
@@ -65,24 +67,23 @@ def draw_agreement(found: Along, *, colour: bool, width: int) -> str:
     steps = found.steps
     costs = [found.cost(step) for step in steps]
     columns = [
-        TextColumn(found.name, [short(step.budget) for step in steps], "words"),
-        TextColumn("rows", [f"{step.rows:,}" for step in steps]),
-        TextColumn("cost", ["" if cost is None else percent(cost) for cost in costs], leave=2),
-        TextColumn("first", [found.first(step) or "–" for step in steps], "words", leave=3),
-        TextColumn("Spearman", [spearman_in_words(step.agreement) for step in steps]),
-        TextColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
-        TextColumn("ranking", [found.verdict_in_words(step) for step in steps]),
+        TableColumn(found.name, [short(step.budget) for step in steps], "words"),
+        TableColumn("rows", [f"{step.rows:,}" for step in steps]),
+        TableColumn("cost", ["" if cost is None else percent(cost) for cost in costs], leave=2),
+        TableColumn("first", [found.first(step) or "–" for step in steps], "words", leave=3),
+        TableColumn("Spearman", [spearman_in_words(step.agreement) for step in steps]),
+        TableColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
+        TableColumn("ranking", [found.verdict_in_words(step) for step in steps]),
     ]
     return draw_columns(columns, width=width, colour=colour)
 
 
 def draw_seeds(found: Seeds, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """The seed's part of every variance, and the ceiling that it leaves."""
-    titles = dict(found.printed())
     leave = {"its interval": 1, "averaged": 2}
     columns = [
-        TextColumn(title, cells, "name" if i == 0 else "number", leave=leave.get(title, 0))
-        for i, (title, cells) in enumerate(titles.items())
+        replace(column, kind="number" if i else "name", leave=leave.get(column.title, 0))
+        for i, column in enumerate(found.printed())
     ]
     table = draw_columns(columns, width=width, colour=colour)
     if alone:

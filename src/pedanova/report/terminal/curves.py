@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, times
-from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TextColumn, draw_columns, printable, shorten, width_of
+from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, draw_columns, printable, shorten, width_of
 from pedanova.measures.densities import Densities
 from pedanova.measures.drawing import Drawing
 from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share
@@ -147,11 +147,11 @@ def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, 
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
     table = draw_columns(
         [
-            TextColumn("value", [labels[i] for i in order], "name"),
-            TextColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),
-            TextColumn(titles[0], [percent(part) for part in target]),
-            TextColumn(titles[1], [percent(part) for part in region]),
-            TextColumn("lift", lift, leave=1),
+            TableColumn("value", [labels[i] for i in order], "name"),
+            TableColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),
+            TableColumn(titles[0], [percent(part) for part in target]),
+            TableColumn(titles[1], [percent(part) for part in region]),
+            TableColumn("lift", lift, leave=1),
         ],
         width=min(width, WIDEST),
         colour=colour,

@@ -8,7 +8,7 @@ from pedanova.base.digits import chance, percent
 from pedanova.base.terminal import (
     GAP,
     USUAL_BAR,
-    TextColumn,
+    TableColumn,
     draw_below,
     draw_columns,
     fitted,
@@ -39,11 +39,11 @@ def draw_sets(
     names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)))
     sets = [printable(" × ".join(names[name] for name in row.names)) for row in rows]
     columns = set_columns(found, len(rows))
-    beside = width - TextColumn("interaction").width - 2 * GAP - USUAL_BAR
+    beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR
     if width < NARROW or max(map(width_of, sets), default=0) > beside:
         table = draw_below("set", [shorten(one, width) for one in sets], columns, **look)
     else:
-        columns = [TextColumn("set", sets, "words"), *columns]
+        columns = [TableColumn("set", sets, "words"), *columns]
         table = draw_columns(columns, **look)
     if alone:
         return table
@@ -54,16 +54,16 @@ def draw_sets(
     return "\n\n".join([fill(f"{found.heading()}:", width), "\n".join([table, *more]), fill(meanings, width)])
 
 
-def set_columns(found: SetInteractions, many: int) -> list[TextColumn]:
+def set_columns(found: SetInteractions, many: int) -> list[TableColumn]:
     """What stands behind the names of a set."""
     rows = found.rows[:many]
     top = max((row.interaction for row in rows), default=0.0)
     parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
     marked = [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]
     return [
-        TextColumn("interaction", marked),
-        TextColumn("", kind="bar", parts=parts),
-        TextColumn("together", [percent(row.closed) for row in rows], leave=1),
-        TextColumn("by smaller sets", [percent(row.lower) for row in rows], leave=2),
-        TextColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
+        TableColumn("interaction", marked),
+        TableColumn("", kind="bar", parts=parts),
+        TableColumn("together", [percent(row.closed) for row in rows], leave=1),
+        TableColumn("by smaller sets", [percent(row.lower) for row in rows], leave=2),
+        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pedanova.base.digits import chance, percent, short
-from pedanova.base.terminal import TextColumn, draw_columns, fitted
+from pedanova.base.terminal import TableColumn, draw_columns, fitted
 from pedanova.measures.difference import signed_percent
 from pedanova.measures.studies.across import Pooling, interval_in_words
 from pedanova.measures.studies.pooling import RankTest
@@ -46,20 +46,20 @@ def draw_across(found: Pooling, *, colour: bool = False, width: int = 100, alone
     return "\n\n".join(part for part in parts if part)
 
 
-def across_columns(found: Pooling, width: int) -> list[TextColumn]:
+def across_columns(found: Pooling, width: int) -> list[TableColumn]:
     rows = found.rows
     top = max((row.share for row in rows), default=0.0)
     every = all(row.studies == len(found.answers) for row in rows)
     columns = [
         name_column([row.name for row in rows], width),
-        TextColumn("share", [percent(row.share) for row in rows]),
-        TextColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
-        TextColumn("95 % interval", [interval_in_words(row) for row in rows], leave=1),
-        TextColumn("between", [f"± {percent(row.spread)}" for row in rows], leave=3),
-        TextColumn("rank", ["" if row.rank is None else short(row.rank) for row in rows], leave=2),
-        TextColumn("top 3", [percent(row.first) for row in rows], leave=4),
+        TableColumn("share", [percent(row.share) for row in rows]),
+        TableColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
+        TableColumn("95 % interval", [interval_in_words(row) for row in rows], leave=1),
+        TableColumn("between", [f"± {percent(row.spread)}" for row in rows], leave=3),
+        TableColumn("rank", ["" if row.rank is None else short(row.rank) for row in rows], leave=2),
+        TableColumn("top 3", [percent(row.first) for row in rows], leave=4),
     ]
-    return columns if every else [*columns, TextColumn("studies", [str(row.studies) for row in rows], leave=1)]
+    return columns if every else [*columns, TableColumn("studies", [str(row.studies) for row in rows], leave=1)]
 
 
 def ranks_in_words(ranks: RankTest) -> str:
@@ -80,11 +80,11 @@ def draw_odd(found: Pooling, *, width: int, colour: bool) -> str:
     if not rows:
         return fill(f"{found.disagreements.heading()}.", width)
     columns = [
-        TextColumn("study", [row.study for row in rows], "name"),
-        TextColumn("parameter", [row.name for row in rows], "words"),
-        TextColumn("share", [percent(row.share) for row in rows]),
-        TextColumn("others", [percent(row.others) for row in rows]),
-        TextColumn("p", [chance(row.p_adjusted) for row in rows], leave=1),
+        TableColumn("study", [row.study for row in rows], "name"),
+        TableColumn("parameter", [row.name for row in rows], "words"),
+        TableColumn("share", [percent(row.share) for row in rows]),
+        TableColumn("others", [percent(row.others) for row in rows]),
+        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=1),
     ]
     more = len(found.disagreements.rows) - len(rows)
     behind = f"\n… and {more:,} more" if more else ""
@@ -98,10 +98,10 @@ def draw_studies(found: Pooling, *, width: int, colour: bool) -> str:
     rows = every[:MOST_STUDIES] if few else list(found.studies.rows)
     leading = [", ".join(f"{name} {percent(share)}" for name, share in row.leading) for row in rows]
     columns = [
-        TextColumn("study", [row.name for row in rows], "name"),
-        TextColumn("rows", [f"{row.n_region:,}" for row in rows], leave=3),
-        TextColumn("agreement", ["" if row.agreement is None else f"{row.agreement:.2f}" for row in rows], leave=2),
-        TextColumn("what matters", leading, "words", leave=1),
+        TableColumn("study", [row.name for row in rows], "name"),
+        TableColumn("rows", [f"{row.n_region:,}" for row in rows], leave=3),
+        TableColumn("agreement", ["" if row.agreement is None else f"{row.agreement:.2f}" for row in rows], leave=2),
+        TableColumn("what matters", leading, "words", leave=1),
     ]
     title = f"The {len(rows)} of {len(every)} studies that agree least with the others" if few else "The studies"
     table = draw_columns(columns, width=width, colour=colour)
@@ -123,17 +123,17 @@ def draw_changes(found: Changes, *, colour: bool = False, width: int = 100, alon
     )
 
 
-def change_columns(found: Changes, width: int) -> list[TextColumn]:
+def change_columns(found: Changes, width: int) -> list[TableColumn]:
     rows, (first, second) = found.rows, found.names
     p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
     overlaps = ["" if row.overlap is None else percent(row.overlap) for row in rows]
     return [
         name_column([row.name for row in rows], width),
-        TextColumn(first, [percent(row.share) for row in rows]),
-        TextColumn(second, [percent(row.other) for row in rows]),
-        TextColumn("difference", [marked(row) for row in rows]),
-        TextColumn("95 % interval", [ends_in_words(row.low, row.high) for row in rows], leave=1),
-        TextColumn("p", p_values, leave=2),
-        TextColumn("ratios", [signed_percent(row.ratio_difference) for row in rows], leave=3),
-        TextColumn("in common", overlaps, leave=4),
+        TableColumn(first, [percent(row.share) for row in rows]),
+        TableColumn(second, [percent(row.other) for row in rows]),
+        TableColumn("difference", [marked(row) for row in rows]),
+        TableColumn("95 % interval", [ends_in_words(row.low, row.high) for row in rows], leave=1),
+        TableColumn("p", p_values, leave=2),
+        TableColumn("ratios", [signed_percent(row.ratio_difference) for row in rows], leave=3),
+        TableColumn("in common", overlaps, leave=4),
     ]

@@ -10,7 +10,7 @@ from pedanova.base.digits import chance, percent
 from pedanova.base.terminal import (
     GAP,
     USUAL_BAR,
-    TextColumn,
+    TableColumn,
     draw_below,
     draw_columns,
     fitted,
@@ -114,40 +114,40 @@ def left_in_words(rows: Sequence[Importance]) -> str:
 
 def importance_columns(
     importances: Importances, rows: Sequence[Importance], nesting: Nesting, width: int
-) -> list[TextColumn]:
+) -> list[TableColumn]:
     """Where room is short the divergence leaves first, then p, activity, the ratio and the interval."""
     top = max((row.share for row in rows), default=0.0)
     columns = [
         name_column([row.name for row in rows], width, nesting),
-        TextColumn("share", [marked_share(row) for row in rows]),
-        TextColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
+        TableColumn("share", [marked_share(row) for row in rows]),
+        TableColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
     ]
     if importances.is_sure:
-        columns.append(TextColumn("95 % interval", aligned_intervals(rows), leave=1))
-    columns.append(TextColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=2))
+        columns.append(TableColumn("95 % interval", aligned_intervals(rows), leave=1))
+    columns.append(TableColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=2))
     if importances.is_sure:
-        columns.append(TextColumn("p", [shown_p(row) for row in rows], leave=4))
+        columns.append(TableColumn("p", [shown_p(row) for row in rows], leave=4))
     if importances.trials:
         shared = {row.name: row for row in importances.trials}
         best = [known_percent(shared[row.name], shared[row.name].ratio) for row in rows]
-        columns.append(TextColumn("in best trials", best, leave=3))
-    columns.append(TextColumn("divergence", [divergence_in_words(row) for row in rows], leave=5))
+        columns.append(TableColumn("in best trials", best, leave=3))
+    columns.append(TableColumn("divergence", [divergence_in_words(row) for row in rows], leave=5))
     if nesting.active:
         parts = [percent(nesting.active[row.name]) if row.name in nesting.active else "" for row in rows]
-        columns.append(TextColumn("active in", parts, leave=2))
+        columns.append(TableColumn("active in", parts, leave=2))
     if importances.is_conditional:
-        columns.append(TextColumn("by activity", [activity_in_words(row) for row in rows], leave=3))
+        columns.append(TableColumn("by activity", [activity_in_words(row) for row in rows], leave=3))
     return columns
 
 
-def name_column(names: Sequence[str], width: int, nesting: Nesting = NO_NESTING) -> TextColumn:
+def name_column(names: Sequence[str], width: int, nesting: Nesting = NO_NESTING) -> TableColumn:
     """Names of parameters, short enough to be told apart in a third of the line; children indented."""
     deepest = max((len(nesting.indented(name, "")) for name in names), default=0)
     shown = short_names(names, max(LEAST_NAMES, width // 3) - deepest)
-    return TextColumn("parameter", [nesting.indented(name, shown[name]) for name in names], "name")
+    return TableColumn("parameter", [nesting.indented(name, shown[name]) for name in names], "name")
 
 
-def in_full(names: Sequence[str], column: TextColumn) -> list[str]:
+def in_full(names: Sequence[str], column: TableColumn) -> list[str]:
     """What the first name that was shortened stands for."""
     pairs = zip(names, column.cells, strict=True)
     return next(([f"{cell.strip()} is short for {name}."] for name, cell in pairs if cell.strip() != name), [])
@@ -172,9 +172,9 @@ def draw_questions(wide: Importances, narrow: Importances, *, colour: bool = Fal
     for word, importances in (("global", wide), ("local", narrow)):
         rows = [importances[name] for name in wide]
         columns += [
-            TextColumn(word, [marked_share(row) for row in rows]),
-            TextColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
-            TextColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=1),
+            TableColumn(word, [marked_share(row) for row in rows]),
+            TableColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
+            TableColumn("ratio", [known_percent(row, row.ratio) for row in rows], leave=1),
         ]
     return draw_columns(columns, width=width, colour=colour)
 
@@ -193,12 +193,12 @@ def draw_profile(
     curves = [
         sparkline(thinned([one.ratio / top for one in row], width // 4)) if row[0].varied else NEVER for row in rows
     ]
-    columns = [name_column([row[0].name for row in rows], width), TextColumn(ends, curves, "words")]
+    columns = [name_column([row[0].name for row in rows], width), TableColumn(ends, curves, "words")]
     usual = chosen_places([float(step.quantile) for step in steps])
     for place in sorted(usual):
         cells = [known_percent(row[place], row[place].ratio) for row in rows]
         title = f"best {part_in_words(steps[place].quantile)}"
-        columns.append(TextColumn(title, cells, leave=usual.index(place)))
+        columns.append(TableColumn(title, cells, leave=usual.index(place)))
     title = f"Ratios by target, inside {profile.region}:"
     meaning = (
         "ratio: part of the summed importance for reaching the best x % of the rows; the curve runs from the "
@@ -229,13 +229,13 @@ def draw_interactions(
     look: dict[str, Any] = {"width": width, "colour": colour, "faint": faint}
     columns = interaction_columns(rows)
     names = short_names(list(dict.fromkeys(name for row in rows for name in (row.first, row.second))))
-    beside = width - TextColumn("interaction").width - 2 * GAP - USUAL_BAR
+    beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR
     longest = max((width_of(pair_name(row, names)) for row in rows), default=0)
     if width < NARROW and longest > beside:
         table = draw_below("pair", [pair_name(row, names, width) for row in rows], columns, **look)
     else:
         pairs = [pair_name(row, names, width // 2) for row in rows]
-        columns = [TextColumn("pair", pairs, "words"), *columns]
+        columns = [TableColumn("pair", pairs, "words"), *columns]
         table = draw_columns(columns, **look)
     if alone:
         return table
@@ -259,18 +259,18 @@ def pair_name(row: Interaction, names: Mapping[str, str], room: int | None = Non
     return f"{first} × {second}"
 
 
-def interaction_columns(rows: Sequence[Interaction]) -> list[TextColumn]:
+def interaction_columns(rows: Sequence[Interaction]) -> list[TableColumn]:
     """What stands behind the names of a pair."""
     top = max((row.interaction for row in rows), default=0.0)
     parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
     marked = [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]
     return [
-        TextColumn("interaction", marked),
-        TextColumn("", kind="bar", parts=parts),
-        TextColumn("together", [percent(row.closed) for row in rows], leave=1),
-        TextColumn("added", [percent(row.additive) for row in rows], leave=2),
-        TextColumn("overlap", [percent(row.redundancy) for row in rows], leave=4),
-        TextColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
+        TableColumn("interaction", marked),
+        TableColumn("", kind="bar", parts=parts),
+        TableColumn("together", [percent(row.closed) for row in rows], leave=1),
+        TableColumn("added", [percent(row.additive) for row in rows], leave=2),
+        TableColumn("overlap", [percent(row.redundancy) for row in rows], leave=4),
+        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
     ]
 
 
@@ -278,10 +278,10 @@ def draw_reduction(reduced: ReducedSpace, *, colour: bool = False, width: int = 
     """Verdicts as a table, what they are worth, and a reason for each; a very narrow terminal gets no table."""
     columns = [
         name_column([row.name for row in reduced.rows], width),
-        TextColumn("verdict", [row.advice for row in reduced.rows], "words"),
-        TextColumn("before", [in_words(row.before) for row in reduced.rows], "words", leave=1),
-        TextColumn("after", [row.suggested() for row in reduced.rows], "words"),
-        TextColumn("part", [percent(row.part) for row in reduced.rows], leave=2),
+        TableColumn("verdict", [row.advice for row in reduced.rows], "words"),
+        TableColumn("before", [in_words(row.before) for row in reduced.rows], "words", leave=1),
+        TableColumn("after", [row.suggested() for row in reduced.rows], "words"),
+        TableColumn("part", [percent(row.part) for row in reduced.rows], leave=2),
     ]
     shown = fitted(columns, width)
     fits = sum(column.width for column in shown) + GAP * (len(shown) - 1) <= width
