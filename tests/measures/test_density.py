@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.errors import QueryError
 from pedanova.measures.smoothing import (
-    as_bandwidth,
     bandwidth,
     interquartile,
-    plain_bandwidth,
+    scott_bandwidth,
     smooth,
     smoothing_matrix,
     squared_smooth,
@@ -53,34 +52,34 @@ def test_the_bandwidth_is_that_of_the_rows(counts: list[int]) -> None:
     quartiles = np.percentile(rows, 75) - np.percentile(rows, 25)
     assert interquartile(np.array([counts])) == pytest.approx([quartiles], abs=1e-9)
     scott = 0.53 * min(rows.std(ddof=1), quartiles / 1.34) * len(rows) ** -0.2 * min(1, 300 / len(rows)) ** 0.5
-    assert bandwidth(np.array(counts)) == pytest.approx(scott, rel=1e-9, abs=1e-12)
+    assert scott_bandwidth(np.array(counts)) == pytest.approx(scott, rel=1e-9, abs=1e-12)
 
 
 def test_the_kernel_vanishes_as_rows_grow() -> None:
     """As n′^(-1/5) up to 300 rows, beyond as n′^(-7/10); at last there is none."""
     block = grid_of(pa.Float(0, 1)).blocks[0]
     shape = np.random.default_rng(0).multinomial(300, np.full(1001, 1 / 1001))
-    few, many = as_bandwidth("auto", shape, block), as_bandwidth("auto", 100 * shape, block)
-    assert few == pytest.approx(plain_bandwidth(shape))
+    few, many = bandwidth("auto", shape, block), bandwidth("auto", 100 * shape, block)
+    assert few == pytest.approx(scott_bandwidth(shape, fade=False))
     assert many == pytest.approx(few * 100**-0.7, rel=0.01)
-    assert as_bandwidth("auto", 10_000 * shape, block) == 0
+    assert bandwidth("auto", 10_000 * shape, block) == 0
 
 
 def test_few_levels_and_categories_are_never_smoothed() -> None:
     counts = np.ones(12, dtype=np.int64)
-    assert as_bandwidth("auto", counts, grid_of(pa.Ordinal(list(range(12)))).blocks[0]) == 0
-    assert as_bandwidth("auto", np.ones(13, dtype=np.int64), grid_of(pa.Ordinal(list(range(13)))).blocks[0]) > 0
-    assert as_bandwidth("auto", np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0]) == 0
-    assert as_bandwidth(2.0, np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0]) == 0
-    assert as_bandwidth("none", np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0]) == 0
+    assert bandwidth("auto", counts, grid_of(pa.Ordinal(list(range(12)))).blocks[0]) == 0
+    assert bandwidth("auto", np.ones(13, dtype=np.int64), grid_of(pa.Ordinal(list(range(13)))).blocks[0]) > 0
+    assert bandwidth("auto", np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0]) == 0
+    assert bandwidth(2.0, np.ones(30, dtype=np.int64), grid_of(pa.Categorical(list(range(30)))).blocks[0]) == 0
+    assert bandwidth("none", np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0]) == 0
 
 
 def test_a_lone_row_has_no_width() -> None:
-    assert bandwidth(np.array([0, 1, 0])) == 0
-    assert bandwidth(np.array([0, 0, 0])) == 0
+    assert scott_bandwidth(np.array([0, 1, 0])) == 0
+    assert scott_bandwidth(np.array([0, 0, 0])) == 0
 
 
 @pytest.mark.parametrize("bad", ["some", -1, float("nan"), float("inf"), True, None])
 def test_what_is_no_smoothing(bad: object) -> None:
     with pytest.raises(QueryError, match=r"smoothing=.* must be 'auto', 'none' or a bandwidth"):
-        as_bandwidth(bad, np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0])
+        bandwidth(bad, np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0])

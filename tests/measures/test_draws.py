@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pedanova.measures import draws as module
-from pedanova.measures.draws import (
+from pedanova.measures import resampling as module
+from pedanova.measures.resampling import (
     EXACT,
     STEPS,
     sampled_counts,
@@ -31,7 +31,7 @@ def drawn(region: np.ndarray, inside: int, draws: int, seed: int = 0) -> np.ndar
     positions = subsets(int(region.sum()), inside, draws, rng)
     if positions is not None:
         return subset_counts(region, positions)
-    return stacked_subsets(region, inside, normals_of(len(region), draws), rng).T.astype(float)
+    return stacked_subsets(region, inside, normals_of(len(region), draws), rng).astype(float)
 
 
 def normals_of(cells: int, draws: int) -> np.ndarray:
@@ -167,7 +167,7 @@ class TestSamples:
         rng = np.random.default_rng(3)
         few = rows <= EXACT
         uniforms = rng.integers(0, STEPS, size=(5000, rows if few else 1), dtype=np.uint16)
-        many = stacked_counts(rows * self.CHANCES, normals_of(5, 5000), rng).T
+        many = stacked_counts(rows * self.CHANCES, normals_of(5, 5000), rng)
         found = sampled_counts(self.CHANCES, uniforms) if few else many
         mean = rows * self.CHANCES
         assert (np.abs(found.mean(axis=0) - mean) <= 4 * np.sqrt(mean / 5000)).all()
@@ -185,10 +185,10 @@ class TestSamples:
 
     def test_rare_counts_are_whole_and_others_share_their_normals(self) -> None:
         expected = np.array([0.0, 0.5, 9.0, 400.0])
-        found = stacked_counts(expected, normals_of(4, 5000), np.random.default_rng(0)).T
+        found = stacked_counts(expected, normals_of(4, 5000), np.random.default_rng(0))
         assert (found[:, :3] == np.round(found[:, :3])).all()
         np.testing.assert_allclose(found.mean(axis=0), expected, atol=4 * sqrt(400 / 5000))
         np.testing.assert_allclose(found.var(axis=0), expected, rtol=0.1)
         normals = normals_of(4, 20)
         all_normal = stacked_counts(expected, normals, np.random.default_rng(0), rare=0.0)
-        np.testing.assert_allclose(all_normal[3], 400 + 20 * normals[3], rtol=1e-6)
+        np.testing.assert_allclose(all_normal[:, 3], 400 + 20 * normals[3], rtol=1e-6)

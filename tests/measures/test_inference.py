@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 import pedanova as pa
 from helpers.common import contrast_of, measured
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.draws import subset_counts, subsets
-from pedanova.measures.folded import FOLDED, Folded, fold_for_draws
-from pedanova.measures.importance import Importance, measure
-from pedanova.measures.inference import Dealt, Sureness, infer, interval, permutation, with_sureness
-from pedanova.measures.pieces import piece_of
-from pedanova.measures.renewed import Shared
+from pedanova.measures.coarse import MOST_FOR_DRAWS, CoarseContrast, coarsen_for_draws
+from pedanova.measures.importance import Importance, measure, piece_of
+from pedanova.measures.inference import RandomSubsets, Sureness, infer, interval, permutation, with_sureness
+from pedanova.measures.resampling import SharedDraws, subset_counts, subsets
 from pedanova.measures.significance import holm
-from pedanova.measures.smoothing import bandwidth, bandwidths, smooth, smoothing_matrix
+from pedanova.measures.smoothing import scott_bandwidth, smooth, smoothing_matrix
 from pedanova.space.grid import blocks_of, grid_of
 
 A_TARGET, A_REGION = np.array([9, 5, 3, 2, 1, 0]), np.array([20, 30, 25, 15, 6, 4])
@@ -81,10 +79,10 @@ class TestKnownTables:
 
     @pytest.mark.parametrize("width", ["none", 0.8, 2.0])
     def test_chance_alone_has_a_share_of_zero(self, width: float | str) -> None:
-        folded = Folded.of(contrast_of(pa.Ordinal(list(range(6))), A_TARGET, A_REGION), [1, 1, 1])
+        coarse = CoarseContrast.of(contrast_of(pa.Ordinal(list(range(6))), A_TARGET, A_REGION), [1, 1, 1])
         rng = np.random.default_rng(0)
-        drawn = subset_counts(folded.region, subsets(100, 20, 20_000, rng))
-        shares = folded.scores(drawn, "region", width)
+        drawn = subset_counts(coarse.region, subsets(100, 20, 20_000, rng))
+        shares = coarse.scores(drawn, "region", width)
         assert abs(shares.mean()) < 4 * shares.std() / sqrt(20_000)
 
     def test_uniform_baseline_is_unbiased(self) -> None:
@@ -96,7 +94,7 @@ class TestKnownTables:
         """Four of four in one cell of five: 4 · C(5, 4) / C(20, 4) = 4/969."""
         contrast = contrast_of(pa.Categorical(list("abcd")), B_TARGET, B_REGION)
         rng, draws = np.random.default_rng(0), 20_000
-        p = permutation(contrast, Dealt.drawn(20, 4, draws, rng), "region", "auto", rng)
+        p = permutation(contrast, RandomSubsets.drawn(20, 4, draws, rng), "region", "auto", rng)
         assert abs(p - 4 / 969) < 4 * sqrt(4 / 969 / draws)
 
 
@@ -160,8 +158,8 @@ class TestEveryTable:
         assume(sum(counts) >= 2)
         rng = np.random.default_rng(seed)
         draws = np.array([rng.permutation(counts) for _ in range(5)])
-        each = [bandwidth(draw) for draw in draws]
-        np.testing.assert_allclose(bandwidths(draws.astype(float)), each, rtol=1e-9, atol=1e-7)
+        each = [scott_bandwidth(draw) for draw in draws]
+        np.testing.assert_allclose(scott_bandwidth(draws.astype(float)), each, rtol=1e-9, atol=1e-7)
 
 
 class TestScores:
@@ -169,34 +167,34 @@ class TestScores:
 
     @pytest.mark.parametrize("baseline", ["region", "uniform"])
     def test_categories_exactly(self, baseline: str) -> None:
-        folded = fold_for_draws(A, "auto")
+        coarse = coarsen_for_draws(A, "auto")
         share = measure(A, baseline=baseline, smoothing="auto").share
-        assert folded.scores(folded.target[None, :], baseline, "auto")[0] == pytest.approx(share, rel=1e-12)
+        assert coarse.scores(coarse.target[None, :], baseline, "auto")[0] == pytest.approx(share, rel=1e-12)
 
     @pytest.mark.parametrize("baseline", ["region", "uniform"])
     @pytest.mark.parametrize("smoothing", ["none", 0.0, 1.5, 30.0])
-    def test_a_given_kernel_exactly_where_nothing_is_folded(self, baseline: str, smoothing: object) -> None:
+    def test_a_given_kernel_exactly_where_nothing_is_coarse(self, baseline: str, smoothing: object) -> None:
         contrast = random_contrast(pa.Int(1, 60), 800, 60, slope=1.0)
-        folded = fold_for_draws(contrast, smoothing)
+        coarse = coarsen_for_draws(contrast, smoothing)
         share = measure(contrast, baseline=baseline, smoothing=smoothing).share
-        assert folded.steps == (1, 1, 1)
-        found = folded.scores(folded.target[None, :], baseline, smoothing)[0]
+        assert coarse.steps == (1, 1, 1)
+        found = coarse.scores(coarse.target[None, :], baseline, smoothing)[0]
         assert found == pytest.approx(share, rel=1e-9)
 
     @pytest.mark.parametrize("baseline", ["region", "uniform"])
     @pytest.mark.parametrize("inside", [10, 100, 1000])
     def test_a_smoothed_float_nearly(self, baseline: str, inside: int) -> None:
         contrast = random_contrast(pa.Float(0, 1), 10 * inside, inside, slope=2.0)
-        folded = fold_for_draws(contrast, "auto")
-        assert len(folded.target) <= FOLDED + 2
+        coarse = coarsen_for_draws(contrast, "auto")
+        assert len(coarse.target) <= MOST_FOR_DRAWS + 2
         share = measure(contrast, baseline=baseline, smoothing="auto").share
-        assert folded.scores(folded.target[None, :], baseline, "auto")[0] == pytest.approx(share, rel=0.06)
+        assert coarse.scores(coarse.target[None, :], baseline, "auto")[0] == pytest.approx(share, rel=0.06)
 
     def test_conditional_parameter(self) -> None:
         contrast = conditional(seed=0)
-        folded = fold_for_draws(contrast, "auto")
+        coarse = coarsen_for_draws(contrast, "auto")
         share = measure(contrast, baseline="region", smoothing="auto").share
-        assert folded.scores(folded.target[None, :], "region", "auto")[0] == pytest.approx(share, rel=0.06)
+        assert coarse.scores(coarse.target[None, :], "region", "auto")[0] == pytest.approx(share, rel=0.06)
 
     def test_part_of_the_kernel(self) -> None:
         rows, columns = slice(3, 9), slice(0, 14)
@@ -235,7 +233,7 @@ class TestFolding:
 
     def test_folding_hangs_on_the_region_alone(self) -> None:
         one, other = (random_contrast(pa.Float(0, 1), 1000, 100, slope=s) for s in (0.0, 5.0))
-        assert fold_for_draws(one, "auto").steps == fold_for_draws(other, "auto").steps
+        assert coarsen_for_draws(one, "auto").steps == coarsen_for_draws(other, "auto").steps
 
 
 class TestDraws:
@@ -348,7 +346,7 @@ class TestFewRows:
     def test_interval_and_permutation_stand_alone(self) -> None:
         rng = np.random.default_rng(0)
         row = measure(A, baseline="region", smoothing="auto")
-        low, high, deviation = interval(A, row, Shared.drawn(20, 300, rng), "region", "auto", rng)
+        low, high, deviation = interval(A, row, SharedDraws.drawn(20, 300, rng), "region", "auto", rng)
         assert low <= row.share <= high
         assert deviation > 0
         np.testing.assert_allclose(smooth(A.region / 100, 0.0), A.region / 100)

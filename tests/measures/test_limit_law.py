@@ -8,10 +8,10 @@ import pytest
 import pedanova as pa
 from helpers.common import contrast_of
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.folded import Folded, fold_for_draws, fold_for_kernel, found_shares
-from pedanova.measures.inference import Dealt, law_of_chance, permutation
-from pedanova.measures.limit_law import LimitLaw, beyond
-from pedanova.measures.renewed import Shared, drawn_from, renewed_shares
+from pedanova.measures.coarse import CoarseContrast, coarsen_for_draws, coarsen_for_kernel
+from pedanova.measures.inference import RandomSubsets, permutation
+from pedanova.measures.limit_law import LimitLaw, upper_tail
+from pedanova.measures.resampling import SharedDraws, resampled_shares, shrunk_chances
 from pedanova.space.grid import grid_of
 
 NORMAL = 1.959964
@@ -36,22 +36,22 @@ def contrast(shape: str, slope: float, rows: int = 40_000, inside: int = 4000) -
     return Contrast("x", grid, target, region)
 
 
-def law_of(one: Contrast) -> tuple[LimitLaw, Folded, list[float]]:
-    folded, widths = fold_for_kernel(one, "auto")
-    law = LimitLaw.of(folded, widths)
+def law_of(one: Contrast) -> tuple[LimitLaw, CoarseContrast, list[float]]:
+    coarse, widths = coarsen_for_kernel(one, "auto")
+    law = LimitLaw.of(coarse, widths)
     assert law is not None
-    return law, folded, widths
+    return law, coarse, widths
 
 
 @pytest.mark.parametrize("shape", ["even", "thin", "conditional"])
 @pytest.mark.parametrize("slope", [0.0, 0.1, 1.5])
 def test_bounds_are_those_of_draws(shape: str, slope: float) -> None:
     """Ends of 500 draws, as many as are used, scatter by an eighth of a deviation: these are nearer."""
-    law, folded, widths = law_of(contrast(shape, slope))
+    law, coarse, widths = law_of(contrast(shape, slope))
     rng = np.random.default_rng(1)
-    likely = drawn_from(folded, 0.9, "region")
-    known = law.renewed(likely)
-    drawn = renewed_shares(folded, widths, likely, Shared.drawn(4000, DRAWS, rng), "region", rng)
+    likely = shrunk_chances(coarse, 0.9, "region")
+    known = law.resampled(likely)
+    drawn = resampled_shares(coarse, widths, likely, SharedDraws.drawn(4000, DRAWS, rng), "region", rng)
     assert known is not None
     deviation = float(drawn.std())
     assert known.deviation == pytest.approx(deviation, rel=0.06)
@@ -60,51 +60,46 @@ def test_bounds_are_those_of_draws(shape: str, slope: float) -> None:
     assert ends == pytest.approx(tuple(np.percentile(drawn, [2.5, 97.5])), abs=0.2 * deviation)
 
 
-@pytest.mark.parametrize("shape", ["even", "conditional"])
-def test_the_share_found_is_that_of_the_folded_cells(shape: str) -> None:
-    law, folded, widths = law_of(contrast(shape, 0.3))
-    assert law.found(folded.target) == pytest.approx(found_shares(folded, widths, "region"), rel=1e-5)
-
-
 def test_where_single_rows_are_felt_draws_must_tell() -> None:
     one = contrast("even", 0.0, rows=8000, inside=800)
     lonely = np.arange(one.grid.width) == 700
     crowd = (np.arange(one.grid.width) < 300) | lonely
     alone = Contrast("x", one.grid, one.target * crowd * ~lonely + lonely, one.region * crowd * ~lonely + lonely)
-    law, folded, _ = law_of(alone)
-    assert law.renewed(drawn_from(folded, 0.9, "region")) is None
+    law, coarse, _ = law_of(alone)
+    assert law.resampled(shrunk_chances(coarse, 0.9, "region")) is None
     letters = contrast_of(pa.Categorical(list("abc")), [3000, 500, 500], [20_000, 10_000, 10_000])
-    law, folded, _ = law_of(letters)
-    assert law.renewed(drawn_from(folded, 0.9, "region")) is None  # two squares: their law is far from normal
+    law, coarse, _ = law_of(letters)
+    assert law.resampled(shrunk_chances(coarse, 0.9, "region")) is None  # two squares: their law is far from normal
     many = contrast_of(pa.Categorical(list(range(500))), [2] * 500, [20] * 500)
-    assert LimitLaw.of(*fold_for_kernel(many, "auto")) is None
+    assert LimitLaw.of(*coarsen_for_kernel(many, "auto")) is None
 
 
 def test_chance_is_as_likely_as_drawn() -> None:
     """Random parts of a region: the law and the draws tell the same p-value, to the noise of the draws."""
     rng = np.random.default_rng(2)
     one = contrast("thin", 0.0)
-    dealt = Dealt.drawn(40_000, 4000, DRAWS, rng)
-    folded = fold_for_draws(one, "auto")
-    law = law_of_chance(folded, "auto")
+    subsets = RandomSubsets.drawn(40_000, 4000, DRAWS, rng)
+    coarse = coarsen_for_draws(one, "auto")
+    widths = coarse.widths(coarse.target[None, :].astype(float), "auto")
+    law = LimitLaw.of(coarse, [float(width[0]) for width in widths])
     assert law is not None
-    scores = dealt.scores(folded, slice(0, DRAWS), "region", "auto", rng)
+    scores = subsets.scores(coarse, slice(0, DRAWS), "region", "auto", rng)
     for part in (0.02, 0.1, 0.5, 0.9):
-        told = law.chance_of(float(np.quantile(scores, 1 - part)))
+        told = law.p_value(float(np.quantile(scores, 1 - part)))
         assert told is None or told == pytest.approx(part, abs=0.01 + 0.04 * part)
-    assert law.chance_of(float(np.quantile(scores, 0.5))) is not None
+    assert law.p_value(float(np.quantile(scores, 0.5))) is not None
 
 
 def test_p_values_of_noise_are_even() -> None:
     """Above where draws are asked, and below."""
     rng = np.random.default_rng(3)
     grid = grid_of(pa.Float(0, 1))
-    dealt = Dealt.drawn(20_000, 2000, 1000, rng)
+    subsets = RandomSubsets.drawn(20_000, 2000, 1000, rng)
     found = []
     for _ in range(300):
         cells = np.minimum((rng.beta(1, 2, 20_000) * grid.cells).astype(int), grid.cells - 1)
         target, region = (np.bincount(c, minlength=grid.width) for c in (cells[:2000], cells))
-        found.append(permutation(Contrast("x", grid, target, region), dealt, "region", "auto", rng))
+        found.append(permutation(Contrast("x", grid, target, region), subsets, "region", "auto", rng))
     for part in (0.02, 0.05, 0.15, 0.5, 0.8):
         assert np.mean(np.array(found) <= part) == pytest.approx(part, abs=3.5 * np.sqrt(part * (1 - part) / 300))
 
@@ -113,5 +108,5 @@ def test_a_sum_of_squares() -> None:
     """The upper half, tenth and hundredth of chi-square laws with ten and with a hundred degrees of freedom."""
     known = {10: (9.341818, 15.987179, 23.209251), 100: (99.334129, 118.498004, 135.806723)}
     for freedom, places in known.items():
-        found = [beyond((place - freedom) / np.sqrt(2 * freedom), freedom) for place in places]
+        found = [upper_tail((place - freedom) / np.sqrt(2 * freedom), freedom) for place in places]
         assert found == pytest.approx([0.5, 0.1, 0.01], rel=0.02)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pedanova.measures.narrow_kernel import NarrowKernel
-from pedanova.measures.smoothing import reflected_matrix, smoothing_matrix
+from pedanova.measures.smoothing import BandedKernel, reflected_matrix, smoothing_matrix
 
 
 @pytest.mark.parametrize("cells", [13, 40, 145])
-@pytest.mark.parametrize("width", [0.0, 0.3, 0.7, 2.5, 30.0, 2000.0])
+@pytest.mark.parametrize("width", [0.3, 0.7, 2.5, 30.0, 2000.0])
 def test_pieces_are_the_whole(cells: int, width: float) -> None:
-    stack = np.random.default_rng(0).random((cells, 7), dtype=np.float32)
-    kernel, whole = NarrowKernel.of(cells, width), smoothing_matrix(cells, width)
-    np.testing.assert_allclose(kernel.smooth(stack), whole @ stack, rtol=2e-6)
-    np.testing.assert_allclose(kernel.squared_smooth(stack), whole**2 @ stack, rtol=4e-6)
+    stack = np.random.default_rng(0).random((cells, 7), dtype=np.float32).T
+    kernel, whole = BandedKernel.of(cells, width), smoothing_matrix(cells, width)
+    np.testing.assert_allclose(kernel.smooth(stack), stack @ whole, rtol=2e-6)
+    np.testing.assert_allclose(kernel.squared_smooth(stack), stack @ whole**2, rtol=4e-6)
 
 
 @pytest.mark.parametrize("width", [0.4, 3.0, 500.0])

@@ -17,11 +17,10 @@ import pytest
 
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.draws import EXACT, STEPS
-from pedanova.measures.folded import FINEST
+from pedanova.measures.coarse import FINEST
 from pedanova.measures.importance import measure
-from pedanova.measures.inference import Dealt, interval, permutation
-from pedanova.measures.renewed import Shared
+from pedanova.measures.inference import RandomSubsets, interval, permutation
+from pedanova.measures.resampling import EXACT, STEPS, SharedDraws
 from pedanova.measures.smoothing import smooth
 from pedanova.space.grid import Grid, grid_of
 
@@ -46,13 +45,13 @@ def false_alarms(grid: Grid, rows: int, inside: int) -> float:
     """Part of the repetitions in which a target drawn at random has p ≤ 0.05."""
     rng = np.random.default_rng(1)
     alarms = 0
-    dealt = Dealt.drawn(rows, inside, DRAWS, rng)
+    subsets = RandomSubsets.drawn(rows, inside, DRAWS, rng)
     for repetition in range(REPETITIONS):
         if repetition % RENEWED == 0:
-            dealt = Dealt.drawn(rows, inside, DRAWS, rng)
+            subsets = RandomSubsets.drawn(rows, inside, DRAWS, rng)
         cells = rng.integers(0, grid.cells, rows)
         contrast = counted(grid, cells, rng.permutation(rows)[:inside])
-        alarms += permutation(contrast, dealt, "region", "auto", rng) <= 0.05
+        alarms += permutation(contrast, subsets, "region", "auto", rng) <= 0.05
     return alarms / REPETITIONS
 
 
@@ -71,11 +70,11 @@ def density(grid: Grid, share: float, part: float) -> np.ndarray:
     return heights / heights.mean()
 
 
-def random_numbers(grid: Grid, inside: int, rng: np.random.Generator) -> Shared:
+def random_numbers(grid: Grid, inside: int, rng: np.random.Generator) -> SharedDraws:
     """New in every repetition (else their error would be shared), and no more than this grid needs."""
     few = inside <= EXACT
     uniforms = rng.integers(0, STEPS, size=(DRAWS, inside), dtype=np.uint16) if few else None
-    return Shared(uniforms, rng.standard_normal((min(2 * grid.width, 2 * FINEST), DRAWS), dtype=np.float32))
+    return SharedDraws(uniforms, rng.standard_normal((min(2 * grid.width, 2 * FINEST), DRAWS), dtype=np.float32))
 
 
 def coverage(grid: Grid, rows: int, inside: int, share: float, repetitions: int, baseline: str = "region") -> float:

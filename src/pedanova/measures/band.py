@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.measures.bins import Bins
-from pedanova.measures.smoothing import bandwidths, periodic_kernel
+from pedanova.measures.smoothing import periodic_kernel, scott_bandwidth
 from pedanova.space.grid import Block
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -45,7 +45,7 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
     for block in blocks:
         counts = rows * parts[block.start : block.stop]
         smoothed = block.smoothable and counts.sum() >= 2
-        widths.append(float(bandwidths(counts[None, :])[0]) if smoothed else 0.0)
+        widths.append(float(scott_bandwidth(counts)) if smoothed else 0.0)
     return tuple(widths)
 
 

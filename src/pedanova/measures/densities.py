@@ -17,7 +17,7 @@ from pedanova.measures.bins import bins_of
 from pedanova.measures.drawing import Drawing, drawing_of, lattice_parts
 from pedanova.measures.importance import Baseline
 from pedanova.measures.panels import Good, Panel, panels_of
-from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth
+from pedanova.measures.smoothing import Smoothing, bandwidth, smooth
 from pedanova.space.grid import Block, Grid, grid_of
 from pedanova.space.parameters import Parameter, Switch, domain_names
 from pedanova.space.values import Label
@@ -239,7 +239,7 @@ def _shown_width(smoothing: Smoothing, wanted: NDArray[np.int64], base: NDArray[
     """The kernel of the measure; where the target has no two rows, that of the region, to be seen at all."""
     cells = slice(block.start, block.stop)
     few = smoothing == "auto" and wanted[cells].sum() < 2
-    return as_bandwidth(smoothing, base[cells] if few else wanted[cells], block)
+    return float(bandwidth(smoothing, base[cells] if few else wanted[cells], block))
 
 
 def _spread(counts: NDArray[np.int64], grid: Grid, widths: list[float]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ from pedanova.data.row_selection import RowSet
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.cell_spread import half_widths, squares_of
 from pedanova.measures.share import ShareTable, corrected, summed_ratio
-from pedanova.measures.smoothing import Smoothing, as_bandwidth, smooth, squared_smooth
+from pedanova.measures.smoothing import Smoothing, bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, Grid, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
@@ -331,7 +331,7 @@ def measure_effect(
 
 
 def width_of(smoothing: Smoothing, counts: Counts, block: Block) -> float:
-    return as_bandwidth(smoothing, counts, block) if counts.any() else 0.0
+    return float(bandwidth(smoothing, counts, block)) if counts.any() else 0.0
 
 
 def marginal_of(

@@ -18,11 +18,10 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Printed
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError, listed
-from pedanova.measures.pieces import ONE_CELL, Piece, not_noise, piece_of
-from pedanova.measures.share import ShareTable, share_of
+from pedanova.measures.share import Reals, ShareTable, block_sums, share_of, summed_ratio
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.smoothing import Smoothing
-from pedanova.space.grid import blocks_of
+from pedanova.measures.smoothing import ConvolutionKernel, Smoothing, bandwidth, smooth
+from pedanova.space.grid import Block, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
@@ -252,6 +251,71 @@ def ranked(rows: Sequence[Importance]) -> tuple[Importance, ...]:
         for row in rows
     ]
     return tuple(sorted(with_both, key=lambda row: (not row.varied, -row.share)))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One regime's part of the sums, α and β being its parts of target and region."""
+
+    square: float  # Σ target² / base over its cells
+    share_of_square: float  # α² / β: what remains if the cells inside the regime are not told apart
+    noise: float  # Σ_ij S_ij² π_j / base_i
+    kept_noise: float  # the same if the cells inside the regime are not told apart
+    width: float
+
+
+NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0, 0.0)
+ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # all rows in it
+
+
+def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothing) -> Piece:
+    cells = slice(block.start, block.stop)
+    target, region = contrast.target[cells], contrast.region[cells]
+    if not region.any():
+        return NO_ROWS
+    width = float(bandwidth(smoothing, target, block))
+    inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
+    wanted, known = target / inside, region / rows
+    reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
+    base = base_of(contrast, block, baseline, width)
+    counted = known if baseline == "region" else wanted
+    square, noise = block_sums(wanted, base, counted, ConvolutionKernel(width))
+    return Piece(
+        square=float(square),
+        share_of_square=reached**2 / active,
+        noise=float(noise),
+        kept_noise=1.0 if baseline == "region" else reached / active,
+        width=width,
+    )
+
+
+def divergence_of(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> float:
+    """That of `measure`, without what it takes to correct it for chance."""
+    inside = float(contrast.target.sum())
+    total = -1.0
+    for block in blocks_of(contrast.grid):
+        cells = slice(block.start, block.stop)
+        target, region = contrast.target[cells], contrast.region[cells]
+        if region.any():
+            width = float(bandwidth(smoothing, target, block))
+            base = base_of(contrast, block, baseline, width)
+            total += float(summed_ratio(smooth(target / inside, width) ** 2, base))
+    return not_noise(total)
+
+
+def base_of(contrast: Contrast, block: Block, baseline: str, width: float) -> Reals:
+    """What the target's density is held against in a block, smoothed."""
+    cells, rows = slice(block.start, block.stop), int(contrast.region.sum())
+    region, prior = contrast.region[cells], contrast.grid.prior[cells]
+    if baseline == "uniform" and len(prior):
+        # Inside a regime a uniform draw; how often the regime occurs, only the rows can tell.
+        return float(region.sum()) / rows * smooth(prior / prior.sum(), width)
+    return smooth(region / rows, width)
+
+
+def not_noise(divergence: float) -> float:
+    """0 for what is only the rounding of sums that should cancel."""
+    return divergence if divergence > 1e-12 else 0.0
 
 
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:

@@ -18,13 +18,19 @@ from numpy.typing import NDArray
 from pedanova.base.threads import spread, threads_for
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.chisquare import divergence_interval, share_interval
-from pedanova.measures.draws import EXACT, stacked_subsets, subset_counts, subsets
-from pedanova.measures.folded import FINEST, Folded, fold_for_draws, fold_for_kernel, found_shares, uniform_chances
+from pedanova.measures.coarse import FINEST, CoarseContrast, coarsen_for_draws, coarsen_for_kernel, observed_shares
 from pedanova.measures.importance import Importance
 from pedanova.measures.limit_law import LimitLaw
-from pedanova.measures.narrow_kernel import Singles
-from pedanova.measures.permuted import permuted_scores
-from pedanova.measures.renewed import Shared, drawn_from, renewed_shares
+from pedanova.measures.resampling import (
+    EXACT,
+    SharedDraws,
+    Singles,
+    resampled_shares,
+    shrunk_chances,
+    stacked_subsets,
+    subset_counts,
+    subsets,
+)
 from pedanova.measures.share import Reals
 from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.smoothing import Smoothing
@@ -63,8 +69,8 @@ def infer(
     """For every contrast; `rows` are the importances in the same order."""
     inside, region = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
     common = np.random.default_rng([seed])
-    dealt = Dealt.drawn(region, inside, draws, common)
-    shared = Shared.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
+    random_subsets = RandomSubsets.drawn(region, inside, draws, common)
+    shared = SharedDraws.drawn(inside, -(-draws // 2), common)  # an interval needs fewer than a small p-value
 
     def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
         """None where it cannot be told without draws, and there shall be none."""
@@ -72,7 +78,7 @@ def infer(
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
         own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
-        p_value = permutation(contrast, dealt, baseline, smoothing, own, draw=draw)
+        p_value = permutation(contrast, random_subsets, baseline, smoothing, own, draw=draw)
         bounds = None if p_value is None else interval(contrast, row, shared, baseline, smoothing, own, draw=draw)
         if p_value is None or bounds is None:
             return None
@@ -80,10 +86,10 @@ def infer(
         return Sureness(low, high, p_value, deviation)
 
     # What the limit law tells is too quick for threads, which wait for each other then; draws are not.
-    known = {place: sureness_of(place, draw=False) for place in range(len(rows)) if inside > EXACT}
-    left = [place for place in range(len(rows)) if known.get(place) is None]
-    known.update(zip(left, spread(sureness_of, left, threads=threads_for(len(left))), strict=True))
-    return [one for place in range(len(rows)) if (one := known[place]) is not None]
+    each = {place: sureness_of(place, draw=False) for place in range(len(rows)) if inside > EXACT}
+    left = [place for place in range(len(rows)) if each.get(place) is None]
+    each.update(zip(left, spread(sureness_of, left, threads=threads_for(len(left))), strict=True))
+    return [one for place in range(len(rows)) if (one := each[place]) is not None]
 
 
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:
@@ -109,7 +115,7 @@ def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
 
 def permutation(
     contrast: Contrast,
-    dealt: Dealt,
+    random_subsets: RandomSubsets,
     baseline: str,
     smoothing: Smoothing,
     rng: np.random.Generator,
@@ -122,49 +128,39 @@ def permutation(
     tail tells how rare it would be: with thousands of parameters a p-value must be far smaller than one over the
     draws to count. Unless they are to `draw`, None where the law does not tell.
     """
-    folded = fold_for_draws(contrast, smoothing)
+    coarse = coarsen_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())
-    law = law_of_chance(folded, smoothing) if baseline == "region" and inside > EXACT else None
-    if law is None:
-        seen = float(folded.scores(folded.target[None, :].astype(np.float64), baseline, smoothing)[0])
-    else:
-        seen = law.found(folded.target)[2]
-        likely = law.chance_of(seen)
-        if likely is not None:
-            return likely
-    if not draw:
-        return None
+    target = coarse.target[None, :].astype(np.float64)
+    widths = coarse.widths(target, smoothing)
+    seen = float(coarse.scores_by(widths, target, baseline)[0])
+    by_law = baseline == "region" and inside > EXACT
+    law = LimitLaw.of(coarse, [float(width[0]) for width in widths]) if by_law else None
+    p_value = None if law is None else law.p_value(seen)
+    if p_value is not None or not draw:
+        return p_value
     level = seen - 1e-9 * max(1.0, abs(seen))
-    drawn, draws = np.empty(0), dealt.draws
+    drawn, draws = np.empty(0), random_subsets.draws
     for stop in (min(FIRST_LOOK, draws), draws):
-        drawn = np.concatenate([drawn, dealt.scores(folded, slice(len(drawn), stop), baseline, smoothing, rng)])
+        more = slice(len(drawn), stop)
+        drawn = np.concatenate([drawn, random_subsets.scores(coarse, more, baseline, smoothing, rng)])
         as_high = int(np.sum(drawn >= level))
         if as_high >= CLEAR * len(drawn) or stop == draws:
             break
-    expected = folded.region[folded.region > 0] * (inside / folded.region.sum())
+    expected = coarse.region[coarse.region > 0] * (inside / coarse.region.sum())
     if as_high == 0 and expected.min() >= FILLED:  # rare cells have longer tails
         return tail_beyond(drawn, seen)
     return (1 + as_high) / (1 + len(drawn))
 
 
-def law_of_chance(folded: Folded, smoothing: Smoothing) -> LimitLaw | None:
-    """With the kernels of the target at hand, as draws have theirs."""
-    target = folded.target[None, :].astype(np.float64)
-    cells = [slice(block.start, block.stop) for block in folded.blocks]
-    each = zip(folded.blocks, folded.steps, cells, strict=True)
-    widths = [float(folded.widths(target[:, at], block, step, smoothing)[0]) for block, step, at in each]
-    return LimitLaw.of(folded, widths)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Dealt:
+class RandomSubsets:
     """Random parts of the region, the same for every parameter: rows where they are few, else normal numbers."""
 
     positions: NDArray[np.int64] | None  # (draws, target rows)
     normals: Singles  # (most cells, draws)
 
     @classmethod
-    def drawn(cls, rows: int, inside: int, draws: int, rng: np.random.Generator) -> Dealt:
+    def drawn(cls, rows: int, inside: int, draws: int, rng: np.random.Generator) -> RandomSubsets:
         positions = subsets(rows, inside, draws, rng)
         return cls(positions, rng.standard_normal((FINEST, draws), dtype=np.float32))
 
@@ -173,16 +169,16 @@ class Dealt:
         return int(self.normals.shape[1])
 
     def scores(
-        self, folded: Folded, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
+        self, coarse: CoarseContrast, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
     ) -> Reals:
         """(draws,) Of some of them."""
-        inside, cells = int(folded.target.sum()), len(folded.region)
+        inside, cells = int(coarse.target.sum()), len(coarse.region)
         if self.positions is not None:
-            return folded.scores(subset_counts(folded.region, self.positions[some]), baseline, smoothing)
+            return coarse.scores(subset_counts(coarse.region, self.positions[some]), baseline, smoothing)
         normals = self.normals[:cells, some]
         if cells > len(normals):
             normals = rng.standard_normal((cells, normals.shape[1]), dtype=np.float32)
-        return permuted_scores(folded, stacked_subsets(folded.region, inside, normals, rng), baseline, smoothing)
+        return coarse.scores(stacked_subsets(coarse.region, inside, normals, rng), baseline, smoothing)
 
 
 def tail_beyond(drawn: Reals, seen: float) -> float:
@@ -202,7 +198,7 @@ def tail_beyond(drawn: Reals, seen: float) -> float:
 def interval(
     contrast: Contrast,
     row: Importance,
-    shared: Shared,
+    shared: SharedDraws,
     baseline: str,
     smoothing: Smoothing,
     rng: np.random.Generator,
@@ -217,23 +213,23 @@ def interval(
     inside, rows = row.n_target, row.n_region
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few to be drawn anew
         return (*interval_of_few(contrast, row, baseline), math.nan)
-    folded, widths = fold_for_kernel(contrast, smoothing)
-    law = LimitLaw.of(folded, widths) if baseline == "region" and inside > EXACT else None
-    raw, found, plain = law.found(folded.target) if law is not None else found_shares(folded, widths, baseline)
+    coarse, widths = coarsen_for_kernel(contrast, smoothing)
+    law = LimitLaw.of(coarse, widths) if baseline == "region" and inside > EXACT else None
+    raw, observed, plain = observed_shares(coarse, widths, baseline)
     unit = 1.0 / (rows - 1 if baseline == "region" else rows - inside)
     hidden = HIDDEN * math.sqrt(2.0 * unit * max(row.raw_share - row.share, unit))
-    believed, halves = max(0.0, found), shared.halves()
+    believed, halves = max(0.0, observed), shared.halves()
     bounds = []
     for half, share, normal in zip(halves, (believed, believed + hidden), (-NORMAL, NORMAL), strict=True):
-        likely = drawn_from(folded, shrinkage(share, raw, inside), baseline)
-        known = None if law is None else law.renewed(likely)
-        if known is None and not draw:
-            return None
-        if known is None:
-            drawn = renewed_shares(folded, widths, likely, half, baseline, rng)
+        chances = shrunk_chances(coarse, shrinkage(share, raw, inside), baseline)
+        moments = None if law is None else law.resampled(chances)
+        if moments is not None:
+            bounds.append((moments.quantile(normal), moments.deviation))
+        elif draw:
+            drawn = resampled_shares(coarse, widths, chances, half, baseline, rng)
             bounds.append((float(np.percentile(drawn, 2.5 if normal < 0 else 97.5)), float(np.std(drawn))))
         else:
-            bounds.append((known.quantile(normal), known.deviation))
+            return None
     top = 1.0 if baseline == "region" else math.inf
     low, high = (min(max(bound + row.share - plain, 0.0), top) for bound, _ in bounds)
     return low, high, bounds[0][1]
@@ -244,7 +240,7 @@ def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple
     if baseline == "region":
         low, high = share_interval(contrast.target, contrast.region)
     else:
-        chances = uniform_chances(Folded.of(contrast, [1] * len(blocks_of(contrast.grid))))
+        chances = CoarseContrast.of(contrast, [1] * len(blocks_of(contrast.grid))).uniform_chances
         odds = row.n_target / (row.n_region - row.n_target)
         low, high = (odds * bound for bound in divergence_interval(contrast.target, chances))
     share = max(0.0, row.share)

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.folded import Folded, scatter
-from pedanova.measures.share import Reals, ratio_of, share_of
+from pedanova.measures.coarse import CoarseContrast
+from pedanova.measures.share import Reals, ratio_of
 from pedanova.measures.smoothing import reflected_matrix
 
 Vector: TypeAlias = NDArray[Any]  # (cells,) or a matrix of them, in single precision
@@ -30,7 +30,7 @@ MOST_CELLS = 400
 
 @dataclass(frozen=True, slots=True)
 class ShareMoments:
-    """Of the share of rows drawn anew."""
+    """Of the share of resampled rows."""
 
     mean: float
     deviation: float
@@ -43,7 +43,7 @@ class ShareMoments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitLaw:
-    """Of one parameter's folded cells and fixed kernels, against the region; six digits of everything are enough."""
+    """Of one parameter's coarse cells and fixed kernels, against the region; six digits of everything are enough."""
 
     inside: float
     rows: float
@@ -56,31 +56,21 @@ class LimitLaw:
     own: Vector  # (cells,) its diagonal
 
     @classmethod
-    def of(cls, folded: Folded, widths: Sequence[float]) -> LimitLaw | None:
+    def of(cls, coarse: CoarseContrast, widths: Sequence[float]) -> LimitLaw | None:
         """None where the cells are too many for a matrix of them."""
-        if len(folded.region) > MOST_CELLS:
+        if len(coarse.region) > MOST_CELLS:
             return None
-        rows = float(folded.region.sum())
-        known, kernel = single(folded.region / rows), whole_kernel(folded, widths)
+        rows = float(coarse.region.sum())
+        known, kernel = single(coarse.region / rows), whole_kernel(coarse, widths)
         kernel[:, known == 0.0] = 0.0  # no row is ever drawn there
         base = kernel @ known
         over = single(ratio_of(1.0, np.where(base > NOTHING, base, 0.0)))
         bent = kernel.T @ (kernel * over[:, None])
-        return cls(float(folded.target.sum()), rows, known, base, over, kernel, kernel**2, bent, bent.diagonal())
+        return cls(float(coarse.target.sum()), rows, known, base, over, kernel, kernel**2, bent, bent.diagonal())
 
-    def found(self, target: NDArray[np.int64]) -> tuple[float, float, float]:
-        """`found_shares` of these target rows: the raw share, and the corrected ones as found and by chance."""
-        n, rows = self.inside, self.rows
-        away = self.kernel @ single(target / n - self.known)
-        divergence, odds = float(away @ (away * self.over)), n / (rows - n)
-        scattered = scatter(target.astype(np.float64), self.known * rows, np.array(n / rows)) / n
-        noises = [float((self.kernel_squared @ one) @ self.over) for one in (single(scattered), self.known)]
-        found, plain = (float(share_of(divergence, noise, odds, n, rows, "region")) for noise in noises)
-        return odds * divergence, found, plain
+    # --- resampled rows --------------------------------------------------------------------------
 
-    # --- drawn anew ------------------------------------------------------------------------------
-
-    def renewed(self, chances: Reals) -> ShareMoments | None:
+    def resampled(self, chances: Reals) -> ShareMoments | None:
         """Of targets drawn with these chances, and the rest of the region with its own; None where cells are poor."""
         n, rows, likely = self.inside, self.rows, single(chances)
         apart = single(chances - self.known)
@@ -148,7 +138,7 @@ class LimitLaw:
 
     # --- random parts of the region --------------------------------------------------------------
 
-    def chance_of(self, share: float) -> float | None:
+    def p_value(self, share: float) -> float | None:
         """How likely a random part of the region has such a share, this kernel given; None where draws tell better."""
         free, fewer = float(self.own @ self.known) - 1.0, min(self.inside, self.rows - self.inside)
         grain = float(self.own**2 @ self.known) / (2.0 * fewer)
@@ -159,7 +149,7 @@ class LimitLaw:
             return None
         chance = free / (self.rows - 1.0)
         seen = (share * (1.0 - chance) + chance) * (self.rows - 1.0)
-        p_value = beyond((seen - free) / math.sqrt(2.0 * squares), squares**3 / cubes**2)
+        p_value = upper_tail((seen - free) / math.sqrt(2.0 * squares), squares**3 / cubes**2)
         return p_value if p_value > (SURE if grain < FINE * squares else ROUGH) else None
 
 
@@ -167,7 +157,7 @@ def single(values: NDArray[Any]) -> Vector:
     return values.astype(np.float32)
 
 
-def beyond(deviations: float, freedom: float) -> float:
+def upper_tail(deviations: float, freedom: float) -> float:
     """How likely a sum of so many squares lies so many deviations above its mean.
 
     Its cube root is nearly normal (Wilson and Hilferty).
@@ -176,10 +166,10 @@ def beyond(deviations: float, freedom: float) -> float:
     return 0.5 * math.erfc((ratio ** (1.0 / 3.0) - (1.0 - spread)) / math.sqrt(2.0 * spread))
 
 
-def whole_kernel(folded: Folded, widths: Sequence[float]) -> Vector:
+def whole_kernel(coarse: CoarseContrast, widths: Sequence[float]) -> Vector:
     """(cells, cells) S of all blocks."""
-    kernel = np.eye(len(folded.region), dtype=np.float32)
-    for block, width in zip(folded.blocks, widths, strict=True):
+    kernel = np.eye(len(coarse.region), dtype=np.float32)
+    for block, width in zip(coarse.blocks, widths, strict=True):
         if width > 0.0:
             cells = slice(block.start, block.stop)
             kernel[cells, cells] = reflected_matrix(block.stop - block.start, width)

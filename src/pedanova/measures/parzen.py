@@ -19,8 +19,7 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.band import Basis
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import Importance, importance_of, unvaried
-from pedanova.measures.pieces import Piece
+from pedanova.measures.importance import Importance, Piece, importance_of, unvaried
 
 Reals: TypeAlias = NDArray[np.float64]
 Counts: TypeAlias = NDArray[np.int64]  # (cells,) rows at each point of the grid

@@ -1,22 +1,26 @@
 """The share: which part of the variance of "in the target?" is explained, beyond chance.
 
-One formula for single numbers and for arrays of draws. PED + 1 = Σ (St)²/(Sb), noise = Σ S²π/(Sb) over the
-cells, with the target's parts t, the baseline's b, those that chance draws from π, and the kernel S.
+One formula for single numbers and for stacks of draws, permutations, groups or samples of a model.
+PED + 1 = Σ (St)²/(Sb), noise = Σ S²π/(Sb) over the cells, with the target's parts t, the baseline's b, those that
+chance draws from π, and the kernel S.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.table import NamedTable, Row
+from pedanova.measures.smoothing import BandedKernel, Kernel, MatrixKernel, Stack, cached_kernel
+from pedanova.space.grid import Block
 
 Reals: TypeAlias = NDArray[np.float64]
 ALL = 1.0 - 1e-9  # a part so large is all there is
+SINGLE_ROW = 1.5  # rows of a cell, at most, that tell nothing of their scatter
 
 
 class RatioTable(NamedTable[Row]):
@@ -47,18 +51,20 @@ def with_ratios(rows: Sequence[Any]) -> list[Any]:
     return [replace(row, ratio=row.variance / total) for row in rows] if total > 0 else list(rows)
 
 
-def ratio_of(above: Reals | float, below: Reals) -> Reals:
-    """0 where there is nothing to divide by."""
-    shape = below.shape
-    if np.ndim(above) and np.shape(above) != shape:
-        shape = np.broadcast_shapes(np.shape(above), shape)
-    return np.divide(above, below, out=np.zeros(shape), where=below > 0)
+def ratio_of(above: Any, below: Any) -> Any:
+    """0 where there is nothing to divide by; in the precision of what is divided."""
+    if np.ndim(below) > 1 and below.min() > 0:
+        return above / below
+    shape = np.broadcast_shapes(np.shape(above), np.shape(below))
+    quotient = np.zeros(shape, dtype=np.result_type(above, below, np.float32))
+    return np.divide(above, below, out=quotient, where=below > 0)
 
 
-def summed_ratio(above: Reals, below: Reals) -> Reals:
-    """Σ above / below over the cells, which are the last axis."""
-    total: Reals = ratio_of(above, below).sum(axis=-1)
-    return total
+def summed_ratio(above: Any, below: Any) -> Any:
+    """Σ above / below over the cells, which are the last axis; a base that all of a stack share is inverted once."""
+    if np.ndim(above) > np.ndim(below):
+        return above @ ratio_of(1.0, below).astype(above.dtype)
+    return ratio_of(above, below).sum(axis=-1)
 
 
 def corrected(share: float | Reals, chance: float | Reals) -> Reals:
@@ -80,3 +86,108 @@ def share_of(
         return corrected(odds * divergence, (noise - 1.0) / (rows - 1.0))
     unbiased = (inside * (divergence + 1.0) - noise) / np.maximum(inside - 1.0, 1.0) - 1.0
     return odds * np.where(np.asarray(inside) > 1, unbiased, 0.0)
+
+
+def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> tuple[Any, Any]:
+    """(...,) Σ (St)²/(Sb) and Σ S²π/(Sb) over the cells of one block, the last axis; `base` is smoothed already.
+
+    With t - b for t, the first is less by one over all blocks: the divergence, with all digits where it is small.
+    """
+    if kernel is None:
+        return summed_ratio(target**2, base), summed_ratio(counted, base)
+    return summed_ratio(kernel.smooth(target) ** 2, base), summed_ratio(kernel.squared_smooth(counted), base)
+
+
+class Shares(NamedTuple):
+    """(...,) Of a stack of targets."""
+
+    raw: Reals
+    corrected: Reals
+
+
+def shares(
+    targets: Stack,
+    regions: Stack,
+    blocks: Sequence[Block],
+    widths: Sequence[float | Reals],
+    *,
+    prior: Reals | None = None,
+    as_found: bool = False,
+    inside: float | None = None,
+) -> Shares:
+    """(draws,) Of targets, (draws, cells), in a region each or in one, (cells,); in the precision of the targets.
+
+    widths
+        Of the kernel, for each block: one, or one for each draw.
+    prior
+        Chances of a uniform draw inside each block, where the targets are held against that.
+    as_found
+        What is taken off is the scatter of the target's counts as they are, not that of a random target: where one
+        cell holds nearly all of the target, the others have no scatter to speak of.
+    inside
+        Rows of every target, where counts that are not whole only nearly add up to them.
+    """
+    targets = targets.astype(np.result_type(targets, np.float32), copy=False)
+    regions = regions.astype(targets.dtype, copy=False)
+    counted_rows = targets.sum(axis=-1).astype(np.float64)
+    rows = np.maximum(regions.sum(axis=-1).astype(np.float64), counted_rows + 1.0)
+    scale, part = (ratio.astype(targets.dtype)[:, None] for ratio in (rows / counted_rows, counted_rows / rows))
+    divergence, noise = np.zeros(len(targets)), np.zeros(len(targets))
+    for block, width in zip(blocks, widths, strict=True):
+        cells = slice(block.start, block.stop)
+        target, region = targets[..., cells], regions[..., cells]
+        if not region.any():
+            continue
+        base = region if prior is None else region.sum(axis=-1, keepdims=True) * prior[cells].astype(targets.dtype)
+        beyond = target * scale
+        counted = region if prior is None else beyond
+        if prior is None and as_found:
+            counted = scatter(target, region, part)
+            counted *= scale
+        beyond = np.subtract(beyond, base, out=None if counted is beyond else beyond)
+        for some, kernel in kernels_of(width, base):
+            smoothed = drawn(base, some) if kernel is None else kernel.smooth(drawn(base, some))
+            square, chance = block_sums(drawn(beyond, some), smoothed, drawn(counted, some), kernel)
+            divergence[some] += square
+            noise[some] += chance
+    divergence /= rows
+    n = counted_rows if inside is None else inside
+    odds = n / (rows - n)
+    return Shares(
+        odds * divergence, share_of(divergence, noise, odds, n, rows, "region" if prior is None else "uniform")
+    )
+
+
+def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel | None]]:
+    """The draws of each width, all of them where there is one, and the kernel of that width."""
+    cells, each = base.shape[-1], np.unique(width)
+    for one in each.tolist():
+        some = slice(None) if len(each) == 1 else np.flatnonzero(width == one)
+        if one == 0.0:
+            yield some, None
+        elif base.dtype == np.float32:
+            yield some, cached_kernel(cells, one) if np.ndim(width) else BandedKernel.of(cells, one)
+        else:
+            yield some, MatrixKernel.of(one, base)
+
+
+def drawn(stack: Stack, some: Any) -> Stack:
+    """Some draws of a stack, or what all draws share."""
+    if stack.ndim == 1 or isinstance(some, slice):
+        return stack
+    by_cell = stack.strides[0] < stack.strides[1]  # the draws of a cell lie side by side, and stay so
+    return stack.T.take(some, axis=1).T if by_cell else stack[some]
+
+
+def scatter(targets: Any, regions: Any, part: Any) -> Any:
+    """Variance of each cell's target rows, were every row of the cell as likely to be one; over 1 - part.
+
+    A cell of a single row tells nothing of it: there a row is taken to be as likely as elsewhere.
+    """
+    several = regions > SINGLE_ROW
+    spread = targets * np.maximum(regions - targets, 0.0)
+    if several.all():
+        spread /= (regions - 1.0) * (1.0 - part)
+        return spread
+    spread /= np.where(several, regions - 1.0, 1.0)
+    return np.where(several, spread, targets * (1.0 - part)) / (1.0 - part)

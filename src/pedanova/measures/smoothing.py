@@ -8,9 +8,10 @@ circular convolution with the periodic kernel P: S_ij = P(i - j) + P(i + j + 1).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,105 +20,90 @@ from pedanova.errors import Arg, QueryError
 from pedanova.space.grid import FEW_CELLS, Block
 
 Reals: TypeAlias = NDArray[np.float64]
-Stack: TypeAlias = NDArray[Any]  # (draws, cells) counts
+Stack: TypeAlias = NDArray[Any]  # (..., cells) counts
 Smoothing: TypeAlias = Literal["auto", "none"] | float
 NARROWEST = 0.3  # cells: a narrower kernel is no kernel
 FLAT = 5.0  # times the cells: a kernel so wide that all cells become equal
 MANY = 300  # target rows, beyond which the kernel narrows faster
 ALL = slice(None)
-REACH = 9.0  # bandwidths beyond which a Gaussian is nothing in double precision
+REACH = 9.0  # bandwidths beyond which a Gaussian is nothing in double precision,
+ENOUGH = 6.0  # and in single precision
+TOGETHER = 32  # cells that one product of a banded kernel computes
+Band: TypeAlias = tuple[slice, slice, Stack, Stack]  # cells computed, cells needed, the kernel and its square
 
 
-def scott(rows: Any, deviation: Any, between: Any) -> Any:
-    """Half of Scott's rule, in cells: 0.53 · min(σ, IQR/1.34) · n′^(-1/5)."""
-    return 0.53 * np.minimum(deviation, between / 1.34) * rows ** (-0.2)
+def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
+    """(...,) Half of Scott's rule for rows by cell, in cells: 0.53 · min(σ, IQR/1.34) · n^(-1/5); 0 below two rows.
 
-
-def fading(rows: Any) -> Any:
-    """What many rows take off that width.
-
-    Shares are corrected for chance, so a narrow kernel costs no more than a little scatter, while the
-    bias of a wide one, where densities jump, would outlive any number of rows.
+    With `fade`, it narrows faster beyond `MANY` rows: shares are corrected for chance, so a narrow kernel costs no
+    more than a little scatter, while the bias of a wide one, where densities jump, would outlive any number of rows.
     """
-    return np.sqrt(np.minimum(1.0, MANY / rows))
+    total = counts.sum(axis=-1)
+    rows = np.maximum(total, 2).astype(np.float64)
+    cells = np.arange(counts.shape[-1])
+    mean = counts @ cells.astype(counts.dtype) / rows
+    centre = (
+        mean if mean.ndim == 0 else mean.mean()
+    )  # common to all of a stack, so that one product serves them, and near enough to keep digits
+    squares = counts @ ((cells - centre) ** 2).astype(np.result_type(counts.dtype, np.float32))
+    deviation = np.sqrt(np.maximum(squares - rows * (mean - centre) ** 2, 0.0) / (rows - 1))
+    width = 0.53 * np.minimum(deviation, interquartile(counts) / 1.34) * rows ** (-0.2)
+    if fade:
+        width = width * np.sqrt(np.minimum(1.0, MANY / rows))
+    return np.where(total < 2, 0.0, width)
 
 
-def bandwidth(target: NDArray[np.int64]) -> float:
-    """By the target rows of one block."""
-    return plain_bandwidth(target) * float(fading(max(1, int(target.sum()))))
+def interquartile(counts: Stack) -> Any:
+    """(...,) Distance of the quartiles in cells, interpolated between rows as NumPy's percentile does.
 
+    Stacks in single precision are drawn from hundreds of rows: there no quartile is taken to lie between two.
+    """
+    if counts.dtype == np.float32:
+        reached, total = _cumulated(counts), counts.sum(axis=-1)
+        first, third = (_cells_up_to(reached, np.float32(part) * total) for part in (0.25, 0.75))
+        return (third - first).astype(np.float64)
+    reached = np.cumsum(counts, axis=-1)
+    last = np.maximum(reached[..., -1] - 1, 1)
 
-def plain_bandwidth(target: NDArray[np.int64]) -> float:
-    """The same by half of Scott's rule alone."""
-    rows = int(target.sum())
-    if rows < 2:
-        return 0.0
-    cells = np.arange(len(target))
-    mean = float(target @ cells) / rows
-    deviation = math.sqrt(float(target @ (cells - mean) ** 2) / (rows - 1))
-    return float(scott(rows, deviation, _interquartile(target, rows)))
-
-
-def _interquartile(target: NDArray[np.int64], rows: int) -> float:
-    """`interquartile` of one block of whole counts, by looking the four places up."""
-    last = max(rows - 1, 1)
-    positions = 0.25 * last, 0.75 * last
-    below = [math.floor(position) for position in positions]
-    places = np.array([place for low in below for place in (low, min(low + 1, last))]) + 1e-6
-    met = np.searchsorted(np.cumsum(target), places, side="right").tolist()
-    first, third = (met[2 * i] + (positions[i] - below[i]) * (met[2 * i + 1] - met[2 * i]) for i in range(2))
-    return float(third - first)
-
-
-def bandwidths(targets: Stack) -> Reals:
-    """(draws,) The same for many draws, whose counts need not be whole."""
-    total = targets.sum(axis=1)
-    rows = np.maximum(total, 2)
-    cells = np.arange(targets.shape[1])
-    mean = targets @ cells / rows
-    deviation = np.sqrt(np.maximum(targets @ cells**2 - rows * mean**2, 0.0) / (rows - 1))
-    return np.where(total < 2, 0.0, scott(rows, deviation, interquartile(targets)) * fading(rows))
-
-
-def interquartile(counts: Stack) -> Reals:
-    """(draws,) Distance of the quartiles in cells, interpolated between rows as NumPy's percentile does."""
-    reached = np.cumsum(counts, axis=1)
-    last = np.maximum(reached[:, -1] - 1, 1)
-
-    def quantile(part: float) -> Reals:
+    def quantile(part: float) -> Any:
         position = part * last
         below = np.floor(position)
-        low, high = ((reached <= place[:, None] + 1e-6).sum(axis=1) for place in (below, np.minimum(below + 1, last)))
-        between: Reals = low + (position - below) * (high - low)
-        return between
+        low, high = (_cells_up_to(reached, end + 1e-6) for end in (below, np.minimum(below + 1, last)))
+        return low + (position - below) * (high - low)
 
     return quantile(0.75) - quantile(0.25)
 
 
-def as_bandwidth(smoothing: object, target: NDArray[np.int64], block: Block) -> float:
-    """The kernel's width in cells for these target rows of a block; 0 means no smoothing."""
+def _cells_up_to(reached: Stack, ends: Any) -> Any:
+    """(...,) How many cells lie before so many rows, by the rows that are reached up to each cell."""
+    if reached.ndim == 1:
+        return np.searchsorted(reached, ends, side="right")
+    return (reached <= ends[..., None]).sum(axis=-1, dtype=np.int16)
+
+
+def _cumulated(counts: Stack) -> Stack:
+    """Sums up to each cell, cell by cell: several times as fast where the draws of a cell lie side by side."""
+    reached = np.empty_like(counts)
+    reached[..., 0] = counts[..., 0]
+    for cell in range(1, counts.shape[-1]):
+        np.add(reached[..., cell - 1], counts[..., cell], out=reached[..., cell])
+    return reached
+
+
+def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1) -> Any:
+    """(...,) The kernel's width in cells for target rows of a block, `step` of its cells put into one; 0 for none."""
+    cells, shape = targets.shape[-1], targets.shape[:-1]
     if smoothing == "none":
-        return 0.0
+        return np.zeros(shape)
     if smoothing == "auto":
-        if block.smoothable and target.sum() < 2:
-            return FLAT * len(target)  # too few rows to tell one cell from another
-        width = bandwidth(target) if block.smoothable else 0.0
-        return width if width >= NARROWEST else 0.0
+        if not (block.ordered and step * cells > FEW_CELLS):
+            return np.zeros(shape)
+        width = scott_bandwidth(targets)
+        width = np.where(width * step < NARROWEST, 0.0, width)
+        return np.where(targets.sum(axis=-1) < 2, FLAT * cells, width)  # too few rows to tell one cell from another
     if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= float(smoothing) < math.inf:
         raise QueryError(Arg("smoothing", smoothing), " must be 'auto', 'none' or a bandwidth in cells from 0 up")
-    return float(smoothing) if block.ordered else 0.0
-
-
-def as_bandwidths(smoothing: Smoothing, targets: Stack, block: Block, step: int = 1) -> Reals:
-    """(draws,) The same for many draws over a block's cells, so many of them put into one."""
-    if smoothing != "auto":
-        return np.full(len(targets), as_bandwidth(smoothing, targets[0], block) / step)
-    if not (block.ordered and step * targets.shape[1] > FEW_CELLS):
-        return np.zeros(len(targets))
-    widths = bandwidths(targets)
-    widths[widths * step < NARROWEST] = 0.0
-    widths[targets.sum(axis=1) < 2] = FLAT * targets.shape[1]
-    return widths
+    return np.full(shape, float(smoothing) / step if block.ordered else 0.0)
 
 
 @lru_cache(maxsize=512)
@@ -229,3 +215,85 @@ def _mirror_products(kernel: Reals, cells: int, first: int, last: int) -> Reals:
 def _windows(values: Reals, size: int) -> Reals:
     """(size, size) Every so many neighbours of fresh values: `sliding_window_view` at a tenth of its cost."""
     return np.ndarray((size, size), values.dtype, values, 0, 2 * values.strides)
+
+
+class Kernel(Protocol):
+    """S, applied to the last axis of a stack."""
+
+    def smooth(self, masses: Stack, /) -> Stack: ...
+    def squared_smooth(self, masses: Stack, /) -> Stack: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConvolutionKernel:
+    """S of one block, for one density with all its digits."""
+
+    width: float
+
+    def smooth(self, masses: Reals) -> Reals:
+        return smooth(masses, self.width)
+
+    def squared_smooth(self, masses: Reals) -> Reals:
+        return squared_smooth(masses, self.width)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixKernel:
+    """S of one block as a matrix, between the cells that hold rows and those that the kernel reaches from there."""
+
+    cells: slice
+    matrix: Stack  # (cells that hold rows, cells that are reached)
+
+    @classmethod
+    def of(cls, width: float, base: Reals) -> MatrixKernel:
+        """Of the cells where the base, (..., cells), is above 0."""
+        full, reach = np.flatnonzero(base.reshape(-1, base.shape[-1]).any(axis=0)), math.ceil(REACH * width)
+        cells = slice(int(full[0]), int(full[-1]) + 1)
+        near = slice(max(0, cells.start - reach), cells.stop + reach)
+        return cls(cells, reflected_matrix(base.shape[-1], width)[cells, near])
+
+    def smooth(self, masses: Stack) -> Stack:
+        product: Stack = masses[..., self.cells] @ self.matrix
+        return product
+
+    def squared_smooth(self, masses: Stack) -> Stack:
+        product: Stack = masses[..., self.cells] @ self.matrix**2
+        return product
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BandedKernel:
+    """S of one block in single precision, for stacks of draws: products of matrices that leave its zeros out.
+
+    Draws scatter by far more than single precision does. What single precision cannot do is tell 1.000001 from 1, so
+    the distance of two densities is smoothed, and not each of them.
+    """
+
+    bands: tuple[Band, ...]
+
+    @classmethod
+    def of(cls, cells: int, width: float) -> BandedKernel:
+        matrix = reflected_matrix(cells, width).astype(np.float32)
+        square, reach = matrix**2, math.ceil(ENOUGH * width) + 1
+        together = TOGETHER if TOGETHER + 2 * reach < cells else cells
+        computed = [slice(first, min(first + together, cells)) for first in range(0, cells, together)]
+        needed = [slice(max(0, some.start - reach), min(cells, some.stop + reach)) for some in computed]
+        return cls(tuple((c, n, matrix[n, c], square[n, c]) for c, n in zip(computed, needed, strict=True)))
+
+    def smooth(self, masses: Stack) -> Stack:
+        return self._product(masses, 2)
+
+    def squared_smooth(self, masses: Stack) -> Stack:
+        return self._product(masses, 3)
+
+    def _product(self, masses: Stack, which: int) -> Stack:
+        result = np.empty_like(masses)
+        for band in self.bands:
+            np.matmul(masses[..., band[1]], band[which], out=result[..., band[0]])  # type: ignore[call-overload]
+        return result
+
+
+@lru_cache(maxsize=256)
+def cached_kernel(cells: int, width: float) -> BandedKernel:
+    """One of the few widths that draws are rounded to."""
+    return BandedKernel.of(cells, width)

@@ -22,13 +22,13 @@ from pedanova.measures.importance import (
     Importance,
     Importances,
     chance_notes,
+    divergence_of,
     rank,
     ranked,
     sampler_notes,
     sparse_notes,
 )
 from pedanova.measures.parzen import paper_densities
-from pedanova.measures.pieces import divergence_of
 from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, against_uniform, choose, estimate
 from pedanova.measures.surrogate.summaries import model_densities, model_pairs, model_sets
 from pedanova.space.parameters import parents_of

@@ -22,7 +22,7 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.measures.chance.ranked_rows import Indices, Reals
 from pedanova.measures.importance import Importance
 from pedanova.measures.share import ratio_of, share_of, summed_ratio
-from pedanova.measures.smoothing import as_bandwidths, periodic_kernels
+from pedanova.measures.smoothing import bandwidth, periodic_kernels
 from pedanova.space.grid import Block
 
 MOSTLY_ADDITIVE = 0.6  # of the variance of the points' ranks that parameters explain alone: less, and most interact
@@ -193,7 +193,7 @@ def sums_of(stack: BlockStack, inside: int, rows: int, baseline: str) -> tuple[R
     even = active[:, None] * stack.prior / np.maximum(stack.prior.sum(axis=1, keepdims=True), 1e-300)
     base, counted = (region, region) if baseline == "region" else (even, target)
     cells = stack.target.shape[1]
-    widths = as_bandwidths("auto", stack.target, Block(0, cells, stack.ordered))
+    widths = bandwidth("auto", stack.target, Block(0, cells, stack.ordered))
     if widths.any():
         kernel = reflected_kernels(cells, widths)
         smooth = kernel @ np.stack([target, base], axis=2)
