@@ -81,7 +81,8 @@ def design_of(region: NDArray[np.int64]) -> Design:
 
 
 def inverse_of(values: Reals) -> Reals:
-    return ratio_of(1.0, values)
+    inverse: Reals = ratio_of(1.0, values)
+    return inverse
 
 
 def explained(design: Design, target: NDArray[Any]) -> Explained:

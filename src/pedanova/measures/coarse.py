@@ -73,7 +73,8 @@ class CoarseContrast:
     def uniform_chances(self) -> Reals:
         """(cells,) Of a uniform draw inside each block; how often the block occurs, only the rows can tell."""
         parts = [self.region[b.start : b.stop].sum() / self.region.sum() for b in self.blocks]
-        return self.prior * np.repeat(parts, [b.stop - b.start for b in self.blocks])
+        chances: Reals = self.prior * np.repeat(parts, [b.stop - b.start for b in self.blocks])
+        return chances
 
 
 def same_widths(widths: Reals) -> Reals:

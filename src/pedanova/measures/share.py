@@ -176,7 +176,8 @@ def drawn(stack: Stack, some: Any) -> Stack:
     if stack.ndim == 1 or isinstance(some, slice):
         return stack
     by_cell = stack.strides[0] < stack.strides[1]  # the draws of a cell lie side by side, and stay so
-    return stack.T.take(some, axis=1).T if by_cell else stack[some]
+    chosen: Stack = stack.T.take(some, axis=1).T if by_cell else stack[some]
+    return chosen
 
 
 def scatter(targets: Any, regions: Any, part: Any) -> Any:

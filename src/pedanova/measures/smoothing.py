@@ -281,15 +281,15 @@ class BandedKernel:
         return cls(tuple((c, n, matrix[n, c], square[n, c]) for c, n in zip(computed, needed, strict=True)))
 
     def smooth(self, masses: Stack) -> Stack:
-        return self._product(masses, 2)
+        return self._product(masses, squared=False)
 
     def squared_smooth(self, masses: Stack) -> Stack:
-        return self._product(masses, 3)
+        return self._product(masses, squared=True)
 
-    def _product(self, masses: Stack, which: int) -> Stack:
+    def _product(self, masses: Stack, *, squared: bool) -> Stack:
         result = np.empty_like(masses)
-        for band in self.bands:
-            np.matmul(masses[..., band[1]], band[which], out=result[..., band[0]])  # type: ignore[call-overload]
+        for computed, needed, matrix, square in self.bands:
+            np.matmul(masses[..., needed], square if squared else matrix, out=result[..., computed])
         return result
 
 
