@@ -169,7 +169,7 @@ def test_lines_of_the_explorer(trials: pd.DataFrame) -> None:
         exec(compile(line.strip(), "explore.md", "exec"), {"a": a, "pa": pa})
     lines = [line.strip()[2:] for block in blocks("docs/explore.md", "console") for line in block.splitlines()]
     commands = [shlex.split(line.replace("0.0285", "0.3")) for line in lines if line.startswith("pedanova analyze")]
-    assert [main(command[1:]) for command in commands] == [0, 0]
+    assert [main(command[1:]) for command in commands] == [0]
 
 
 @pytest.mark.slow
@@ -333,7 +333,6 @@ def test_studies(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
     assert isinstance(found, pa.Across)
     assert list(found) == ["lr", "depth"]
     assert "What matters in spring and in autumn" in capsys.readouterr().out
-    assert Path("studies.html").exists()
 
 
 def test_rooms_of_the_architecture_exist() -> None:
