@@ -9,6 +9,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.errors import QueryError
+from pedanova.measures.question import Question
 
 
 def study(rows: int, *, direction: str = "minimize", nan: str = "drop") -> pa.Analysis:
@@ -49,7 +50,7 @@ def bands(a: pa.Analysis) -> list[tuple[Any, Any]]:
 @pytest.mark.parametrize("baseline", ["region", "uniform"])
 def test_a_glance_says_what_the_long_way_says(a: pa.Analysis, within: tuple[Any, ...], baseline: str) -> None:
     for target, region in bands(a):
-        found, inner = a.at_once(target, region, baseline, within=within), a.within(*within)
+        found, inner = a.at_once(Question(target, region, baseline), within=within), a.within(*within)
         assert found.importances.to_dict() == inner.importance(target, region, baseline, draws=0).to_dict()
         assert found.rows == inner.rows
         for name, density in inner.all_densities(target, region).items():

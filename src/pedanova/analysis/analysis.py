@@ -23,10 +23,9 @@ from pedanova.measures.compare import Comparison, Measures, compare_measures
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, Marginal, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances
-from pedanova.measures.inference import DRAWS
+from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.answer import answered, spread_over
-from pedanova.measures.surrogate.estimate import as_options
 from pedanova.measures.surrogate.profile import Profile, ask_profile
 
 if TYPE_CHECKING:
@@ -59,16 +58,16 @@ class Analysis(AnalysisStudies):
     @documented(QUESTION)
     def importance(
         self,
-        target: object = 0.1,
-        region: object = 1.0,
-        baseline: str = "region",
-        smoothing: Smoothing = "auto",
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
+        baseline: str = DEFAULT.baseline,
+        smoothing: Smoothing = DEFAULT.smoothing,
         *,
-        estimator: str = "auto",
-        draws: int = DRAWS,
-        seed: int = 0,
-        of: str = "space",
-        force: bool = False,
+        estimator: str = DEFAULT.estimator,
+        draws: int = DEFAULT.draws,
+        seed: int = DEFAULT.seed,
+        of: str = DEFAULT.of,
+        force: bool = DEFAULT.force,
     ) -> Importances:
         """Which parameters decide whether a row of the region is in the target, and how surely.
 
@@ -76,13 +75,13 @@ class Analysis(AnalysisStudies):
         ----------
         {options}
         """
-        options = as_options(baseline, smoothing, estimator, draws, seed, force=force, of=of)
+        question = Question(target, region, baseline, smoothing, estimator, draws, seed, of, force)
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         contrasts, words, notes = self.ask(wanted, base)
         whole = getattr(base, "is_all", False)
         query = self.asked(contrasts, wanted, base)
         with explaining(self.notes):
-            return answered(query, options, words, notes, objective=self.objective, whole=whole)
+            return answered(query, question, words, notes, objective=self.objective, whole=whole)
 
     def profile(
         self,
@@ -100,12 +99,12 @@ class Analysis(AnalysisStudies):
 
         Intervals and p-values are found where `draws` are asked for.
         """
-        options = as_options(baseline, smoothing, estimator, draws, seed, force=True, of=of)
+        question = Question(DEFAULT.target, region, baseline, smoothing, estimator, draws, seed, of, force=True)
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(ask_profile(self.within(base), as_region(1, "region"), parts, options), region=str(base))
-        return ask_profile(self, base, parts, options)
+            return replace(ask_profile(self.within(base), as_region(1, "region"), parts, question), region=str(base))
+        return ask_profile(self, base, parts, question)
 
     def densities(
         self,
@@ -134,10 +133,10 @@ class Analysis(AnalysisStudies):
         of: str = "space",
     ) -> dict[str, Densities]:
         """`densities` of every parameter, asked of whoever answers `importance`."""
-        options = as_options("region", smoothing, estimator, 0, seed, force=True, of=of)
+        question = Question(target, region, smoothing=smoothing, estimator=estimator, seed=seed, of=of, force=True)
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         contrasts, words, _ = self.ask(wanted, base)
-        return spread_over(self.asked(contrasts, wanted, base), options, words, objective=self.objective)
+        return spread_over(self.asked(contrasts, wanted, base), question, words, objective=self.objective)
 
     def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.

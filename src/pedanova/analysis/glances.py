@@ -11,7 +11,8 @@ import numpy as np
 from pedanova.analysis.trials import AnalysisTrials
 from pedanova.counting.contrasts import from_codes, from_few, rows_in
 from pedanova.data.regions import Quantile, Region
-from pedanova.measures.surrogate.estimate import ALONE, Query, as_options
+from pedanova.measures.question import Question
+from pedanova.measures.surrogate.estimate import ALONE, Query
 from pedanova.measures.surrogate.glance import Glance
 
 
@@ -19,20 +20,17 @@ from pedanova.measures.surrogate.glance import Glance
 class AnalysisGlances(AnalysisTrials):
     """The numbers of `importance` and `all_densities` without draws and notes."""
 
-    def at_once(
-        self, target: object, region: object, baseline: str = "region", *, within: Sequence[object] = (), **how: Any
-    ) -> Glance:
+    def at_once(self, question: Question, *, within: Sequence[object] = ()) -> Glance:
         """What ``within(*within)`` would say of target and region, in the least time."""
-        usual: dict[str, Any] = {"smoothing": "auto", "estimator": "auto", "seed": 0, "of": "space", "force": False}
-        options = as_options(baseline, draws=0, **(usual | how))
+        question, target, region = question.without_draws(), question.target, question.region
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if within and not self.levels.several and self._by_value(wanted, base):
             query = self._counted_alone(within, wanted, base)
             if query is not None:
-                return Glance(query, options, (str(wanted), str(base)), self.objective)
+                return Glance(query, question, (str(wanted), str(base)), self.objective)
         inner = self.within(*within, at=(target, region))
         contrasts, words, _ = inner.ask(target, region)
-        return Glance(inner.asked(contrasts, target, region), options, words, self.objective)
+        return Glance(inner.asked(contrasts, target, region), question, words, self.objective)
 
     def _by_value(self, *bands: object) -> bool:
         """Whether these are bands of the objective that are the same whatever the rows."""

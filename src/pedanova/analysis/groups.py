@@ -20,9 +20,10 @@ from pedanova.data.row_selection import needs_rows
 from pedanova.data.row_status import NanPolicy
 from pedanova.errors import Arg, OutsideSpaceError, QueryError, listed, unknown_name
 from pedanova.measures.importance import Importances, rank
+from pedanova.measures.question import Question
 from pedanova.measures.studies.across import pool_studies
 from pedanova.measures.surrogate.answer import answered
-from pedanova.measures.surrogate.estimate import MOST_ROWS, as_options, check_enough
+from pedanova.measures.surrogate.estimate import MOST_ROWS, check_enough
 from pedanova.report.page.answers import by_value
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
@@ -153,19 +154,18 @@ def grouped(
     return GroupAnalyses(groups, levels, nan, inside, make, ResultCache(kept)), notes
 
 
-def briefly(a: Any, target: object, region: object, baseline: str = "region", **how: Any) -> Importances:
+def briefly(a: Any, target: object, region: object, **how: Any) -> Importances:
     """The numbers of `importance` without draws, and without the notes, whose checks cost more than the numbers."""
     if isinstance(a, Narrowed):
         a, target, region = a.asked(target, region, how)
-    usual: dict[str, Any] = {"smoothing": "auto", "estimator": "auto", "seed": 0, "of": "space", "force": False}
-    options = as_options(baseline, draws=0, **(usual | how))
+    question = Question(target, region, **how).without_draws()
     contrasts, words, _ = a.ask(target, region)
-    if a.rows > MOST_ROWS and options.estimator in ("auto", "counts"):  # no model is thought of
-        rows = rank(contrasts, baseline=baseline, smoothing=options.smoothing)
-        check_enough(rows[0].n_target, rows[0].n_region, options)
-        return Importances(rows, words[0], words[1], baseline)  # type: ignore[arg-type]
+    if a.rows > MOST_ROWS and question.estimator in ("auto", "counts"):  # no model is thought of
+        rows = rank(contrasts, baseline=question.baseline, smoothing=question.smoothing)
+        check_enough(rows[0].n_target, rows[0].n_region, question)
+        return Importances(rows, words[0], words[1], question.baseline)
     query = a.asked(contrasts, target, region)
-    return answered(query, options, words, (), objective=a.objective, whole=False, brief=True)
+    return answered(query, question, words, (), objective=a.objective, whole=False, brief=True)
 
 
 def check_narrowing(within: tuple[object, ...], parts: str) -> None:

@@ -13,8 +13,8 @@ from pedanova.counting.pairs import PairTally
 from pedanova.data.row_selection import RowSet
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density
+from pedanova.measures.question import DEFAULT, Question, check_no_paper
 from pedanova.measures.sets import SetInteractions, as_order, find_sets
-from pedanova.measures.surrogate.estimate import Options, as_options, check_own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,16 +51,16 @@ class AnalysisPairs(AnalysisGlances):
     ) -> SetInteractions | Interactions: ...
     def interactions(
         self,
-        target: object = 0.1,
-        region: object = 1.0,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
         *,
         order: int = 2,
         cells: object = "auto",
         corrected: bool = True,
         params: Iterable[str] | None = None,
-        estimator: str = "auto",
-        seed: int = 0,
-        of: str = "space",
+        estimator: str = DEFAULT.estimator,
+        seed: int = DEFAULT.seed,
+        of: str = DEFAULT.of,
     ) -> Interactions | SetInteractions:
         """What every two parameters explain together about being in the target, beyond the sum of both.
 
@@ -85,14 +85,14 @@ class AnalysisPairs(AnalysisGlances):
         """
         size = as_order(order)
         options: dict[str, Any] = {"cells": cells, "corrected": corrected, "params": params, "seed": seed}
-        how = as_options("region", "auto", estimator, 0, seed, force=True, of=of)
-        check_own(how, "interactions")
+        question = Question(target, region, estimator=estimator, seed=seed, of=of)
+        check_no_paper(question, "interactions")
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             inner = self.within(base).interactions(wanted, order=size, estimator=estimator, of=of, **options)
             return replace(inner, region=str(base))
         observed = self._observed()
-        meant = self.meant(wanted, base, how)
+        meant = self.meant(replace(question, target=wanted, region=base))
         wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
         contrasts, words, notes = self.ask(wanted, base)
         codes = self._codes(wanted, base)
@@ -106,14 +106,25 @@ class AnalysisPairs(AnalysisGlances):
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
 
     def pair(
-        self, first: str, second: str, target: object = 0.1, region: object = 1.0, *, cells: object = 8
+        self,
+        first: str,
+        second: str,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
+        *,
+        cells: object = 8,
     ) -> PairDensity:
         """Rows of target and region on the plane of two parameters, by coarse cells."""
         contrasts, tally = self._count_pairs([first, second], target, region, cells)
         return pair_density(tally, contrasts[first], contrasts[second])
 
     def pairs(
-        self, names: Sequence[str] | None = None, target: object = 0.1, region: object = 1.0, *, cells: object = 8
+        self,
+        names: Sequence[str] | None = None,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
+        *,
+        cells: object = 8,
     ) -> dict[tuple[str, str], PairDensity]:
         """`pair` of every two of these parameters (None for all), the rows counted once."""
         contrasts, tally = self._count_pairs(names, target, region, cells)
@@ -126,7 +137,7 @@ class AnalysisPairs(AnalysisGlances):
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             return self.within(base)._count_pairs(names, wanted, 1.0, cells)  # noqa: SLF001  (its own kind)
-        meant = self.meant(wanted, base, Options())
+        meant = self.meant(Question(wanted, base))
         wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
         contrasts, _, _ = self.ask(wanted, base)
         chosen = {c.name: c for c in choose(contrasts, names)}

@@ -44,8 +44,9 @@ from pedanova.data.prepare import reordered
 from pedanova.data.regions import Cut, Region, Threshold, as_region
 from pedanova.data.row_selection import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
+from pedanova.measures.question import Question
 from pedanova.measures.surrogate.answer import Meant, meant_by
-from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Options, Query, choose
+from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Query, choose
 from pedanova.measures.surrogate.posterior import Drawn
 from pedanova.measures.surrogate.row_model import Knowledge, Known
 from pedanova.report.sentences import aim_in_words
@@ -282,14 +283,15 @@ class AnalysisRows:
         fixed = known.spans_of(*masks) if isinstance(known, Knowledge) else None
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
 
-    def meant(self, target: object, region: object, options: Options) -> Meant:
+    def meant(self, question: Question) -> Meant:
         """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""
-        return meant_by(self.asked([], target, region), options, target, region, objective=self.objective)
+        return meant_by(self.asked([], question.target, question.region), question, objective=self.objective)
 
     def _uneven(self, seed: int) -> Drawn | None:
         """The model's table, where it answers and the sampler was adaptive."""
-        query = self.asked([], 0.1, 1.0)
-        return None if (asked := choose(query, Options(seed=seed))[0]) is None or not asked.of_space else asked.drawn
+        question = Question(seed=seed)
+        query = self.asked([], question.target, question.region)
+        return None if (asked := choose(query, question)[0]) is None or not asked.of_space else asked.drawn
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""

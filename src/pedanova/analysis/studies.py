@@ -26,11 +26,11 @@ from pedanova.data.row_selection import needs_rows
 from pedanova.data.row_status import configurations
 from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, unknown_name
 from pedanova.measures.importance import Importances
+from pedanova.measures.question import Question, check_how
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along, TooFew, along_of
 from pedanova.measures.studies.seeds import IN_TARGET, Seeds, seeds_of
-from pedanova.measures.surrogate.estimate import as_options
 
 Told: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, answer
 
@@ -91,7 +91,8 @@ class AnalysisStudies(AnalysisPairs):
         (['x', 'z'], None)
         """
         check_parts(target, region)
-        check_options(options)
+        how = check_how(options)
+        Question(target, region, **how)  # a wrong option is an error, not a budget that is left out
         if among not in AMONG:
             raise QueryError(Arg("among", among), " must be 'all' or 'full'")
         budgets = budgets_of(self._observed(), self.space, budget, self.levels.nan)
@@ -247,16 +248,6 @@ def part_of(target: object) -> float:
     """How much of the rows a target is."""
     region = as_region(target, "target")
     return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
-
-
-def check_options(options: Mapping[str, Any]) -> None:
-    """A wrong option is an error, and no budget that was left out."""
-    usual: dict[str, Any] = {"baseline": "region", "smoothing": "auto", "estimator": "auto", "draws": 0, "seed": 0}
-    known = usual | {"force": False, "of": "space"}
-    for name in options:
-        if name not in known:
-            raise QueryError(f"{name}= is not an option of importance; there are {', '.join(known)}")
-    as_options(**(known | dict(options)))
 
 
 def answered_by_model(told: Sequence[Told]) -> list[float]:

@@ -14,7 +14,7 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.data.prepare import reordered
 from pedanova.data.trials import Codes, Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.surrogate.estimate import as_options
+from pedanova.measures.question import Question
 
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
@@ -92,7 +92,7 @@ class AnalysisTrials(AnalysisRows):
 
     def _members(self, target: object, region: object, of: str, seed: int, shown: Indices) -> Codes:
         """(shown rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
-        meant = self.meant(target, region, as_options("region", "auto", "auto", 0, seed, force=True, of=of))
+        meant = self.meant(Question(target, region, of=of, seed=seed))
         wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
         return self._codes(wanted, base, shown)
 

@@ -15,8 +15,8 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.measures.band import Basis
 from pedanova.measures.bins import bins_of
 from pedanova.measures.drawing import Drawing, drawing_of, lattice_parts
-from pedanova.measures.importance import Baseline
 from pedanova.measures.panels import Good, Panel, panels_of
+from pedanova.measures.question import Baseline
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth
 from pedanova.space.grid import Block, Grid, grid_of
 from pedanova.space.parameters import Parameter, Switch, domain_names

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pedanova.measures.band import Basis, chance_band
 from pedanova.measures.bins import Bins, Kind
-from pedanova.measures.importance import Baseline
 from pedanova.measures.panels import Good
+from pedanova.measures.question import Baseline
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Parameter, scale_of
 

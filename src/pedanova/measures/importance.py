@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
-from typing import Literal, TypeAlias
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed
 from pedanova.counting.contrasts import Contrast
-from pedanova.errors import Arg, QueryError, listed
+from pedanova.errors import Arg, listed
+from pedanova.measures.question import Baseline
 from pedanova.measures.share import Reals, ShareTable, block_sums, share_of, summed_ratio
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.smoothing import ConvolutionKernel, Smoothing, bandwidth, smooth
@@ -25,7 +24,6 @@ from pedanova.space.grid import Block, blocks_of
 
 WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
 UNKNOWN, NEVER = "–", "never varied"  # what tables say of a parameter that had one value in all rows
-Baseline: TypeAlias = Literal["region", "uniform"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,14 +219,6 @@ def p_in_words(row: Importance) -> str:
     if row.p_adjusted is None:
         return "" if row.varied else NEVER
     return f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}"
-
-
-def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
-    """A whole number of an option."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
-        limit = "" if most == math.inf else f" to below {most:,}"
-        raise QueryError(Arg(name, value), f" must be a whole number from {least} up{limit}")
-    return int(value)
 
 
 def rank(

@@ -26,7 +26,8 @@ from pedanova.counting.pairs import Groups, PairTally, coarse_groups
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.additive import FIRST_LOOK, SEEN_OFTEN, Design, design_of, explained, first_look, p_value
-from pedanova.measures.importance import as_whole, never_notes
+from pedanova.measures.importance import never_notes
+from pedanova.measures.question import as_whole
 from pedanova.measures.share import corrected as without_chance
 from pedanova.measures.significance import LEVEL, holm
 

@@ -26,9 +26,10 @@ from pedanova.counting.sets import Names, SetTally, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError
 from pedanova.measures.additive import design_of
-from pedanova.measures.importance import as_whole, never_notes
+from pedanova.measures.importance import never_notes
 from pedanova.measures.interactions import FINE, ROUGH, as_cells, choose, groups_of, shares_of
 from pedanova.measures.lower_order import SetDesign, set_design, set_p_value, set_shares
+from pedanova.measures.question import as_whole
 from pedanova.measures.share import corrected as without_chance
 from pedanova.measures.significance import LEVEL, holm
 

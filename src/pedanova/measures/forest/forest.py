@@ -23,7 +23,7 @@ from pedanova.measures.forest.trees import (
     main_variances,
     pair_variances,
 )
-from pedanova.measures.importance import as_whole
+from pedanova.measures.question import as_whole
 from pedanova.measures.share import ShareTable
 
 

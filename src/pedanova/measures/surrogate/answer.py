@@ -29,7 +29,8 @@ from pedanova.measures.importance import (
     sparse_notes,
 )
 from pedanova.measures.parzen import paper_densities
-from pedanova.measures.surrogate.estimate import Answerer, Estimate, Options, Query, against_uniform, choose, estimate
+from pedanova.measures.question import Question
+from pedanova.measures.surrogate.estimate import Answerer, Estimate, Query, against_uniform, choose, estimate
 from pedanova.measures.surrogate.summaries import model_densities, model_pairs, model_sets
 from pedanova.space.parameters import parents_of
 
@@ -38,7 +39,7 @@ ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
 
 def answered(
     query: Query,
-    options: Options,
+    question: Question,
     words: tuple[str, str],
     notes: Sequence[Note],
     *,
@@ -50,39 +51,39 @@ def answered(
 
     A `brief` answer has the same numbers and none of the notes, whose checks cost more than the numbers.
     """
-    found = estimate(query, options)
+    found = estimate(query, question)
     rows = ranked(found.rows)
     asked = found.answerer
     of_space = asked is not None and asked.of_space
-    checks = [] if brief else checks_on(query, options, found, rows, whole=whole)
+    checks = [] if brief else checks_on(query, question, found, rows, whole=whole)
     trials: tuple[Importance, ...] = ()
     if asked is not None and of_space:
         words, notes = words_of(query, asked, objective), []
-        trials = rank(query.contrasts, baseline="uniform", smoothing=options.smoothing)
+        trials = rank(query.contrasts, baseline="uniform", smoothing=question.smoothing)
     every = (*notes, *checks)
-    table = Importances(rows, *words, options.baseline, every, found.estimator, whole)  # type: ignore[arg-type]
+    table = Importances(rows, *words, question.baseline, every, found.estimator, whole)  # type: ignore[arg-type]
     return replace(table, trials=trials)
 
 
 def checks_on(
-    query: Query, options: Options, found: Estimate, rows: Sequence[Importance], *, whole: bool
+    query: Query, question: Question, found: Estimate, rows: Sequence[Importance], *, whole: bool
 ) -> list[Note]:
     """What a reader of these numbers should know."""
     asked = found.answerer
     checks = [*([] if asked is not None else few_rows_note(rows[0].n_target)), *found.notes]
     checks += [] if asked is not None and asked.of_space else sparse_notes(query.contrasts)
     checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
-    return [*checks, *sampler_checks(query, options, found, whole=whole)]
+    return [*checks, *sampler_checks(query, question, found, whole=whole)]
 
 
-def spread_over(query: Query, options: Options, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
+def spread_over(query: Query, question: Question, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
     """Densities of every parameter by whichever estimator answers the question."""
-    if options.estimator == "paper":
-        uniform = against_uniform(query, options)
+    if question.estimator == "paper":
+        uniform = against_uniform(query, question)
         return {c.name: paper_densities(c, uniform=uniform, words=words) for c in query.contrasts}
-    asked, _ = choose(query, options)
+    asked, _ = choose(query, question)
     if asked is None:
-        return {c.name: densities_of(c, smoothing=options.smoothing, words=words) for c in query.contrasts}
+        return {c.name: densities_of(c, smoothing=question.smoothing, words=words) for c in query.contrasts}
     words = words_of(query, asked, objective) if asked.of_space else words
     return model_densities(asked.drawn, asked.target, asked.region, words, query.contrasts)
 
@@ -107,11 +108,11 @@ class Meant:
         return None if asked is None else partial(model_sets, asked.drawn, asked.target, asked.region)
 
 
-def meant_by(query: Query, options: Options, target: object, region: object, *, objective: str) -> Meant:
+def meant_by(query: Query, question: Question, *, objective: str) -> Meant:
     """Quantiles of the space as the values where they end."""
-    asked, _ = choose(query, options)
+    asked, _ = choose(query, question)
     if asked is None or not asked.of_space:
-        return Meant(target, region, asked)
+        return Meant(question.target, question.region, asked)
     rungs, sign = asked.drawn.rungs, query.levels.sign
     whole = Region("quantile", Fraction(0), Fraction(1))
     both = []
@@ -138,29 +139,29 @@ def words_of(query: Query, asked: Answerer, objective: str) -> tuple[str, str]:
     return words[0], words[1]
 
 
-def sampler_checks(query: Query, options: Options, found: Estimate, *, whole: bool) -> list[Note]:
+def sampler_checks(query: Query, question: Question, found: Estimate, *, whole: bool) -> list[Note]:
     """What it means for this answer that rows were not drawn evenly."""
     adaptive = query.known is not None and query.known.adaptive
     if found.answerer is not None and found.answerer.of_space:
         words = "quantiles are parts of the space, as a model sees it; "
         return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " asks about the best trials")]
-    if adaptive and options.baseline == "region":
+    if adaptive and question.baseline == "region":
         return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
-    if found.answerer is not None or (options.baseline == "region" and not whole):
+    if found.answerer is not None or (question.baseline == "region" and not whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies]
     known = {row.name: row.divergence for row in found.rows} if found.estimator == "counts" else {}
     level, near = (
-        known if options.baseline == baseline and known else divergences(varying, baseline, options)
+        known if question.baseline == baseline and known else divergences(varying, baseline, question)
         for baseline in ("uniform", "region")
     )
-    return sampler_notes({c.name: level[c.name] for c in varying}, near, against=options.baseline)
+    return sampler_notes({c.name: level[c.name] for c in varying}, near, against=question.baseline)
 
 
-def divergences(contrasts: Sequence[Contrast], baseline: str, options: Options) -> dict[str, float]:
+def divergences(contrasts: Sequence[Contrast], baseline: str, question: Question) -> dict[str, float]:
     """Of every parameter by its name."""
-    how = {"baseline": baseline, "smoothing": options.smoothing}
-    return {contrast.name: divergence_of(contrast, **how) for contrast in contrasts}
+    smoothing = question.smoothing
+    return {one.name: divergence_of(one, baseline=baseline, smoothing=smoothing) for one in contrasts}
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.levels import Levels
 from pedanova.data.regions import Quantile, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
-from pedanova.measures.importance import Baseline, Importance, as_whole, measure, unvaried
+from pedanova.measures.importance import Importance, measure, unvaried
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
+from pedanova.measures.question import Question
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.blend import blended, counted_shares, tolerances_of, widened
 from pedanova.measures.surrogate.fit import Lesson
@@ -25,55 +26,8 @@ from pedanova.measures.surrogate.posterior import Drawn, Mask, Rungs, Span
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Known, PValues
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 
-Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
-PartsOf: TypeAlias = Literal["space", "rows"]
 MOST_ROWS = 5000  # that a model is fitted to
 ALONE = "rows chosen by a mask, a box or a condition do not stand for the space"
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How the numbers are to be found."""
-
-    baseline: str = "region"
-    smoothing: Any = "auto"
-    estimator: str = "auto"
-    draws: int = 0
-    seed: int = 0
-    force: bool = False
-    of: str = "space"
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether no model may answer."""
-        return self.estimator in ("counts", "paper")
-
-
-def as_options(
-    baseline: object,
-    smoothing: object,
-    estimator: object,
-    draws: object,
-    seed: object,
-    *,
-    force: bool,
-    of: object = "space",
-) -> Options:
-    """The options, checked."""
-    if not isinstance(baseline, str) or baseline not in get_args(Baseline):
-        raise QueryError(Arg("baseline", baseline), " must be 'region' or 'uniform'")
-    if not isinstance(estimator, str) or estimator not in get_args(Estimator):
-        raise QueryError(Arg("estimator", estimator), " must be 'auto', 'counts', 'surrogate' or 'paper'")
-    if not isinstance(of, str) or of not in get_args(PartsOf):
-        raise QueryError(Arg("of", of), " must be 'space' or 'rows'")
-    return Options(baseline, smoothing, estimator, as_whole(draws, "draws"), as_whole(seed, "seed"), bool(force), of)
-
-
-def check_own(options: Options, what: str) -> None:
-    """The authors' densities are of single parameters; nothing else is made of them."""
-    if options.estimator == "paper":
-        cure = "; use ", Arg("estimator", "auto")
-        raise QueryError(Arg("estimator", "paper"), f" has densities of single parameters only, no {what}", *cure)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,30 +93,30 @@ class Estimate:
     answerer: Answerer | None = None
 
 
-def estimate(query: Query, options: Options) -> Estimate:
+def estimate(query: Query, question: Question) -> Estimate:
     """Counts, unless a model is asked for or would do better."""
-    if options.estimator == "paper":
-        return by_paper(query, options)
+    if question.estimator == "paper":
+        return by_paper(query, question)
     with one_thread():
-        answerer, notes = choose(query, options)
-        return by_counts(query, options, notes) if answerer is None else by_model(query, options, answerer)
+        answerer, notes = choose(query, question)
+        return by_counts(query, question, notes) if answerer is None else by_model(query, question, answerer)
 
 
-def choose(query: Query, options: Options) -> tuple[Answerer | None, list[Note]]:
+def choose(query: Query, question: Question) -> tuple[Answerer | None, list[Note]]:
     """The model that answers; or none, and why not where that is worth a word."""
-    objection, curable = objection_to(query, options)
-    if not objection and not options.by_rows and query.known is not None:
-        lesson = query.known.lesson(options.seed)
+    objection, curable = objection_to(query, question)
+    if not objection and not question.by_rows and query.known is not None:
+        lesson = query.known.lesson(question.seed)
         if lesson is None:
-            objection = f"the file keeps the model of seed=0 only, not of seed={options.seed}"
+            objection = f"the file keeps the model of seed=0 only, not of seed={question.seed}"
         elif lesson.drawn is None:
             objection = lesson.objection
         else:
-            return asked_of(query, options, lesson, lesson.drawn), []
-    if options.estimator == "surrogate":
+            return asked_of(query, question, lesson, lesson.drawn), []
+    if question.estimator == "surrogate":
         cure = "use ", Arg("estimator", "counts")
         raise QueryError(Arg("estimator", "surrogate"), f" cannot be used: {objection}; ", *cure)
-    if options.by_rows or not objection:
+    if question.by_rows or not objection:
         return None, []
     helps = FEWEST_ROWS <= query.count <= MOST_ROWS
     if curable and helps:
@@ -172,10 +126,10 @@ def choose(query: Query, options: Options) -> tuple[Answerer | None, list[Note]]
     return None, [Note("answer", f"{objection}; plain counts are used")] if known else []
 
 
-def objection_to(query: Query, options: Options) -> tuple[str, bool]:
+def objection_to(query: Query, question: Question) -> tuple[str, bool]:
     """Why no model can be used, before one is fitted; and whether the rows alone are missing."""
-    if options.smoothing != "auto":
-        return f"smoothing={options.smoothing!r} applies to counts only", False
+    if question.smoothing != "auto":
+        return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
         return f"{query.count:,} rows are not between {FEWEST_ROWS} and {MOST_ROWS:,}", False
     if query.masks is not None:
@@ -187,10 +141,10 @@ def objection_to(query: Query, options: Options) -> tuple[str, bool]:
     return ("the rows are no longer at hand", True) if query.known is None else ("", False)
 
 
-def asked_of(query: Query, options: Options, lesson: Lesson, drawn: Drawn) -> Answerer | None:
+def asked_of(query: Query, question: Question, lesson: Lesson, drawn: Drawn) -> Answerer | None:
     """After an adaptive sampler a quantile is one of the space, unless rows are asked for: that counts answer."""
     of_space = drawn.uneven and query.by_quantile
-    if of_space and options.of == "rows":
+    if of_space and question.of == "rows":
         return None
     spans = query.spans(drawn.rungs, of_space=of_space)
     if spans is None or not can_tell(drawn, *spans):
@@ -198,9 +152,9 @@ def asked_of(query: Query, options: Options, lesson: Lesson, drawn: Drawn) -> An
     return Answerer(lesson, drawn, *spans, of_space)
 
 
-def check_enough(inside: int, region: int, options: Options) -> None:
+def check_enough(inside: int, region: int, question: Question) -> None:
     """A handful of rows says nothing, and a model learns little of what sets them apart."""
-    if inside < LEAST_TARGET and not options.force:
+    if inside < LEAST_TARGET and not question.force:
         wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part * region >= LEAST_TARGET), None)
         such = () if wide is None else (" such as ", Arg("target", wide))
         raise TooFewRowsError(
@@ -215,14 +169,14 @@ def check_enough(inside: int, region: int, options: Options) -> None:
 # --- counts ------------------------------------------------------------------------------------------
 
 
-def by_counts(query: Query, options: Options, notes: list[Note]) -> Estimate:
-    how: dict[str, Any] = {"baseline": options.baseline, "smoothing": options.smoothing}
+def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
+    how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
     counted = [measure(contrast, **how) for contrast in query.contrasts]
-    check_enough(counted[0].n_target, counted[0].n_region, options)
-    if options.draws == 0:
+    check_enough(counted[0].n_target, counted[0].n_region, question)
+    if question.draws == 0:
         return Estimate(counted, "counts", notes)
-    found = infer(query.contrasts, counted, draws=options.draws, seed=options.seed, **how)
-    p_values, missing = tested(query, options, None)
+    found = infer(query.contrasts, counted, draws=question.draws, seed=question.seed, **how)
+    p_values, missing = tested(query, question, None)
     if p_values is not None:
         found = [replace(one, p_value=p_values.get(row.name, 1.0)) for one, row in zip(found, counted, strict=True)]
     sure = with_sureness(counted, found)
@@ -230,18 +184,18 @@ def by_counts(query: Query, options: Options, notes: list[Note]) -> Estimate:
     return Estimate(rows, "counts", [*notes, *missing])
 
 
-def tested(query: Query, options: Options, asked: Answerer | None) -> tuple[PValues | None, list[Note]]:
+def tested(query: Query, question: Question, asked: Answerer | None) -> tuple[PValues | None, list[Note]]:
     """p-values from the rows; None where counts alone must do, with a note where even they would say another thing."""
     known = query.known
     if known is None:
         return None, []
     if query.masks is not None:
-        found = known.p_values_of(*query.masks, seed=options.seed)
+        found = known.p_values_of(*query.masks, seed=question.seed)
     else:
         spans = query.spans(known.rungs) if asked is None else (asked.target, asked.region)
         if spans is None:
             return None, []
-        found = known.p_values(*spans, seed=options.seed)
+        found = known.p_values(*spans, seed=question.seed)
     words = "p-values of this question were not kept; save the rows too: ", Arg("rows", True)
     return found, [] if found is not None else [Note("answer", *words)]
 
@@ -253,41 +207,41 @@ def without_p(row: Importance) -> Importance:
 # --- the authors' own ---------------------------------------------------------------------------------
 
 
-def by_paper(query: Query, options: Options) -> Estimate:
+def by_paper(query: Query, question: Question) -> Estimate:
     """Their densities, without intervals and p-values, which they have none of."""
-    if options.smoothing != "auto":
+    if question.smoothing != "auto":
         raise QueryError(
-            Arg("smoothing", options.smoothing), " cannot be used with ", Arg("estimator", "paper"), ": it has its own"
+            Arg("smoothing", question.smoothing), " cannot be used with ", Arg("estimator", "paper"), ": it has its own"
         )
-    uniform = against_uniform(query, options)
+    uniform = against_uniform(query, question)
     rows = [paper_importance(contrast, uniform=uniform) for contrast in query.contrasts]
-    check_enough(rows[0].n_target, rows[0].n_region, options)
+    check_enough(rows[0].n_target, rows[0].n_region, question)
     words = "the densities of the paper's authors, to compare with: nothing is taken off for chance; "
     return Estimate(rows, "paper", [Note("answer", words, Arg("estimator", "auto"), " is nearer the truth")])
 
 
-def against_uniform(query: Query, options: Options) -> bool:
+def against_uniform(query: Query, question: Question) -> bool:
     """The authors hold a target against a uniform draw wherever the region is all rows."""
     whole = not query.inner and int(query.contrasts[0].region.sum()) == query.count
-    return options.baseline == "uniform" or whole
+    return question.baseline == "uniform" or whole
 
 
 # --- the model ---------------------------------------------------------------------------------------
 
 
-def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
+def by_model(query: Query, question: Question, asked: Answerer) -> Estimate:
     """The model's shares, moved towards the counts where rows were drawn evenly."""
     inside, rows = asked.rows
-    check_enough(inside, rows, options)
+    check_enough(inside, rows, question)
     children = [contrast.name for contrast in query.contrasts if contrast.child]
-    told = sampled_shares(asked.drawn, asked.target, asked.region, baseline=options.baseline, children=children)
+    told = sampled_shares(asked.drawn, asked.target, asked.region, baseline=question.baseline, children=children)
     names = [contrast.name for contrast in query.contrasts]
     order = [told.names.index(name) for name in names]
-    top = 1.0 if options.baseline == "region" else math.inf
+    top = 1.0 if question.baseline == "region" else math.inf
     share = told.share(uneven=asked.drawn.uneven)[order]
     low, high = (ends[order] for ends in told.interval(uneven=asked.drawn.uneven))
     if not asked.drawn.uneven and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
-        counted = counted_shares(query.contrasts, baseline=options.baseline)
+        counted = counted_shares(query.contrasts, baseline=question.baseline)
         leeways = tolerances_of(asked.drawn.alone()[order])
         share = blended(share, counted, leeways)
         low, high = widened((low, high), counted, leeways)
@@ -298,8 +252,8 @@ def by_model(query: Query, options: Options, asked: Answerer) -> Estimate:
         for i, (name, j) in enumerate(zip(names, order, strict=True))
     ]
     missing: list[Note] = []
-    if options.draws:
-        p_values, missing = tested(query, options, asked)
+    if question.draws:
+        p_values, missing = tested(query, question, asked)
         p = [(p_values or {}).get(name, 1.0) for name in names]
         ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, told.deviation()[order].tolist(), strict=True)
         found = with_sureness(found, [Sureness(*one) for one in ends])

@@ -7,8 +7,9 @@ from functools import cached_property
 
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
+from pedanova.measures.question import Question
 from pedanova.measures.surrogate.answer import answered, spread_over
-from pedanova.measures.surrogate.estimate import Options, Query
+from pedanova.measures.surrogate.estimate import Query
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +17,7 @@ class Glance:
     """Counts of one question, for a page that follows the mouse: bars first, densities after them."""
 
     query: Query
-    options: Options
+    question: Question
     words: tuple[str, str]  # target and region
     objective: str
 
@@ -28,10 +29,10 @@ class Glance:
     @cached_property
     def importances(self) -> Importances:
         """What `importance` says with ``draws=0``, without its notes."""
-        return answered(self.query, self.options, self.words, (), objective=self.objective, whole=False, brief=True)
+        return answered(self.query, self.question, self.words, (), objective=self.objective, whole=False, brief=True)
 
     @cached_property
     def densities(self) -> dict[str, Densities]:
         """What `all_densities` says."""
-        plain = replace(self.options, baseline="region", smoothing="auto", force=True)
+        plain = replace(self.question, baseline="region", smoothing="auto", force=True)
         return spread_over(self.query, plain, self.words, objective=self.objective)

@@ -13,8 +13,9 @@ from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
+from pedanova.measures.question import Question
 from pedanova.measures.significance import LEAST_TARGET
-from pedanova.measures.surrogate.estimate import Estimate, Options, Query, estimate
+from pedanova.measures.surrogate.estimate import Estimate, Query, estimate
 from pedanova.space.parameters import Space
 
 USUAL = (0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)  # targets that people ask for, the most usual first
@@ -141,11 +142,11 @@ class Sliced(Protocol):
     def slices(self, base: Region, parts: Iterable[Fraction] | None = ...) -> tuple[list[Slice], list[Fraction]]: ...
 
 
-def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, options: Options) -> Profile:
+def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, question: Question) -> Profile:
     """The question of `Analysis.importance` at these targets, or at all that were counted; one model serves all."""
     slices, same = a.slices(base, parts)
     queries = [a.asked(one.contrasts(), one.target, base) for one in slices]
-    answers = [estimate(query, options) for query in queries]
+    answers = [estimate(query, question) for query in queries]
     by_model = any(answer.answerer is not None for answer in answers)
     steps, more = told_apart(slices, answers) if by_model else (list(zip(slices, answers, strict=True)), [])
     found = [Step(one.part, held_of(one, answer), ranked(answer.rows)) for one, answer in steps]
@@ -155,7 +156,7 @@ def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, optio
         [*same, *more], [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
     )
     notes += dict.fromkeys(note for _, answer in steps for note in answer.notes)
-    by = "surrogate" if by_model else "paper" if options.estimator == "paper" else "counts"
+    by = "surrogate" if by_model else "paper" if question.estimator == "paper" else "counts"
     return Profile(tuple(found), str(base), tuple(notes), by)
 
 

@@ -19,6 +19,7 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
+from pedanova.measures.question import Question as ImportanceQuestion
 from pedanova.measures.surrogate.glance import Glance
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.asks import Shows
@@ -169,7 +170,7 @@ def glance_at(found: Inside, question: Question, options: dict[str, Any]) -> Gla
     how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
     kept = _GLANCES.setdefault(found.rows, ResultCache(KEPT))
     looking: Callable[[], Glance] = lambda: found.rows.at_once(  # noqa: E731
-        found.target, found.region, question.baseline, within=found.chosen, **how
+        ImportanceQuestion(found.target, found.region, question.baseline, **how), within=found.chosen
     )
     return kept.get(key_of(question, how), looking)
 

@@ -14,9 +14,8 @@ from pedanova.base.notes import shortened
 from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.measures.importance import Baseline
-from pedanova.measures.inference import DRAWS
-from pedanova.measures.surrogate.estimate import as_options
+from pedanova.measures.question import Baseline, check_how
+from pedanova.measures.question import Question as ImportanceQuestion
 from pedanova.report.asks import Shows
 from pedanova.report.page import answers
 from pedanova.report.page.along import along_budget
@@ -134,13 +133,7 @@ def entry(part: str, question: Question, answer: dict[str, Any], **extra: Any) -
 
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options of `importance`, completed; a wrong one is an error and no refused answer."""
-    usual = dict[str, Any](baseline="region", smoothing="auto", estimator="auto", draws=DRAWS, seed=0, of="space")
-    chosen = usual | {"force": False} | options
-    unknown = sorted(set(chosen) - set(usual) - {"force"})
-    if unknown:
-        raise QueryError(f"{unknown[0]}= is not an option of a report; there are {', '.join(usual)} and force")
-    as_options(**chosen)
-    return chosen
+    return dict(ImportanceQuestion(**check_how(options, what="a report")).how)
 
 
 def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:

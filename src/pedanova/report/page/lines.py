@@ -12,10 +12,10 @@ from typing import Any
 
 from pedanova.data.regions import Region
 from pedanova.data.row_selection import LONGEST
-from pedanova.measures.inference import DRAWS
+from pedanova.measures.question import DEFAULT
 from pedanova.report.page.question import Picks, Question, Span
 
-USUAL = {"smoothing": "auto", "estimator": "auto", "draws": DRAWS, "seed": 0, "force": False}  # as in `importance`
+USUAL: dict[str, Any] = {**DEFAULT.how}
 ALWAYS = "`"  # no name with one in it can stand in a condition
 
 

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from pedanova.data.regions import Region, as_part, as_region, between
 from pedanova.errors import QueryError, unknown_name
-from pedanova.measures.importance import Baseline
+from pedanova.measures.question import Baseline
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 

@@ -10,7 +10,7 @@ from pedanova.base.digits import short
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities
 from pedanova.measures.drawing import drawing_of
-from pedanova.measures.importance import Baseline
+from pedanova.measures.question import Baseline
 from pedanova.report.asks import Shows
 from pedanova.report.page.numbers import parts, rounded
 from pedanova.report.page.question import Span, labels_by_text

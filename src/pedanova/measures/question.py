@@ -1,0 +1,94 @@
+"""A question to an analysis, as one value. Every default of a question stands here, and nowhere else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
+from typing import Any, Literal, TypeAlias, TypedDict, cast, get_args
+
+from pedanova.errors import Arg, QueryError
+from pedanova.measures.smoothing import Smoothing
+
+Baseline: TypeAlias = Literal["region", "uniform"]
+Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
+PartsOf: TypeAlias = Literal["space", "rows"]
+
+
+class How(TypedDict, total=False):
+    """The keywords that say how an answer is computed; `Question` has their defaults."""
+
+    baseline: str
+    smoothing: Smoothing
+    estimator: str
+    draws: int
+    seed: int
+    of: str
+    force: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """Which rows are compared with which, and how the numbers are computed. See `Analysis.importance`."""
+
+    target: object = 0.1  # γ′ in the paper
+    region: object = 1.0  # γ
+    baseline: str = "region"
+    smoothing: Smoothing = "auto"
+    estimator: str = "auto"
+    draws: int = 2000
+    seed: int = 0
+    of: str = "space"
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        for name, known in (("baseline", Baseline), ("estimator", Estimator), ("of", PartsOf)):
+            value, choices = getattr(self, name), get_args(known)
+            if not isinstance(value, str) or value not in choices:
+                *others, last = map(repr, choices)
+                raise QueryError(Arg(name, value), f" must be {', '.join(others)} or {last}")
+        for name in ("draws", "seed"):
+            object.__setattr__(self, name, as_whole(getattr(self, name), name))
+        object.__setattr__(self, "force", bool(self.force))
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether no model may answer."""
+        return self.estimator in ("counts", "paper")
+
+    @property
+    def how(self) -> How:
+        """All but target and region, as keywords."""
+        return cast("How", {name: getattr(self, name) for name in HOW})
+
+    def without_draws(self) -> Question:
+        """The same question, answered without intervals and p-values."""
+        return replace(self, draws=0)
+
+
+DEFAULT = Question()
+HOW = tuple(field.name for field in fields(Question) if field.name not in ("target", "region"))
+
+
+def check_how(options: Mapping[str, Any], *, what: str = "importance") -> How:
+    """The keywords that say how an answer is computed, if all of them are known."""
+    for name in options:
+        if name not in HOW:
+            raise QueryError(f"{name}= is not an option of {what}; there are {', '.join(HOW)}")
+    return cast("How", dict(options))
+
+
+def check_no_paper(question: Question, what: str) -> None:
+    """Refuse the authors' estimator where more than single parameters are concerned: it has no densities for that."""
+    if question.estimator == "paper":
+        remedy = "; use ", Arg("estimator", "auto")
+        raise QueryError(Arg("estimator", "paper"), f" has densities of single parameters only, no {what}", *remedy)
+
+
+def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
+    """The whole number that an option must be."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
+        limit = "" if most == math.inf else f" to below {most:,}"
+        raise QueryError(Arg(name, value), f" must be a whole number from {least} up{limit}")
+    return int(value)
