@@ -16,6 +16,14 @@ Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
 PartsOf: TypeAlias = Literal["space", "rows"]
 
 
+def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
+    """The whole number that an option must be."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
+        limit = "" if most == math.inf else f" to below {most:,}"
+        raise QueryError(Arg(name, value), f" must be a whole number from {least} up{limit}")
+    return int(value)
+
+
 class How(TypedDict, total=False):
     """The keywords that say how an answer is computed; `Question` has their defaults."""
 
@@ -84,11 +92,3 @@ def check_no_paper(question: Question, what: str) -> None:
     if question.estimator == "paper":
         remedy = "; use ", Arg("estimator", "auto")
         raise QueryError(Arg("estimator", "paper"), f" has densities of single parameters only, no {what}", *remedy)
-
-
-def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:
-    """The whole number that an option must be."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) < most:
-        limit = "" if most == math.inf else f" to below {most:,}"
-        raise QueryError(Arg(name, value), f" must be a whole number from {least} up{limit}")
-    return int(value)
