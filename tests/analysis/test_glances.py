@@ -63,7 +63,8 @@ def test_rows_without_a_number_count_as_worst_in_both() -> None:
     within, target = ({"momentum": (0.2, 0.7)},), pa.at_most(worst.reach(0.2)[0])
     inner = worst.within(*within)
     assert (
-        worst.at_once(target, 1.0, within=within).importances.to_dict() == inner.importance(target, draws=0).to_dict()
+        worst.at_once(Question(target), within=within).importances.to_dict()
+        == inner.importance(target, draws=0).to_dict()
     )
 
 
@@ -73,5 +74,5 @@ def test_what_cannot_be_answered_is_refused_in_the_same_words(a: pa.Analysis, bo
     with pytest.raises(QueryError) as long:
         a.within(box).importance(target)
     with pytest.raises(QueryError) as short:
-        _ = a.at_once(target, 1.0, within=(box,)).importances
+        _ = a.at_once(Question(target), within=(box,)).importances
     assert str(short.value) == str(long.value)
