@@ -163,7 +163,7 @@ def briefly(a: Any, target: object, region: object, **how: Any) -> Importances:
     if a.rows > MOST_ROWS and question.estimator in ("auto", "counts"):  # no model is thought of
         rows = rank(contrasts, baseline=question.baseline, smoothing=question.smoothing)
         check_enough(rows[0].n_target, rows[0].n_region, question)
-        return Importances(rows, words[0], words[1], question.baseline)
+        return Importances(rows, words[0], words[1], question.baseline)  # type: ignore[arg-type]
     query = a.asked(contrasts, target, region)
     return answered(query, question, words, (), objective=a.objective, whole=False, brief=True)
 
