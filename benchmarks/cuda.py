@@ -1,6 +1,6 @@
-"""Counting on a CUDA card, as multiples of a plain read of the same arrays: python benchmarks/cuda.py [--largest ROWS].
+"""Counting on a CUDA GPU, as multiples of a plain read of the same arrays: python benchmarks/cuda.py [--largest ROWS].
 
-Single-precision columns and objective on the card; exact quantiles, 34 levels × 1,001 cells, medians of some runs.
+Single-precision columns and objective on the GPU; exact quantiles, 34 levels × 1,001 cells, medians of some runs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np  # noqa: E402
 import pedanova as pa  # noqa: E402
 from pedanova.base.threads import as_threads  # noqa: E402
 from pedanova.counting.levels import LADDER  # noqa: E402
-from pedanova.scale.cuda.card_table import CardTable  # noqa: E402
 from pedanova.scale.cuda.device import library  # noqa: E402
+from pedanova.scale.cuda.device_table import DeviceTable  # noqa: E402
 
 RUNS = 9
 
@@ -48,7 +48,7 @@ def measure(rows: int, columns: int, *, log: bool) -> None:
     space = pa.Space({name: pa.Float(1e-5, 1.0, log=True) if log else pa.Float(0.0, 1.0) for name in table})
 
     def count(*, with_sums: bool) -> None:
-        held = CardTable("y", "minimize", "drop", space, table, goal, with_sums=with_sums)
+        held = DeviceTable("y", "minimize", "drop", space, table, goal, with_sums=with_sums)
         held.count(held.cut(LADDER))
 
     def rank() -> object:
@@ -65,8 +65,8 @@ def measure(rows: int, columns: int, *, log: bool) -> None:
     )
 
 
-def ferry(rows: int) -> None:
-    """The same from memory: the card, to which everything travels, beside all cores of this machine."""
+def copies(rows: int) -> None:
+    """The same from memory: the GPU, to which everything travels, beside all cores of this machine."""
     rng = np.random.default_rng(0)
     host: dict[str, Any] = {f"x{i}": rng.random(rows, dtype=np.float32) for i in range(4)}
     host["y"] = host["x0"] * host["x1"] + rng.random(rows, dtype=np.float32)
@@ -77,10 +77,10 @@ def ferry(rows: int) -> None:
 
     room = library().empty(rows, dtype=np.float32)
     travel = timed(lambda: [room.set(values) for values in host.values()])
-    card, cpu = timed(lambda: analyze("cuda")), timed(lambda: analyze("cpu"))
+    gpu, cpu = timed(lambda: analyze("cuda")), timed(lambda: analyze("cpu"))
     print(
-        f"{rows:.0e} x 4 from memory: a plain copy to the card {travel:.0f} ms; analyze by the card {card:.0f} ms "
-        f"({card / travel:.1f}), by {as_threads(None)} cores {cpu:.0f} ms",
+        f"{rows:.0e} x 4 from memory: a plain copy to the GPU {travel:.0f} ms; analyze by the GPU {gpu:.0f} ms "
+        f"({gpu / travel:.1f}), by {as_threads(None)} cores {cpu:.0f} ms",
         flush=True,
     )
 
@@ -89,8 +89,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=float, default=1e9, help="rows of the largest table")
     largest = int(parser.parse_args().largest)
-    card = library().cuda.runtime.getDeviceProperties(0)["name"].decode()
-    print(f"{card}; numbers in brackets are multiples of the plain read")
+    name = library().cuda.runtime.getDeviceProperties(0)["name"].decode()
+    print(f"{name}; numbers in brackets are multiples of the plain read")
     shapes = [
         (10**6, 4, False),
         (10**7, 4, False),
@@ -104,7 +104,7 @@ def main() -> None:
             measure(rows, columns, log=log)
     for rows in (10**7, 10**8):
         if rows <= largest:
-            ferry(rows)
+            copies(rows)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 
 import pedanova as pa
 from pedanova.counting import arrays
-from pedanova.counting.running_counts import MANY_COLUMNS, RunningCounts
+from pedanova.counting.arrays import MANY_COLUMNS, RunningCounts
 from pedanova.data.column import Column, as_column
 from pedanova.data.objectives import Goal
 from pedanova.data.observations import Observations

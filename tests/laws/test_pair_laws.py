@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.counting import pair_arrays as engine
+from pedanova.counting import pairs as engine
 from pedanova.counting.contrasts import codes_of_levels
 from pedanova.counting.pairs import PairTally
 from pedanova.data.regions import as_region
@@ -77,10 +77,11 @@ def test_kernel_equals_judge(columns: int, cells: int, rows: int) -> None:
     a, codes, groups = counted(3, rows, columns, cells)
     assert a.observations is not None
     width = max(int(group.max()) for group in groups.values()) + 1
-    slow = engine.count_by_judge(a.observations, codes, groups, width)
+    pairs = list(combinations(groups, 2))
+    slow = engine.count_by_judge(a.observations, codes, groups, pairs).reshape(len(pairs), 2, width, width)
     assert slow[0].sum() == (codes < 2).sum()
     for threads in (1, 3):
-        fast = engine.count_by_kernel(a.observations, codes, groups, width, threads=threads)
+        fast = engine.count_pairs(a.observations, codes, groups, threads=threads)
         np.testing.assert_array_equal(fast, slow)
 
 
@@ -93,7 +94,7 @@ def test_sharing_bytes_changes_nothing(columns: int, monkeypatch: pytest.MonkeyP
     for together in (1, 2):
         layout = engine.Layout(tuple(groups), width, together)
         monkeypatch.setattr(engine, "layout_of", lambda *_, layout=layout: layout)
-        found.append(engine.count_by_kernel(a.observations, codes, groups, width))
+        found.append(engine.count_pairs(a.observations, codes, groups))
     np.testing.assert_array_equal(*found)
 
 

@@ -171,7 +171,7 @@ def test_states_are_no_parameter(random: np.random.Generator) -> None:
 def test_a_report_counts_its_rows_once(
     random: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pedanova.counting.in_memory as module
+    import pedanova.counting.countable as module
 
     data = {f"x{i}": random.random(300) for i in range(6)} | {"y": random.random(300)}
     a = pa.analyze(data, "y")

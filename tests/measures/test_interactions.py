@@ -11,8 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS, four_dimensional, refuse
-from pedanova.counting.pair_arrays import tally_pairs
-from pedanova.counting.pairs import PairTally, coarse_groups
+from pedanova.counting.pairs import PairTally, coarse_groups, tally_pairs
 from pedanova.errors import LevelsError, MergeError, QueryError, UnknownParameterError
 from pedanova.measures.additive import binomial_at, design_of, explained, rest_explained
 from pedanova.measures.interactions import measure_pairs, shares_of

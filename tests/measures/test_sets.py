@@ -11,7 +11,7 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.base.kernel import library as kernel
-from pedanova.counting.sets import count_by_judge, count_by_kernel
+from pedanova.counting.pairs import count_by_judge, count_sets
 from pedanova.errors import QueryError, UnknownParameterError
 from pedanova.measures.interactions import groups_of
 from pedanova.measures.lower_order import set_design, set_shares
@@ -124,7 +124,7 @@ class TestCounting:
         codes = a._codes(a._as_rows(0.2, "target"), a._as_rows(0.8, "region"))
         groups = groups_of(contrasts, 3)
         sets = list(combinations(groups, order))
-        both = [count(a.observations, codes, groups, sets, threads=2) for count in (count_by_kernel, count_by_judge)]
+        both = [count(a.observations, codes, groups, sets, threads=2) for count in (count_sets, count_by_judge)]
         np.testing.assert_array_equal(*both)
         assert both[0].sum(axis=(1, 2)).tolist() == [2_400] * len(sets)
 

@@ -19,7 +19,7 @@ from helpers import nasty
 from helpers.object_store import KEYS, environment, s3_server, upload
 from helpers.tools import need
 from pedanova.cli.main import main
-from pedanova.counting.counts import Counts
+from pedanova.counting.tally import Counts
 from pedanova.errors import DataError, PartError
 from pedanova.scale.parts import count_part
 
@@ -145,7 +145,7 @@ def same_bytes(one: pa.Analysis, two: pa.Analysis) -> None:
 def test_a_dask_worker_may_die(doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
-    monkeypatch.setattr("pedanova.scale.rescan.count_part", killed_once(folder, count_part))
+    monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
     a = pa.analyze(folder, "loss", executor=doomed.get_executor(retries=2), **OPTIONS)
     assert (tmp_path / "killed").exists()
     assert a.tallies == whole.tallies
@@ -219,7 +219,7 @@ def test_sparks_session_reads_files(spark: Any, tmp_path: Path, monkeypatch: pyt
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
     same_bytes(pa.analyze(folder, "loss", executor=spark, **OPTIONS), whole)
-    monkeypatch.setattr("pedanova.scale.rescan.count_part", killed_once(folder, count_part))
+    monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
     a = pa.analyze(folder, "loss", executor=spark, **OPTIONS)
     assert (tmp_path / "killed").exists()
     same_bytes(a, whole)
@@ -284,7 +284,7 @@ def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
 def test_a_spark_worker_may_die(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = many_files(tmp_path / "data")
     whole = pa.analyze(folder, "loss", stream=True, **OPTIONS)
-    monkeypatch.setattr("pedanova.scale.rescan.count_part", killed_once(folder, count_part))
+    monkeypatch.setattr("pedanova.scale.count_scan.count_part", killed_once(folder, count_part))
     a = pa.analyze(spark.read.parquet(str(folder)).repartition(6), "loss", **OPTIONS)
     assert (tmp_path / "killed").exists()
     for name, tally in whole.tallies.items():

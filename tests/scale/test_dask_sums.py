@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from pedanova.base.notes import Count, Note, added
-from pedanova.counting.counts import Counts
+from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
-from pedanova.scale.dask_sums import SumTree, client_of
-from pedanova.scale.heaps import GROUP
+from pedanova.scale.dask import GROUP, SumTree, client_of
 from pedanova.scale.parts import FirstLook
 from pedanova.scale.sketch import FEW, MOST, Sketch, joined_sketches
 

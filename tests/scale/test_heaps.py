@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from pedanova.scale.heaps import GROUP, added_in_heaps
+from pedanova.scale.dask import GROUP, ordered_sum
 
 SIZES = [0, 1, 2, 15, 16, 17, 31, 255, 256, 257, 272, 300]
 
@@ -26,8 +26,8 @@ def by_halves(names: list[str]) -> str:
 @pytest.mark.parametrize("many", SIZES)
 def test_results_are_added_by_their_place(many: int) -> None:
     names = [str(number) for number in range(many)]
-    assert added_in_heaps(iter(names), strung, many) == by_halves(names)
-    assert added_in_heaps(iter(names), strung, 3 * many + 40) == by_halves(names)  # some were lost on the way
+    assert ordered_sum(iter(names), strung, many) == by_halves(names)
+    assert ordered_sum(iter(names), strung, 3 * many + 40) == by_halves(names)  # some were lost on the way
 
 
 def test_few_results_are_held_and_all_are_asked_for() -> None:
@@ -50,6 +50,6 @@ def test_few_results_are_held_and_all_are_asked_for() -> None:
         held += 1
         return total
 
-    assert added_in_heaps(results(), add, 256) == 256
+    assert ordered_sum(results(), add, 256) == 256
     assert most <= 4  # one at a time, and a sum for each height
     assert ended

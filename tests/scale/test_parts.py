@@ -21,7 +21,7 @@ import pedanova as pa
 from helpers.common import COUNTS, refuse
 from pedanova.cli.main import main
 from pedanova.errors import DataError, FormatError, PartError, QueryError, SpaceError, WorkerError
-from pedanova.scale import readers as crew
+from pedanova.scale import workers
 from pedanova.sources.scans import batches
 from pedanova.sources.scans import scan as scans
 
@@ -287,7 +287,7 @@ def test_a_bad_file_among_twenty(
 ) -> None:
     bad = folder / "part-05.parquet"
     if harm is Path.unlink:  # after the files were listed
-        monkeypatch.setattr("pedanova.scale.readers.Crew._bundles", first_unlinking(crew.Crew._bundles, bad))
+        monkeypatch.setattr("pedanova.scale.workers.Workers._bundles", first_unlinking(workers.Workers._bundles, bad))
     else:
         harm(bad)
     if harm is not Path.unlink:
@@ -300,7 +300,7 @@ def test_a_bad_file_among_twenty(
 
 
 def first_unlinking(plain: Any, file: Path) -> Any:
-    def bundles(self: crew.Crew, done: set[int]) -> Any:
+    def bundles(self: workers.Workers, done: set[int]) -> Any:
         file.unlink(missing_ok=True)
         return plain(self, done)
 
@@ -311,18 +311,18 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The space and the thresholds knew its rows: both are found anew."""
-    plain = crew.Crew._bundles
+    plain = workers.Workers._bundles
     calls = []
 
-    def bundles(self: crew.Crew, done: set[int]) -> Any:
+    def bundles(self: workers.Workers, done: set[int]) -> Any:
         calls.append(self.readings)
         if len(calls) == 3:  # the thresholds are being sought
             damage(folder / "part-05.parquet")
             damage(folder / "part-06.parquet")
         return plain(self, done)
 
-    monkeypatch.setattr("pedanova.scale.readers.Crew._bundles", bundles)
-    monkeypatch.setattr("pedanova.scale.rescan.SORTED_AT_ONCE", 100)
+    monkeypatch.setattr("pedanova.scale.workers.Workers._bundles", bundles)
+    monkeypatch.setattr("pedanova.scale.count_scan.SORTED_AT_ONCE", 100)
     a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
     rest = pd.concat([table.iloc[:5000], table.iloc[7000:]])
     assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
@@ -334,10 +334,10 @@ def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
     table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It still tells its row groups, of which some are asked for: the loss is that of the whole part."""
-    plain, bad = crew.Crew._bundles, folder / "part-05.parquet"
+    plain, bad = workers.Workers._bundles, folder / "part-05.parquet"
     calls = []
 
-    def bundles(self: crew.Crew, done: set[int]) -> Any:
+    def bundles(self: workers.Workers, done: set[int]) -> Any:
         calls.append(self.readings)
         assert len(calls) < 12, "it is read again and again"
         if len(calls) == 4:  # the rows of a few slots are being gathered
@@ -346,15 +346,15 @@ def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
             bad.write_bytes(bytes(len(whole) - footer) + whole[-footer:])
         return plain(self, done)
 
-    lose, losses = crew.Crew._lose, []
+    lose, losses = workers.Workers._lose, []
 
-    def counted(self: crew.Crew, *given: Any) -> Any:
+    def counted(self: workers.Workers, *given: Any) -> Any:
         losses.append(given)
         assert len(losses) < 12, "it is lost again and again"
         return lose(self, *given)
 
-    monkeypatch.setattr("pedanova.scale.readers.Crew._bundles", bundles)
-    monkeypatch.setattr("pedanova.scale.readers.Crew._lose", counted)
+    monkeypatch.setattr("pedanova.scale.workers.Workers._bundles", bundles)
+    monkeypatch.setattr("pedanova.scale.workers.Workers._lose", counted)
     a = pa.analyze(folder, "loss", params=["lr", "layers"], on_error="skip", stream=True)
     rest = pd.concat([table.iloc[:5000], table.iloc[6000:]])
     assert a.tallies == pa.analyze(rest, "loss", space=a.space).tallies
@@ -442,7 +442,7 @@ def fail(*_: Any, **__: Any) -> None:
 @pytest.mark.slow
 def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
-        monkeypatch.setattr("pedanova.scale.rescan.count_part", function)
+        monkeypatch.setattr("pedanova.scale.count_scan.count_part", function)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             refuse(WorkerError, "part-00.parquet", words, of=lambda p=pool: pa.analyze(folder, "loss", executor=p))
 
@@ -469,7 +469,7 @@ def test_few_results_wait_on_the_driver(table: pd.DataFrame, folder: Path, monke
     a = pa.analyze(folder, "loss", executor=slow)
     same(a, pa.analyze(table, "loss"))
     assert slow.most <= 2 * 2 + 2
-    monkeypatch.setattr("pedanova.scale.readers.MOST_TASKS", 7)
+    monkeypatch.setattr("pedanova.scale.workers.MOST_TASKS", 7)
     bundled = Slow()
     assert pa.analyze(folder, "loss", executor=bundled).tallies == a.tallies
     assert len(bundled.futures) < len(slow.futures) / 2
@@ -486,14 +486,14 @@ def test_waiting_work_is_cancelled_after_an_error(folder: Path) -> None:
 
 SCRIPT = """
 import sys, time, pedanova as pa
-from pedanova.scale import rescan
-plain = rescan.count_part
+from pedanova.scale import count_scan
+plain = count_scan.count_part
 def slowly(*arguments, **options):
     time.sleep(0.05)
     found = plain(*arguments, **options)
     print("counted", flush=True)
     return found
-rescan.count_part = slowly
+count_scan.count_part = slowly
 pa.analyze(sys.argv[1], "loss", stream=True, threads=1)
 """
 
@@ -674,7 +674,7 @@ def test_many_columns_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytes
     frame["y"] = (frame["x0"] - 0.5) ** 2 + 0.01 * random.random(rows)
     for number in range(3):
         frame[number * 1_000 : (number + 1) * 1_000].to_parquet(tmp_path / f"{number}.parquet")
-    monkeypatch.setattr("pedanova.scale.rescan.LARGE_RESULT", 1)
+    monkeypatch.setattr("pedanova.scale.count_scan.LARGE_RESULT", 1)
     monkeypatch.setattr(batches, "ROWS", 400)
     parts, whole = pa.analyze(tmp_path, "y", stream=True, threads=2), pa.analyze(frame, "y")
     assert list(parts.space) == list(whole.space)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pedanova.errors import DataError
-from pedanova.scale import pushdown_ranks as ranks
+from pedanova.scale import pushdown as ranks
 
 ROWS = 4_000
 RANDOM = np.random.default_rng(5)

@@ -14,7 +14,7 @@ from pedanova.analysis.studies import AnalysisStudies
 from pedanova.base.documents import completed
 from pedanova.base.notes import added, explaining, in_order
 from pedanova.counting.few_rows import counted_rows
-from pedanova.counting.merge import check_alike
+from pedanova.counting.tally import check_alike
 from pedanova.data.prepare import with_goal
 from pedanova.data.regions import as_parts, as_region
 from pedanova.data.row_selection import RowSet

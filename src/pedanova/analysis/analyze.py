@@ -10,8 +10,7 @@ from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.options import OBJECTIVE, TABLE, check_choices, documented
 from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads, one_crew
-from pedanova.counting.countable import Counted, assembled, levels_for
-from pedanova.counting.in_memory import InMemory
+from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
 from pedanova.counting.levels import Levels
 from pedanova.data.objectives import Goal, read_goals
 from pedanova.data.prepare import prepare
@@ -61,7 +60,7 @@ def analyze(
         A file (CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its
         database or journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats``
         lists them), a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, a
-        structured NumPy array, or a 2-D NumPy array with `names`. Arrays on a CUDA card stay there.
+        structured NumPy array, or a 2-D NumPy array with `names`. Arrays on a CUDA GPU stay there.
     {options}
 
     Returns
@@ -97,15 +96,15 @@ def count(given: Mapping[str, Any]) -> Counted:
     """Read, prepare, cut into levels, count; `given` are the arguments of `analyze`."""
     # These bring narwhals along: only when needed.
     from pedanova.scale.count_scan import ScanOptions, count_table
-    from pedanova.scale.cuda.read import OnCard, count_card
+    from pedanova.scale.cuda.device_table import OnDevice, count_device_table
     from pedanova.sources import read_records
     from pedanova.sources.scans.scan import Scan
 
     request, notes = request_of(given)
     inside = given["outside"] == "error" and request.space is not None
     given = {**given, "data": data_of(given)}
-    if isinstance(given["data"], OnCard):
-        return count_card(given["data"].columns, request, given["levels"], inside=inside, notes=notes)
+    if isinstance(given["data"], OnDevice):
+        return count_device_table(given["data"].columns, request, given["levels"], inside=inside, notes=notes)
     opened = open_source(given)
     if isinstance(opened, Scan):
         own = {name: given[name] for name in ("levels", "executor", "pushdown", "engine")}
@@ -117,10 +116,10 @@ def count(given: Mapping[str, Any]) -> Counted:
 
 
 def data_of(given: Mapping[str, Any]) -> object:
-    """The data as it is; a table on a card as such, unless it is small or to be counted on the CPU."""
-    from pedanova.scale.cuda.read import table_on_card
+    """The data as it is; a table on a GPU as such, unless it is small or to be counted on the CPU."""
+    from pedanova.scale.cuda.device_table import table_on_device
 
-    return table_on_card(given["data"], given["names"], engine=given["engine"])
+    return table_on_device(given["data"], given["names"], engine=given["engine"])
 
 
 def delimiter_for(opened: object, given: Mapping[str, Any]) -> str | None:

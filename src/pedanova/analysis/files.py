@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pedanova.base.files import Attachment
 from pedanova.base.threads import as_threads
-from pedanova.counting.in_memory import InMemory
+from pedanova.counting.countable import InMemory
 from pedanova.data.observations import Observations, rows_from, rows_kept
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, PedanovaError

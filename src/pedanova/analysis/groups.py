@@ -9,9 +9,8 @@ from typing import Any, Generic, TypeVar
 from pedanova.analysis.rows import AnalysisRows
 from pedanova.base.notes import Count, Note
 from pedanova.base.threads import ResultCache
-from pedanova.counting.countable import Counted, assembled, levels_for
+from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
 from pedanova.counting.grouped import GroupedRows, group_rows
-from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.column import Column
 from pedanova.data.observations import Observations

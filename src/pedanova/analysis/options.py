@@ -171,9 +171,9 @@ TABLE = (
     ),
     Option(
         "engine", None,
-        'Who counts: ``"cpu"``, or ``"cuda"`` for a card (`pedanova[cuda]`). None for whoever has the rows: arrays '
-        "on a card (CuPy, PyTorch, JAX, cuDF, DLPack) are counted there, where they lie.",
-        "count on the CPU, or on a CUDA card (default: the CPU)", "large tables", choices=("cpu", "cuda"),
+        'Who counts: ``"cpu"``, or ``"cuda"`` for a GPU (`pedanova[cuda]`). None for whoever has the rows: arrays '
+        "on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted there, where they lie.",
+        "count on the CPU, or on a CUDA GPU (default: the CPU)", "large tables", choices=("cpu", "cuda"),
     ),
     Option(
         "threads", None, "Threads to count with; None for all cores.",

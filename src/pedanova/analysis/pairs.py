@@ -8,8 +8,7 @@ from typing import Any, Literal, overload
 
 from pedanova.analysis.glances import AnalysisGlances
 from pedanova.counting.contrasts import Contrast
-from pedanova.counting.pair_arrays import tally_pairs
-from pedanova.counting.pairs import PairTally
+from pedanova.counting.pairs import PairTally, tally_pairs
 from pedanova.data.row_selection import RowSet
 from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
 from pedanova.measures.plane import PairDensity, pair_density

@@ -21,23 +21,25 @@ from pedanova.counting.arrays import sum_moments
 from pedanova.counting.contrasts import (
     Codes,
     Contrast,
+    Range,
     Slice,
+    check_nested,
+    check_one_value,
+    check_order,
     codes_of_levels,
     codes_of_rows,
     from_codes,
     from_tallies,
+    query_notes,
     rows_in,
     slices_of,
 )
-from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
-from pedanova.counting.counts import Tallies
+from pedanova.counting.countable import Countable, Counted, InMemory, Recount, assembled, levels_for
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
-from pedanova.counting.in_memory import InMemory
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments
-from pedanova.counting.nesting import Range, check_nested, check_one_value, check_order, query_notes
-from pedanova.counting.tally import Tally
+from pedanova.counting.tally import Tallies, Tally
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered

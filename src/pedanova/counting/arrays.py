@@ -7,7 +7,7 @@ that every core has work; each piece fills a table of its own, and the tables ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from pedanova.base.threads import chunks, portions, spread
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments, centres_of, powers_of
+from pedanova.counting.reference import Counted
 from pedanova.counting.tally import Tally
 from pedanova.data.column import MISSING_CODE, Column, cells_of, coded
 from pedanova.data.observations import Observations
@@ -29,6 +30,7 @@ SMALL_TABLE = 1 << 16  # fewer values than this are counted without threads
 MANY_BESIDE = 16  # one row in so many
 MANY_TO_SETTLE = 1 << 16  # rows; fewer are settled before threads would have begun
 SHORT_TYPES = tuple(np.dtype(name) for name in ("i1", "i2", "u1", "u2", "bool"))
+MANY_COLUMNS = 64  # from here on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,3 +289,45 @@ def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np
 
 def usable(values: NDArray[Any]) -> NDArray[Any]:
     return values if kernel.is_usable(values) else np.ascontiguousarray(values, dtype=np.float64)
+
+
+@dataclass(slots=True, eq=False)
+class RunningCounts:
+    """Tables of every parameter by [code × cell]; a thread fills those of some columns."""
+
+    levels: int
+    threads: int = 1
+    _tables: dict[tuple[str, bool], tuple[Job, NDArray[Any]]] = field(default_factory=dict)
+
+    @staticmethod
+    def is_for(observations: Observations) -> bool:
+        return kernel.available() and len(observations.space) >= MANY_COLUMNS
+
+    def add(self, observations: Observations, codes: NDArray[Any]) -> None:
+        """Rows coded `levels` are left out."""
+        objective, every = usable(observations.objective), slice(0, len(codes))
+        jobs = [job_of(observations.columns[name], grid_of(own)) for name, own in observations.space.items()]
+
+        def count(group: list[Job]) -> None:
+            tables = [self._table(job) for job in group]
+            kernel.count_features([job.placed for job in group], every, codes, self.levels, objective, tables)
+
+        if len(codes):
+            spread(count, grouped(jobs), threads=self.threads)
+
+    def _table(self, job: Job) -> NDArray[Any]:
+        """Its table so far. Cells may stand in another order where a column came in another form."""
+        key = job.name, job.order is None
+        if key not in self._tables:
+            self._tables[key] = job, kernel.empty_table(self.levels + 1, job.grid.width)
+        return self._tables[key][1]
+
+    def take(self) -> dict[str, list[NDArray[Any]]]:
+        """Counts and sums of every parameter, once: they are given away one by one, as memory may be short."""
+        found: dict[str, Counted] = {}
+        while self._tables:
+            (name, _), (job, table) = self._tables.popitem()
+            (total,) = added_up([[table[: self.levels]]])
+            own = in_order(total, job)
+            found[name] = added([found[name], own]) if name in found else own
+        return {name: list(both) for name, both in found.items()}

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.counting.contrasts import Range
 from pedanova.counting.moments import Moments, ObjectiveSpread
-from pedanova.counting.nesting import Range
 from pedanova.counting.tally import Tally
 from pedanova.measures.share import ratio_of
 from pedanova.measures.smoothing import smooth, squared_smooth

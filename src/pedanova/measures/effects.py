@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
+from pedanova.counting.contrasts import FEW_ROWS, Range, ties_note
 from pedanova.counting.levels import Levels
 from pedanova.counting.moments import Moments, ObjectiveSpread
-from pedanova.counting.nesting import FEW_ROWS, Range, ties_note
 from pedanova.counting.tally import Tally
 from pedanova.data.regions import Region, Threshold
 from pedanova.data.row_selection import RowSet

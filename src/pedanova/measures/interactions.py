@@ -21,8 +21,7 @@ from pedanova.base.table import PairTable, Printed, html_table
 from pedanova.base.terminal import printable, text_table
 from pedanova.base.threads import spread
 from pedanova.counting.contrasts import Contrast
-from pedanova.counting.pair_arrays import tally_pairs
-from pedanova.counting.pairs import Groups, PairTally, coarse_groups
+from pedanova.counting.pairs import Groups, PairTally, coarse_groups, tally_pairs
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.additive import FIRST_LOOK, SEEN_OFTEN, Design, design_of, explained, first_look, p_value

@@ -20,9 +20,7 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.threads import one_thread, spread
 from pedanova.counting.contrasts import Contrast
-from pedanova.counting.pair_arrays import tally_pairs
-from pedanova.counting.pairs import Groups
-from pedanova.counting.sets import Names, SetTally, tally_sets
+from pedanova.counting.pairs import Groups, Names, SetTally, tally_pairs, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError
 from pedanova.measures.additive import design_of

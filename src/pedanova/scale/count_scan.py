@@ -1,42 +1,197 @@
-"""A table in parts, counted: its space, its levels, and the sums of what its parts hold."""
+"""A table in parts, counted: its space, its levels, the sums of what its parts hold, and the way back to its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
-from pedanova.base.kernel.selection import LEADING_BITS, Window, window_around
+from pedanova.base.kernel.selection import (
+    LEADING_BITS,
+    Gathered,
+    Window,
+    joined,
+    pick_ranks,
+    radix_select,
+    window_around,
+)
 from pedanova.base.notes import Note
 from pedanova.base.progress import interrupts_told
-from pedanova.counting.countable import Counted, assembled, levels_for
-from pedanova.counting.levels import Levels
+from pedanova.counting.countable import Counted, Recount, assembled, levels_for, recut
+from pedanova.counting.few_rows import FewRows
+from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
+from pedanova.counting.tally import Counts
 from pedanova.data.metric_names import guess_directions
 from pedanova.data.objectives import Goal, as_directions
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
+from pedanova.data.regions import Cut, Direction, rank_of
 from pedanova.data.row_selection import rows_in_words
+from pedanova.data.row_status import NanPolicy
 from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.scale.cuda.device import library
-from pedanova.scale.parts import FirstLook, Plan, light, look_at_part, named_in, sample_part, spoken_for
-from pedanova.scale.pushdown import engine_of, look_by_engine
-from pedanova.scale.readers import Crew, StartOverError
-from pedanova.scale.rescan import Rescan
+from pedanova.scale.parts import (
+    FirstLook,
+    Marks,
+    Plan,
+    Prefixes,
+    count_part,
+    digits_of_part,
+    few_of_part,
+    in_slices,
+    light,
+    look_at_part,
+    marked_of_part,
+    named_in,
+    sample_part,
+    spoken_for,
+    strung,
+    strung_parts,
+    summed,
+    wanted_of_part,
+)
+from pedanova.scale.pushdown import count_pushed, engine_of, look_by_engine, ranks_pushed
 from pedanova.scale.sketch import SurveyedColumns
-from pedanova.scale.spark_crew import SparkCrew
-from pedanova.scale.spark_executor import SparkExecutor, is_session
+from pedanova.scale.spark import SparkExecutor, SparkWorkers, is_session
+from pedanova.scale.workers import StartOverError, Workers
 from pedanova.sources.reader import table_metadata
 from pedanova.sources.registry import KNOWN_TABLES
 from pedanova.sources.scans.scan import FilePart, Scan
-from pedanova.space.parameters import Moving, Space, Switch
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Moving, Parameter, Space, Switch
 
+SORTED_AT_ONCE = 4_000_000  # rows that may be gathered to find the thresholds among them
+LARGE_RESULT = 1 << 23  # counts of a part, 128 MB with their sums: threads then share one table
 IN_MEMORY = ("; load the table into memory (", Arg("stream", False), ") for that")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rescan:
+    """The way back to the rows: they are read once more where a question needs other thresholds."""
+
+    workers: Workers | SparkWorkers
+    plan: Plan
+    look: FirstLook
+    engine: Any = None  # the table itself, where whoever holds it counts,
+    extent: Any = None  # and what it said of the objective
+
+    @property
+    def objective(self) -> str:
+        return self.plan.objective
+
+    @property
+    def direction(self) -> Direction:
+        return self.plan.direction
+
+    @property
+    def nan(self) -> NanPolicy:
+        return self.plan.nan
+
+    @property
+    def several(self) -> bool:
+        return False
+
+    @property
+    def space(self) -> Space:
+        return self.plan.space
+
+    @property
+    def single(self) -> bool:
+        return self.look.single
+
+    def count(self, levels: Levels) -> Counts:
+        if self.engine is not None:
+            return count_pushed(self.engine, self.plan, levels, self.look.notes)
+        if isinstance(self.workers, Workers) and self.workers.executor is None and self._cells(levels) > LARGE_RESULT:
+            slices = [
+                self.workers.at_once(count_part, plan, levels, what="rows to count") for plan in in_slices(self.plan)
+            ]
+            return Counts.beside(slices)
+        return self.workers.total(count_part, Counts.sum, self.plan, levels, what="rows to count")
+
+    def _cells(self, levels: Levels) -> int:
+        return levels.count * sum(grid_of(parameter).width for parameter in self.space.values())
+
+    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
+        """Levels and counts for a later question; it must be about the very rows of the first."""
+        known = set(self.workers.lost)
+        try:
+            return recut(self, levels, cuts)
+        except StartOverError:
+            lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - known}
+            why = next(iter(lost.values()))  # forgotten again: no question is answered without these rows
+            raise DataError(f"{why}; it was counted before: bring it back, or analyze the rest") from None
+
+    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
+        """Exact thresholds: one more reading of the objective where the first knew where to look, else two or three."""
+        look, plan = self.look, self.plan
+        if not look.numbers:
+            raise DataError(f"the objective holds no number in {look.rows:,} rows; every value is NaN")
+        rows = look.kept if plan.nan == "worst" else look.numbers
+        ranks = [rank_of(part, rows) for part in quantiles]
+        complete = every and look.numbers <= SMALL
+        wanted = range(1, look.numbers + 1) if complete else sought(quantiles, ranks, look.numbers)
+        values = self.values_at(wanted)
+        own = list(values.values()) if complete else setting_apart(values, look.numbers, rows)
+        levels = assemble(values, ranks, quantiles, direction=plan.direction, nan=plan.nan, values=own)
+        return replace(levels, complete=complete)
+
+    def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
+        """The signed objective at each of these ranks (1 = smallest)."""
+        wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
+        look = self.look
+        if not len(wanted):
+            return {}
+        if self.engine is not None:
+            values = ranks_pushed(self.engine, light(self.plan), wanted, self.extent)
+        elif look.window == LEADING_BITS:
+            values = self._by_radix(wanted)
+        else:
+            values = pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
+        return dict(zip(wanted.tolist(), values.tolist(), strict=True))
+
+    def constant(self) -> float | None:
+        """The objective of all rows, where it is the same; a row that counts as the worst differs from every number."""
+        if self.look.kept > self.look.numbers and self.plan.nan == "worst":
+            return None
+        values = set(self.values_at([1, self.look.numbers]).values())
+        return self.plan.sign * values.pop() if len(values) == 1 else None
+
+    def few(self) -> FewRows | None:
+        """Read once more; whoever counts by itself does not hand out rows."""
+        if self.engine is not None:
+            return None
+        return self.workers.total(few_of_part, strung_parts, self.plan, what="rows for a model")
+
+    def describe_outside(self, _: str, parameter: Parameter) -> str:
+        return f"rows lie outside {parameter}"
+
+    def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
+        asked = Marks.of(self.look.window, marks, few, large)
+        return self.workers.total(marked_of_part, joined, light(self.plan), asked, what="rows for thresholds")
+
+    def _by_radix(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+        plan = light(self.plan)
+
+        def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
+            if not tables and self.look.window == LEADING_BITS:  # counted at the first look
+                return np.append(self.look.counts[:-1], 0)[None, :]
+            asked = Prefixes.of(tables), nodes, bits
+            return self.workers.total(digits_of_part, summed, plan, *asked, what="rows for thresholds")
+
+        def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
+            asked = Prefixes.of(tables), most
+            return self.workers.total(wanted_of_part, strung, plan, *asked, what="rows for thresholds")
+
+        return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +204,7 @@ class ScanOptions:
     executor: Any = None
     skip: bool = False  # files that cannot be read
     pushdown: bool | None = None  # None for tables of ibis only
-    engine: str | None = None  # "cuda": a card counts what the readers bring
+    engine: str | None = None  # "cuda": a GPU counts what the readers bring
 
 
 def count_table(scan: Scan, request: TableOptions, reading: ScanOptions) -> Counted:
@@ -64,21 +219,21 @@ def count_table(scan: Scan, request: TableOptions, reading: ScanOptions) -> Coun
     reading = reading if request.direction is not None else replace(reading, notes=(*reading.notes, *notes))
     params, exclude = listed_names(request.params), listed_names(request.exclude)
     own = replace(request, direction=direction, params=params, exclude=exclude)
-    on_card = reading.engine == "cuda"
-    if on_card:
-        check_card(reading)
-    plan = Plan(own, Space({}), (), trial=trial_column(scan.columns), on_card=on_card)
-    crew = crew_of(scan, reading, request.threads)
+    on_device = reading.engine == "cuda"
+    if on_device:
+        check_device(reading)
+    plan = Plan(own, Space({}), (), trial=trial_column(scan.columns), on_device=on_device)
+    workers = workers_for(scan, reading, request.threads)
     while True:
         try:
             with interrupts_told():
-                return count_scan(scan, reading, crew, plan)
+                return count_scan(scan, reading, workers, plan)
         except StartOverError:
-            crew.start_over()
+            workers.start_over()
 
 
-def check_card(reading: ScanOptions) -> None:
-    """One line where there is no card, before anything is read."""
+def check_device(reading: ScanOptions) -> None:
+    """One line where there is no GPU, before anything is read."""
     if reading.pushdown:
         raise QueryError(
             Arg("pushdown"), " leaves the counting to the engine of the table; leave ", Arg("engine"), " out"
@@ -103,46 +258,46 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
     )
 
 
-def crew_of(scan: Scan, reading: ScanOptions, threads: int) -> Crew | SparkCrew:
+def workers_for(scan: Scan, reading: ScanOptions, threads: int) -> Workers | SparkWorkers:
     if scan.is_spark:
         if reading.executor is not None:
             raise QueryError(Arg("executor"), " is for files; Spark's own workers read its data frames")
-        return SparkCrew(scan.parts[0])
+        return SparkWorkers(scan.parts[0])
     if reading.executor is not None and not all(map(is_file, scan.parts)):
         raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
     executor = SparkExecutor(reading.executor) if is_session(reading.executor) else reading.executor
-    return Crew(scan.parts, scan.rows, threads, executor, reading.skip)
+    return Workers(scan.parts, scan.rows, threads, executor, reading.skip)
 
 
-def count_scan(scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan) -> Counted:
-    rescan, levels, space_notes = begin(scan, reading, crew, plan)
+def count_scan(scan: Scan, reading: ScanOptions, workers: Workers | SparkWorkers, plan: Plan) -> Counted:
+    rescan, levels, space_notes = begin(scan, reading, workers, plan)
     counts = rescan.count(levels)
     if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; nothing can be counted")
-    crew.keep(())
+    workers.keep(())
     notes = [*source_notes(scan, rescan), *reading.notes, *space_notes]
     return assembled(rescan, levels, counts, notes=notes, inside=reading.inside)
 
 
 def begin(
-    scan: Scan, reading: ScanOptions, crew: Crew | SparkCrew, plan: Plan
+    scan: Scan, reading: ScanOptions, workers: Workers | SparkWorkers, plan: Plan
 ) -> tuple[Rescan, Levels, tuple[Note, ...]]:
     """What must be known of all rows before any can be counted: the space, with its notes, and the thresholds."""
-    evidence = SurveyedColumns(crew, replace(plan, needs=scan.columns))
+    evidence = SurveyedColumns(workers, replace(plan, needs=scan.columns))
     choice = space_of(scan, plan, evidence)
     texts = tuple(name for name in evidence.texts if name in choice.space)
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=reading.pushdown)
-    crew.keep(light(plan).needs)
-    look, extent = (look_at(crew, plan), None) if engine is None else look_by_engine(engine, plan)
+    workers.keep(light(plan).needs)
+    look, extent = (look_at(workers, plan), None) if engine is None else look_by_engine(engine, plan)
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
-    rescan = Rescan(crew, plan, look, engine, extent)
+    rescan = Rescan(workers, plan, look, engine, extent)
     return rescan, levels_for(rescan, reading.levels), tuple(choice.notes)
 
 
 def source_notes(scan: Scan, rescan: Rescan) -> list[Note]:
-    lost = {**dict(scan.lost), **rescan.crew.lost}
+    lost = {**dict(scan.lost), **rescan.workers.lost}
     engine = [] if rescan.engine is None else [Note("source", f"counted by the engine of {scan.name}")]
     return [*engine, *(Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())]
 
@@ -155,18 +310,18 @@ def is_file(part: object) -> bool:
     return isinstance(part, FilePart)
 
 
-def look_at(crew: Crew | SparkCrew, plan: Plan) -> FirstLook:
-    window = window_of(crew, plan)
-    return crew.total(look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
+def look_at(workers: Workers | SparkWorkers, plan: Plan) -> FirstLook:
+    window = window_of(workers, plan)
+    return workers.total(look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
 
 
-def window_of(crew: Crew | SparkCrew, plan: Plan) -> Window:
+def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
     """Where on the number line the objective lies, as the first rows of some files tell."""
-    if isinstance(crew, SparkCrew) or not all(map(is_file, crew.parts)):
+    if isinstance(workers, SparkWorkers) or not all(map(is_file, workers.parts)):
         return LEADING_BITS  # whoever runs a plan would run it once more for a few rows
-    last = len(crew.parts) - 1
+    last = len(workers.parts) - 1
     others = sorted({*range(last + 1)} - {0, last // 2, last})
-    samples = list(crew.each_but(others, sample_part, light(plan), what="a first look"))
+    samples = list(workers.each_but(others, sample_part, light(plan), what="a first look"))
     return window_around(np.concatenate([sample for _, sample in samples] or [np.empty(0)]))
 
 

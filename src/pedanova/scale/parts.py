@@ -32,11 +32,10 @@ from pedanova.base.kernel.selection import (
 )
 from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
-from pedanova.counting.arrays import count_codes, kept_codes, sum_moments
-from pedanova.counting.counts import Counts
+from pedanova.counting.arrays import RunningCounts, count_codes, kept_codes, sum_moments
 from pedanova.counting.few_rows import FewRows, counted_rows, few_rows, strung_rows
 from pedanova.counting.levels import Levels
-from pedanova.counting.running_counts import RunningCounts
+from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
 from pedanova.data.objectives import as_direction
 from pedanova.data.observations import Observations
@@ -48,7 +47,7 @@ from pedanova.data.row_status import NanPolicy
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, DataError, PartError, QueryError
-from pedanova.scale.cuda.from_memory import count_on_card
+from pedanova.scale.cuda.from_memory import count_from_memory
 from pedanova.sources.scans.scan import FilePart, Part
 from pedanova.space.parameters import Moving, Space, Switch
 
@@ -64,7 +63,7 @@ class Plan:
     needs: tuple[str, ...]  # columns to read
     texts: tuple[str, ...] = ()  # parameters that are numbers kept as text
     trial: str | None = None  # the column that numbers the trials
-    on_card: bool = False  # whether a card counts
+    on_device: bool = False  # whether a GPU counts
 
     @property
     def objective(self) -> str:
@@ -157,12 +156,12 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
         tables: dict[str, list[NDArray[Any]]] = {}
-        if not plan.on_card and RunningCounts.is_for(observed):
+        if not plan.on_device and RunningCounts.is_for(observed):
             running.add(observed, codes)
         else:
             counted = (
-                count_on_card(observed, codes, levels, threads=threads)
-                if plan.on_card
+                count_from_memory(observed, codes, levels, threads=threads)
+                if plan.on_device
                 else count_codes(observed, codes, levels.count, threads=threads)
             )
             tables = {name: list(both) for name, both in counted.items()}

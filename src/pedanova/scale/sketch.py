@@ -294,7 +294,7 @@ class PartReader(Protocol):
 class SurveyedColumns:
     """Columns of a table in parts, each as a small one that stands for all rows that count."""
 
-    crew: PartReader
+    workers: PartReader
     plan: Plan
     texts: dict[str, tuple[Form, Note]] = field(default_factory=dict)  # columns of text that is all numbers
 
@@ -304,7 +304,9 @@ class SurveyedColumns:
         for first in range(0, len(names), SLICE):
             some = list(names[first : first + SLICE])
             most = min(MOST, max(SAMPLE, MOST_VALUES // len(names)))
-            sketches += self.crew.total(survey_part, joined_sketches, self._reading(some), some, most, what=what) or ()
+            sketches += (
+                self.workers.total(survey_part, joined_sketches, self._reading(some), some, most, what=what) or ()
+            )
         decimal = self.plan.request.decimal
         self.texts.update(_forms_in(sketches or (), decimal))
         return {sketch.name: sketch.column(decimal) for sketch in sketches or map(Sketch, names)}
@@ -312,7 +314,9 @@ class SurveyedColumns:
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         plan = self._reading([*children, *parents])
         asked = list(children), list(parents), {name: form for name, (form, _) in self.texts.items()}
-        presence: Presence = self.crew.total(presence_part, Presence.sum, plan, *asked, what="rows to find conditions")
+        presence: Presence = self.workers.total(
+            presence_part, Presence.sum, plan, *asked, what="rows to find conditions"
+        )
         return presence
 
     def notes(self) -> list[Note]:

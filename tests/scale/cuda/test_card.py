@@ -1,4 +1,4 @@
-"""Counts on a card equal the judge's, cell by cell; skipped, in words, where there is none."""
+"""Counts on a GPU equal the judge's, cell by cell; skipped, in words, where there is none."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pedanova.data.column import Column, cells_of
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
-cupy = pytest.importorskip("cupy", reason="CuPy is not installed: no card can be asked")
+cupy = pytest.importorskip("cupy", reason="CuPy is not installed: no GPU can be asked")
 try:
     if not cupy.cuda.runtime.getDeviceCount():
-        pytest.skip("this machine has no CUDA card", allow_module_level=True)
+        pytest.skip("this machine has no CUDA GPU", allow_module_level=True)
 except cupy.cuda.runtime.CUDARuntimeError:
     pytest.skip("this machine has no CUDA driver", allow_module_level=True)
 
-from pedanova.scale.cuda.card_table import CardTable  # noqa: E402
+from pedanova.scale.cuda.device_table import DeviceTable  # noqa: E402
 
 PARAMETERS = {
     "even": pa.Float(0.0, 1.0),
@@ -71,7 +71,7 @@ def goal_for(kind: str, rows: int, dtype, rng) -> np.ndarray:
 
 
 def laid_out(values: np.ndarray, form: int):
-    """On the card: as it comes, not on a boundary of four values, or as a column of a table."""
+    """On the GPU: as it comes, not on a boundary of four values, or as a column of a table."""
     if form == 0:
         return cupy.asarray(values)
     if form == 1:
@@ -92,7 +92,7 @@ def test_levels_counts_and_sums_equal_the_judge(seed) -> None:
     how = {"direction": ("minimize", "maximize")[seed // 2 % 2], "nan": ("drop", "worst")[seed // 3 % 2]}
     columns = {name: values_for(p, rows, rng.choice(TYPES), rng) for name, p in PARAMETERS.items()}
     arrays = {name: laid_out(values, seed % 3) for name, values in columns.items()}
-    table = CardTable("y", how["direction"], how["nan"], Space(PARAMETERS), arrays, laid_out(y, seed % 3))
+    table = DeviceTable("y", how["direction"], how["nan"], Space(PARAMETERS), arrays, laid_out(y, seed % 3))
     ladder = as_ladder([i / 500 for i in range(1, 500)]) if seed % 7 == 0 else LADDER
     levels = cut_levels(y, quantiles=ladder, **how)
     assert table.cut(ladder) == levels
@@ -171,7 +171,7 @@ def test_rows_in_memory_can_be_counted_on_a_card() -> None:
 @pytest.mark.parametrize("single", [True, False])
 def test_rows_travel_in_pieces_while_others_are_counted(monkeypatch, large, single) -> None:
     monkeypatch.setattr("pedanova.scale.cuda.from_memory.PIECE", 30_000)
-    monkeypatch.setattr("pedanova.scale.cuda.from_memory.LARGE", large)  # whether the card finds the thresholds
+    monkeypatch.setattr("pedanova.scale.cuda.from_memory.LARGE", large)  # whether the GPU finds the thresholds
     rng = np.random.default_rng(5)
     rows = 400_000
     host = {
@@ -221,7 +221,7 @@ def test_narrow_sums_carry_what_a_word_cannot_hold(kind, direction) -> None:
     }[kind].astype(np.float32)
     x = {"one cell": np.zeros(rows)}.get(kind, rng.integers(0, 3, rows) / 1000).astype(np.float32)
     levels = cut_levels(y, direction=direction, quantiles=as_ladder([0.1, 0.5]))
-    table = CardTable(
+    table = DeviceTable(
         "y", direction, "drop", Space({"even": pa.Float(0.0, 1.0)}), {"even": cupy.asarray(x)}, cupy.asarray(y)
     )
     assert table.cut(as_ladder([0.1, 0.5])) == levels

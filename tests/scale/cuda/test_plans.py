@@ -1,4 +1,4 @@
-"""What is decided before a card is asked: guesses, boundaries for singles, units of sums, slots. No card is needed."""
+"""What is decided before a GPU is asked: guesses, boundaries for singles, units of sums, slots. No GPU is needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pedanova as pa
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import cut_levels
 from pedanova.errors import DataError, MissingLibraryError
-from pedanova.scale.cuda.device import is_on_card
+from pedanova.scale.cuda.device import is_on_device
 from pedanova.scale.cuda.order import (
     MIXED,
     SLOTS,
@@ -25,8 +25,21 @@ from pedanova.scale.cuda.order import (
     values_of,
     window_of,
 )
-from pedanova.scale.cuda.tables import EVEN, HALVING, LOG, first_guess, rounded
-from pedanova.scale.cuda.units import MAGIC, NARROW, SUM_BITS, WIDE, WORD, Units, bands_of, units_for
+from pedanova.scale.cuda.tables import (
+    EVEN,
+    HALVING,
+    LOG,
+    MAGIC,
+    NARROW,
+    SUM_BITS,
+    WIDE,
+    WORD,
+    Units,
+    bands_of,
+    first_guess,
+    rounded,
+    units_for,
+)
 from pedanova.space.grid import grid_of
 
 PARAMETERS = [
@@ -186,7 +199,7 @@ def test_a_wide_objective_gets_a_second_unit_and_a_wider_one_bands() -> None:
 
 def test_arrays_in_memory_are_not_on_a_card() -> None:
     for values in (np.arange(3), [1, 2], "lr", range(4), None):
-        assert not is_on_card(values)
+        assert not is_on_device(values)
 
 
 def test_without_a_card_one_line_says_so() -> None:
@@ -194,10 +207,10 @@ def test_without_a_card_one_line_says_so() -> None:
         import cupy
 
         if cupy.cuda.runtime.getDeviceCount():
-            pytest.skip("there is a card")
+            pytest.skip("there is a GPU")
     except Exception:  # no library, or no driver
         pass
     x = np.linspace(0, 1, 200)
-    with pytest.raises((MissingLibraryError, DataError), match="card"):
+    with pytest.raises((MissingLibraryError, DataError), match="GPU"):
         pa.analyze({"x": x, "y": x**2}, "y", engine="cuda")
     assert pa.analyze({"x": x, "y": x**2}, "y", engine="cpu").rows == 200

@@ -11,10 +11,8 @@ import numpy as np
 
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
-from pedanova.counting.contrasts import Contrast
-from pedanova.counting.nesting import few_rows_note
-from pedanova.counting.pairs import Groups, PairTally
-from pedanova.counting.sets import Names, SetTally
+from pedanova.counting.contrasts import Contrast, few_rows_note
+from pedanova.counting.pairs import Groups, Names, PairTally, SetTally
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, listed
 from pedanova.measures.densities import Densities, densities_of

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
-from pedanova.counting.pairs import Groups, PairTally
-from pedanova.counting.sets import Names, SetTally, width_of
+from pedanova.counting.pairs import Groups, Names, PairTally, SetTally, width_of
 from pedanova.measures.band import Basis, expected_widths
 from pedanova.measures.chance.ranked_rows import Reals
 from pedanova.measures.densities import Densities

@@ -1,4 +1,4 @@
-"""The card: finding it, taking arrays where they lie on it, and its kernels, compiled when first needed."""
+"""The GPU: finding it, arrays where they lie on it, copies to it, and its kernels, compiled when first needed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.threads import portions, spread
 from pedanova.errors import DataError, MissingLibraryError
 
 WORDS = {  # types of NumPy → C++
@@ -25,22 +26,22 @@ KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the comp
 
 
 def library() -> Any:
-    """CuPy, with a card that answers."""
+    """CuPy, with a GPU that answers."""
     try:
         import cupy
     except ImportError:
-        raise MissingLibraryError("counting on a card needs CuPy; pip install 'pedanova[cuda]'") from None
+        raise MissingLibraryError("counting on a GPU needs CuPy; pip install 'pedanova[cuda]'") from None
     try:
-        cards = cupy.cuda.runtime.getDeviceCount()
+        devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise DataError(f"no card can be used ({error}); leave engine='cuda' out to count on the CPU") from None
-    if not cards:
-        raise DataError("this machine has no CUDA card; leave engine='cuda' out to count on the CPU")
+        raise DataError(f"no GPU can be used ({error}); leave engine='cuda' out to count on the CPU") from None
+    if not devices:
+        raise DataError("this machine has no CUDA GPU; leave engine='cuda' out to count on the CPU")
     return cupy
 
 
-def is_on_card(values: object) -> bool:
-    """Whether an array lies in the memory of a CUDA card."""
+def is_on_device(values: object) -> bool:
+    """Whether an array lies in the memory of a CUDA GPU."""
     if isinstance(values, np.ndarray | list | tuple | str | bytes):
         return False
     if getattr(type(values), "__cuda_array_interface__", None) is not None:
@@ -55,8 +56,8 @@ def is_on_card(values: object) -> bool:
         return False
 
 
-def as_card_array(name: str, values: object) -> Any:
-    """A CuPy array over the same memory; types that no kernel reads are widened on the card."""
+def as_device_array(name: str, values: object) -> Any:
+    """A CuPy array over the same memory; types that no kernel reads are widened on the GPU."""
     cupy = library()
     try:
         if getattr(values, "requires_grad", False):
@@ -64,7 +65,7 @@ def as_card_array(name: str, values: object) -> Any:
         shared = hasattr(values, "__cuda_array_interface__")
         array = cupy.asarray(values) if shared else cupy.from_dlpack(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise DataError(f"{name}: the array cannot be taken from the card: {error}") from None
+        raise DataError(f"{name}: the array cannot be taken from the GPU: {error}") from None
     if array.ndim != 1:
         raise DataError(f"{name}: an array of shape {array.shape} is no column; give one number a row")
     if array.dtype == np.bool_:
@@ -72,12 +73,12 @@ def as_card_array(name: str, values: object) -> Any:
     if array.dtype == np.float16:
         return array.astype(np.float32)
     if array.dtype not in WORDS:
-        raise DataError(f"{name}: {array.dtype} cannot be counted on a card; turn it into numbers")
+        raise DataError(f"{name}: {array.dtype} cannot be counted on a GPU; turn it into numbers")
     return array
 
 
 @dataclass(frozen=True, slots=True)
-class CardArray:
+class DeviceArray:
     """How a kernel reads an array: where it begins, and its stride in values."""
 
     array: Any
@@ -85,7 +86,7 @@ class CardArray:
     dense: bool  # four values can be read at once
 
     @classmethod
-    def of(cls, array: Any) -> CardArray:
+    def of(cls, array: Any) -> DeviceArray:
         size = array.dtype.itemsize
         step = array.strides[0] if len(array) > 1 else size
         if step % size:
@@ -110,7 +111,7 @@ def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
     except (cupy.cuda.compiler.CompileException, RuntimeError, ImportError, OSError) as error:
         why = next(iter(str(error).strip().splitlines()), type(error).__name__)
         remedy = "check that CuPy fits the driver (python -c 'import cupy; cupy.show_config()'), or pass engine='cpu'"
-        raise DataError(f"what a card runs could not be compiled for it ({why}); {remedy}") from None
+        raise DataError(f"what a GPU runs could not be compiled for it ({why}); {remedy}") from None
     if shared > 48 * 1024:  # the same function may be asked for with less before and more behind
         function.max_dynamic_shared_size_bytes = here()[1]
     return function
@@ -118,7 +119,7 @@ def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
 
 @lru_cache(maxsize=8)
 def room(device: int) -> tuple[int, int]:
-    """Multiprocessors of a card, and the bytes of shared memory that one block may have."""
+    """Multiprocessors of a GPU, and the bytes of shared memory that one block may have."""
     cupy = library()
     facts = cupy.cuda.runtime.getDeviceProperties(device)
     optin = int(facts.get("sharedMemPerBlockOptin", 48 * 1024))
@@ -130,14 +131,14 @@ def launch(function: Any, blocks: int, threads: int, arguments: Sequence[Any], s
 
 
 def fetched(array: Any) -> NDArray[Any]:
-    """An array of the card in memory, by way of memory that the card may write to."""
+    """An array of the GPU in memory, by way of memory that the GPU may write to."""
     held = pinned(array.size, array.dtype).reshape(array.shape)
     array.get(out=held)
     return held
 
 
 def pinned(size: int, dtype: Any) -> NDArray[Any]:
-    """Memory that a card copies from and to without the CPU."""
+    """Memory that a GPU copies from and to without the CPU."""
     room = library().cuda.alloc_pinned_memory(size * np.dtype(dtype).itemsize)
     return np.frombuffer(room, dtype=dtype, count=size)
 
@@ -148,5 +149,44 @@ def blocks_for(rows: int, each: int, most: int) -> int:
 
 
 def here() -> tuple[int, int]:
-    """`room` of the card in use."""
+    """`room` of the GPU in use."""
     return room(library().cuda.runtime.getDevice())
+
+
+class PinnedCopy:
+    """Two places on the GPU, and two in memory that it may copy from: one travels while the other is filled.
+
+    What it brought is there until the next but one: whoever launched work on it need not wait.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        cupy = library()
+        self.threads, self.turn = threads, 0
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.here: list[NDArray[np.uint8]] = [np.empty(0, np.uint8)] * 2
+        self.there: list[Any] = [cupy.empty(0, dtype=np.uint8)] * 2
+        self.copied, self.used = ([cupy.cuda.Event(disable_timing=True) for _ in range(2)] for _ in range(2))
+
+    def upload(self, values: NDArray[Any]) -> Any:
+        """The same numbers on the GPU, for work that is launched from now on."""
+        work = library().cuda.get_current_stream()
+        self.used[self.turn].record(work)  # all work on what was brought last is launched by now
+        self.turn = turn = 1 - self.turn
+        self._make_room(turn, values.nbytes)
+        self.copied[turn].synchronize()
+        source = self.here[turn][: values.nbytes].view(values.dtype)
+        there = self.there[turn][: values.nbytes].view(values.dtype)
+        pieces = portions(len(values), threads=self.threads, each=1)
+        spread(lambda rows: np.copyto(source[rows], values[rows]), pieces, threads=self.threads)
+        self.stream.wait_event(self.used[turn])
+        there.set(source, stream=self.stream)
+        self.copied[turn].record(self.stream)
+        work.wait_event(self.copied[turn])
+        return there
+
+    def _make_room(self, turn: int, size: int) -> None:
+        if size <= len(self.here[turn]):
+            return
+        library().cuda.Device().synchronize()  # what is given back may be in use
+        self.here[turn] = pinned(size, np.uint8)
+        self.there[turn] = library().empty(size, dtype=np.uint8)

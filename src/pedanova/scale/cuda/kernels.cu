@@ -1,4 +1,4 @@
-// Counting on a card. Every cell is settled by comparing with the grid's own boundaries, so it is the judge's cell
+// Counting on a GPU. Every cell is settled by comparing with the grid's own boundaries, so it is the judge's cell
 // whatever the guess before it. Sums are whole numbers of a fixed unit, so no order of the threads can change them.
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -419,7 +419,7 @@ __device__ __forceinline__ void hand_on(i64* to, u32 low, u32 high) {
     if (low) atomicAdd((u64*)&to[1], (u64)low);
 }
 
-// Counts of 16 bits, two in a word; `own` is the bit that an entry counts by. A count that wraps goes to the card's
+// Counts of 16 bits, two in a word; `own` is the bit that an entry counts by. A count that wraps goes to the GPU's
 // memory, and so does the neighbour that the wrap raised by one: the word before tells exactly what an addition did,
 // whoever comes between.
 __device__ __forceinline__ bool wraps(u32 before, u32 own) {
@@ -440,7 +440,7 @@ struct Tables {
     const Unit* units;
     int entries, used;  // a table's, and those of levels that there are
     double finer, size_from, size_to;
-    u64* counts;  // in the card's memory, from the group's first level on
+    u64* counts;  // in the GPU's memory, from the group's first level on
     i64* sums;
 
     __device__ static constexpr int words(int entries) {
@@ -525,7 +525,7 @@ struct Quads {
 };
 
 // Blocks of one group count the levels of that group alone; those of all groups go over the rows together, so that
-// the card's cache serves all but the first. Shared memory: units, the ends of cells, tables.
+// the GPU's cache serves all but the first. Shared memory: units, the ends of cells, tables.
 template <typename T, typename Real, typename Code, typename Y, int Sums, bool Dense, int Guess, bool Plain>
 __global__ void __launch_bounds__(1024)
     count_column(const T* values, i64 stride, const u8* missing, const Code* codes, const Y* objective,
@@ -625,7 +625,7 @@ __global__ void __launch_bounds__(1024)
     }
 }
 
-// The same where the tables are too large for shared memory: every row goes to the card's memory.
+// The same where the tables are too large for shared memory: every row goes to the GPU's memory.
 template <typename T, typename Real, typename Code, typename Y, int Sums, bool Dense, int Guess, bool Plain>
 __global__ void __launch_bounds__(512)
     count_large(const T* values, i64 stride, const u8* missing, const Code* codes, const Y* objective,

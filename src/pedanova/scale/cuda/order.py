@@ -1,4 +1,4 @@
-"""Exact order statistics on a card: the way of `base.kernel.selection`, with slots that fit its shared memory."""
+"""Exact order statistics on a GPU: the way of `base.kernel.selection`, with slots that fit its shared memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER
-from pedanova.scale.cuda.device import CardArray, blocks_for, here, kernel, launch, library
+from pedanova.scale.cuda.device import DeviceArray, blocks_for, here, kernel, launch, library
 
 SLOTS = (1 << 14) - 1
 SAMPLE = 1 << 13
@@ -103,16 +103,16 @@ def single_keys(values: NDArray[np.float32]) -> NDArray[np.uint32]:
 
 @lru_cache(maxsize=16)
 def sampled_rows(rows: int, _: int) -> Any:
-    """Rows from all over a table, on the card in use."""
+    """Rows from all over a table, on the GPU in use."""
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     return library().asarray((turns * rows).astype(np.int64))
 
 
 @dataclass(slots=True, eq=False)
 class Ranking:
-    """The objective on the card, and how many of its rows lie in each slot."""
+    """The objective on the GPU, and how many of its rows lie in each slot."""
 
-    objective: CardArray
+    objective: DeviceArray
     sign: float
     first: int
     shift: int
@@ -122,7 +122,7 @@ class Ranking:
 
     @classmethod
     def of(cls, array: Any, sign: float) -> Ranking:
-        cupy, reading, rows = library(), CardArray.of(array), len(array)
+        cupy, reading, rows = library(), DeviceArray.of(array), len(array)
         picked = cupy.asnumpy(reading.array[sampled_rows(rows, cupy.cuda.runtime.getDevice())])
         first, shift = window_of(picked.dtype.type(sign) * picked if picked.dtype.kind == "f" else sign * picked)
         told = cupy.zeros(SLOTS + 1 + ColumnExtent.WORDS, dtype=np.uint64)

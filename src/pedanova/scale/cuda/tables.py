@@ -1,6 +1,9 @@
-"""Counts and sums by [level × cell], on a card.
+"""Counts and sums by [level × cell] on a GPU, and the units in which the objective is summed.
 
 A sum is a whole number of units of its level: no order of threads can change it, and no digit of a double is lost.
+Where the numbers of a level lie near each other, as they mostly do, their multiples of the level's last digit, counted
+from its first number on, fit one word (`NARROW`). Doubles, and numbers of very different sizes, take two longer ones
+(`WIDE`), and in the extreme one such pair for each band of sizes.
 """
 
 from __future__ import annotations
@@ -14,13 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.scale.cuda.device import CardArray, blocks_for, fetched, here, kernel, launch, library
-from pedanova.scale.cuda.order import ranks_of
-from pedanova.scale.cuda.units import NONE, SUM_BITS, WIDE, WORDS, Units
+from pedanova.counting.levels import Levels
+from pedanova.scale.cuda.device import DeviceArray, blocks_for, fetched, here, kernel, launch, library
+from pedanova.scale.cuda.order import ColumnExtent, ranks_of
 from pedanova.space.grid import Grid
 
+NONE, NARROW, WIDE = range(3)  # ways to a sum
+WORDS = (0, 2, 4)  # of 64 bits on the GPU, for each
+SUM_BITS = 42  # of a wide multiple: 2^20 of them fit 62 bits
+NARROW_BITS = 50  # of a narrow one: exact in a double beside the number that brings it to whole ones
+WORD = 32  # bits that are summed in shared memory; what is beyond goes to the GPU's memory
+FEW = 1 / 16  # of the rows may go there
+MAGIC = 1.5 * 2.0**52  # adding it leaves a whole number in the last bits
 CHUNK = 1 << 20  # rows of which a block makes wide sums before it hands its table on
-MOST_GROUPS = 4  # of levels, counted beside each other; beyond, rows go to the card's memory one by one
+MOST_GROUPS = 4  # of levels, counted beside each other; beyond, rows go to the GPU's memory one by one
 HALVING, EVEN, LOG, LOOKUP = range(4)  # ways to a cell
 LEAST_GUESSED = 8  # boundaries; fewer are soon halved
 OFF = 0.3  # cells that a guess may be off
@@ -30,8 +40,83 @@ Counted = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CardColumn:
-    """One column on the card, its grid, and the way to its cells."""
+class Units:
+    """In which units the objective is summed, by level."""
+
+    powers: NDArray[np.int32]  # (levels,) a sum counts multiples of 2^-power
+    way: int
+    firsts: NDArray[np.float64] | None = None  # (levels,) narrow: what multiples are counted from
+    sizes: tuple[float, float] = (0.0, np.inf)  # of the numbers that are summed: from, and below
+
+    def pairs(self) -> NDArray[np.float64]:
+        """(levels, 2) The two numbers by which a kernel finds multiples."""
+        if self.firsts is not None:
+            return np.stack([np.ldexp(1.0, self.powers), MAGIC - self.firsts], axis=1)
+        halves = self.powers // 2
+        pairs: NDArray[np.float64] = np.ldexp(1.0, np.stack([halves, self.powers - halves], axis=1))
+        return pairs
+
+
+def units_for(levels: Levels, extent: ColumnExtent, rows: NDArray[np.int64], *, single: bool) -> Units | None:
+    """Units that keep every digit, given the objective's extent and about how many rows each level has.
+
+    None where a level holds numbers of too different sizes: then they are summed in bands.
+    """
+    signed = np.sort(np.array([levels.sign * extent.low, levels.sign * extent.high]))
+    inner = np.clip(levels.sign * levels.thresholds[:-1], *signed)
+    begins, stops = np.append(signed[0], inner), np.append(inner, signed[1])
+    sizes = np.maximum(np.abs(begins), np.abs(stops))
+    crosses = (begins <= 0) & (stops >= 0)
+    smallest = extent.smallest if extent.smallest > 0 else 1.0
+    least = np.where(crosses, smallest, np.minimum(np.abs(begins), np.abs(stops)))
+    digits = 24 if single else 53
+    last = np.frexp(least)[1] - digits  # the power of the last digit of the least number
+    narrow = _narrow(levels.sign, begins, stops, np.maximum(last, 0) if extent.whole else last, rows)
+    if narrow is not None:
+        return narrow
+    tops = np.where(sizes > 0, np.frexp(sizes)[1], 0)
+    if np.max(np.where(sizes > 0, tops - last, 0)) > 2 * SUM_BITS:
+        return None
+    return Units((SUM_BITS - tops).astype(np.int32), WIDE)
+
+
+def _narrow(
+    sign: float,
+    begins: NDArray[np.float64],
+    stops: NDArray[np.float64],
+    last: NDArray[np.int_],
+    rows: NDArray[np.int64],
+) -> Units | None:
+    """Multiples from the first number of each level on, where they are small enough and most fit a word."""
+    with np.errstate(over="ignore"):
+        firsts = np.floor(np.ldexp(np.where(sign > 0, begins, -stops), -last))
+        spans = np.ldexp(stops - begins, -last) + 2
+    most = 2.0**NARROW_BITS
+    if np.abs(last).max() > 1000 or not (np.abs(firsts).max() < most and spans.max() < most):
+        return None
+    if rows[spans > 2.0**WORD].sum() > FEW * rows.sum():
+        return None
+    return Units((-last).astype(np.int32), NARROW, firsts)
+
+
+def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
+    """Units of numbers whose sizes differ without measure, given how many have each exponent of a double."""
+    held = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last is of what is not finite
+    bands: list[Units] = []
+    width = 2 * SUM_BITS - 53
+    while held:
+        top = held[-1] - 1022  # numbers of this exponent are below 2^top
+        low = top - width
+        held = [place for place in held if place - 1022 <= low]
+        least = 0.0 if not held else float(np.ldexp(1.0, low))
+        most = np.inf if not bands else bands[-1].sizes[0]
+        bands.append(Units(np.full(levels, SUM_BITS - top, dtype=np.int32), WIDE, sizes=(least, most)))
+    return bands
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceColumn:
+    """One column on the GPU, its grid, and the way to its cells."""
 
     name: str
     grid: Grid
@@ -42,15 +127,15 @@ class CardColumn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CardRows:
-    """Rows on the card: the level of each, and its objective."""
+class DeviceRows:
+    """Rows on the GPU: the level of each, and its objective."""
 
     codes: Any
     objective: Any | None = None
 
 
 class Counter:
-    """The tables of some columns, which fill on the card over one or many pieces of rows."""
+    """The tables of some columns, which fill on the GPU over one or many pieces of rows."""
 
     def __init__(self, grids: Sequence[Grid], levels: int, units: Units | None) -> None:
         cupy = library()
@@ -63,11 +148,11 @@ class Counter:
         self.units = cupy.asarray(np.ones((1, 2)) if units is None else units.pairs())
         self.tail = self.units, np.float64(2.0**SUM_BITS), np.float64(sizes[0]), np.float64(sizes[1])
 
-    def add(self, place: int, column: CardColumn, rows: CardRows) -> None:
+    def add(self, place: int, column: DeviceColumn, rows: DeviceRows) -> None:
         """Launch the counting of some rows of one column."""
         width, many = column.grid.width, len(rows.codes)
-        values, way = CardArray.of(column.values), way_to(column)
-        objective = CardArray.of(library().empty(1, dtype=np.float32) if not self.way else rows.objective)
+        values, way = DeviceArray.of(column.values), way_to(column)
+        objective = DeviceArray.of(library().empty(1, dtype=np.float32) if not self.way else rows.objective)
         processors, shared = here()
         for_level = width * (4, 6, 20)[self.way] + 16
         together = (shared - way.room - 64) // for_level
@@ -94,7 +179,7 @@ class Counter:
         launch(kernel(name, *words, *flags, shared=room), blocks, threads, given, room)
 
     def take(self) -> list[Counted]:
-        """Counts and sums of every column; waits for the card."""
+        """Counts and sums of every column; waits for the GPU."""
         told = library().empty((2 if self.words else 1, self.ends[-1]), dtype=np.int64)
         told[0] = self.counts
         for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
@@ -112,7 +197,7 @@ class Counter:
         return found
 
 
-def count_columns(rows: CardRows, levels: int, units: Units | None, columns: Sequence[CardColumn]) -> list[Counted]:
+def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: Sequence[DeviceColumn]) -> list[Counted]:
     """Counts and sums of every column: all are launched before the first is waited for."""
     counter = Counter([column.grid for column in columns], levels, units)
     for place, column in enumerate(columns):
@@ -120,7 +205,7 @@ def count_columns(rows: CardRows, levels: int, units: Units | None, columns: Seq
     return [in_order(column, *both) for column, both in zip(columns, counter.take(), strict=True)]
 
 
-def in_order(column: CardColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Counted:
+def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Counted:
     """In the grid's order of cells, where kernels have the order of numbers."""
     grid = column.grid
     if column.lookup is not None or grid.cell_of is None:
@@ -154,10 +239,10 @@ class Way:
         """Bytes of shared memory."""
         return 0 if self.guess == LOOKUP else (self.grid.cells + 1) * np.dtype(self.real).itemsize
 
-    def arguments(self, column: CardColumn) -> tuple[Any, ...]:
+    def arguments(self, column: DeviceColumn) -> tuple[Any, ...]:
         """What a kernel is told of the grid."""
         if column.lookup is None:
-            return study_notes(self, library().cuda.runtime.getDevice())
+            return grid_arguments(self, library().cuda.runtime.getDevice())
         real, table = self.real, library().asarray(column.lookup)
         rank = np.uint32 if real is np.float32 else np.float64
         head = NULL, NULL, NULL, np.int32(self.grid.cells), rank(0), rank(0), *[real(0)] * 5
@@ -175,7 +260,7 @@ class Way:
         return self.real(max(low, -0.5) + 2 * doubt), self.real(min(high, self.grid.cells - 0.5) - 2 * doubt)
 
 
-def way_to(column: CardColumn) -> Way:
+def way_to(column: DeviceColumn) -> Way:
     single = column.values.dtype == np.float32
     return _way(column.grid, column.lookup is not None, column.missing is not None, single=bool(single))
 
@@ -190,9 +275,9 @@ def _way(grid: Grid, looked_up: bool, gaps: bool, *, single: bool) -> Way:
 
 
 @lru_cache(maxsize=4096)
-def study_notes(way: Way, _: int) -> tuple[Any, ...]:
+def grid_arguments(way: Way, _: int) -> tuple[Any, ...]:
     """Where cells begin, what they accept (nothing, where they touch), both outermost ends, the guess and the lattice:
-    on the card in use."""
+    on the GPU in use."""
     cupy, grid, real = library(), way.grid, way.real
     ends = np.concatenate([[-np.inf], np.asarray(grid.inner), [np.inf]])
     low, high = np.asarray(grid.accept_low), np.asarray(grid.accept_high)
@@ -225,7 +310,7 @@ def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, floa
             continue
         origin, scale = float(real(line[0] - width)), float(real(1.0 / width))
         off = np.abs((line - origin) * scale - np.arange(1, len(line) + 1)).max()
-        # Rounding of the arithmetic, and of the card's logarithm of singles.
+        # Rounding of the arithmetic, and of the GPU's logarithm of singles.
         size = 2 * max(abs(line[0]), abs(line[-1])) * scale + len(line)
         doubt = 2.0 * off + 4.0 * size * facts.eps + (2.0**-20 * scale if guess == LOG else 0.0)
         if doubt < OFF:

@@ -1,15 +1,16 @@
-"""The steps of a scan on Spark: each is run on the partitions where they lie, and small results come back."""
+"""Spark: partitions of a data frame counted where they lie, and a session's workers as an executor."""
 
 from __future__ import annotations
 
 import pickle
 import zlib
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pedanova.base.progress import Meter
-from pedanova.errors import PedanovaError, WorkerError
+from pedanova.errors import Arg, PedanovaError, QueryError, WorkerError
 from pedanova.sources.scans.spark import Partition, run_on_partitions
 
 Result = TypeVar("Result")
@@ -40,7 +41,7 @@ def unpacked(content: bytes) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SparkCrew:
+class SparkWorkers:
     """Reads a data frame as often as it is asked to; Spark runs lost work again by itself."""
 
     part: Any
@@ -81,3 +82,29 @@ class SparkCrew:
 
     def start_over(self) -> None:
         """Nothing is ever skipped."""
+
+
+def is_session(executor: object) -> bool:
+    return type(executor).__module__.startswith("pyspark.sql") and hasattr(executor, "createDataFrame")
+
+
+class SparkExecutor:
+    """Every piece of work is a job of one task, which Spark runs again by itself where a worker is lost."""
+
+    def __init__(self, session: Any) -> None:
+        context = getattr(session, "_sc", None)
+        if context is None:
+            raise QueryError(Arg("executor"), " must be a session of Spark itself; one of Spark Connect runs no tasks")
+        self._context: Any = context
+        self._max_workers = max(1, int(context.defaultParallelism))
+        self._pool = ThreadPoolExecutor(2 * self._max_workers + 2, thread_name_prefix="spark-job")
+
+    def submit(self, function: Callable[..., Any], *given: Any) -> Future[Any]:
+        return self._pool.submit(self._run, function, given)
+
+    def _run(self, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+        def work(_: int) -> bytes:
+            return packed(lambda: function(*given))
+
+        (found,) = self._context.parallelize([0], 1).map(work).collect()
+        return unpacked(bytes(found))

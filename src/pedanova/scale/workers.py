@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 from pedanova.base.progress import Meter
 from pedanova.data.records import Records
 from pedanova.errors import PartError, PedanovaError, WorkerError
-from pedanova.scale.dask_sums import Kept, SumTree, client_of, submit_kept
-from pedanova.scale.heaps import GROUP, added_in_heaps
+from pedanova.scale.dask import GROUP, Kept, SumTree, client_of, ordered_sum, submit_kept
 from pedanova.sources.scans.batches import release_memory, settle_libraries
 from pedanova.sources.scans.scan import Part, with_kept
 
@@ -69,7 +68,7 @@ class Later:
 
 
 @dataclass(slots=True, eq=False)
-class Crew:
+class Workers:
     """Reads all parts, as often as it is asked to."""
 
     parts: tuple[Part, ...]
@@ -118,7 +117,7 @@ class Crew:
     ) -> Result:
         """``function(part, plan, …)`` of every part, added up; by the workers themselves if they can."""
         if client_of(self.executor) is None:
-            return added_in_heaps(self.each(function, plan, *arguments, what=what), add, len(self.parts))
+            return ordered_sum(self.each(function, plan, *arguments, what=what), add, len(self.parts))
         tree = SumTree(self.executor, add)
         try:
             with Meter(what, len(self.parts), "parts") as meter:

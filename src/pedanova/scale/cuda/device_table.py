@@ -1,0 +1,438 @@
+"""A table whose columns lie on a GPU: how it is recognized, how its space is guessed, and how it is cut and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pedanova.base.notes import Count, Note
+from pedanova.counting.countable import Counted, Recount, assembled, levels_for, recut
+from pedanova.counting.few_rows import FewRows
+from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
+from pedanova.counting.moments import Moments, centres_of, powers_of
+from pedanova.counting.tally import Counts
+from pedanova.data.column import LAST_PLACES, Column, cells_of
+from pedanova.data.conditions import Presence, idle_note
+from pedanova.data.metric_names import guess_directions
+from pedanova.data.objectives import Goal, as_directions
+from pedanova.data.observations import describe_outside
+from pedanova.data.regions import Cut, Direction, rank_of, sign_of
+from pedanova.data.row_status import NanPolicy
+from pedanova.data.space_inference import choose_space
+from pedanova.data.table_options import TableOptions
+from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unknown_name
+from pedanova.scale.cuda.device import (
+    DeviceArray,
+    as_device_array,
+    blocks_for,
+    here,
+    is_on_device,
+    kernel,
+    launch,
+    library,
+)
+from pedanova.scale.cuda.order import ColumnExtent, Ranking, keys_of, single_keys, turn_of
+from pedanova.scale.cuda.tables import (
+    DeviceColumn,
+    DeviceRows,
+    Units,
+    add_bands,
+    bands_of,
+    count_columns,
+    rounded,
+    units_for,
+)
+from pedanova.space.grid import grid_of
+from pedanova.space.parameters import Moving, Ordinal, Parameter, Space, Switch, parents_first
+
+SAMPLE = 50_000
+FEW = 200  # so many different numbers are all looked for
+THREADS = 512
+SHORT = ("int8", "uint8", "int16", "uint16")
+AT_ONCE = 1 << 22  # rows that are fetched to name one that is outside
+SMALL_TABLE = 1 << 18  # values of a table that are sooner copied than counted on the GPU
+REFUSED = ("where", "feasible", "state")
+
+
+def extent_of(array: Any) -> ColumnExtent:
+    """What one pass over a column tells."""
+    told = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
+    look_at(array, told)
+    return ColumnExtent.of(library().asnumpy(told))
+
+
+def look_at(array: Any, told: Any) -> None:
+    """Launch what adds a column, or a piece of one, to an extent."""
+    reading = DeviceArray.of(array)
+    function = kernel("extent", reading.word, "true" if reading.dense else "false")
+    given = reading.array, np.int64(reading.stride), np.int64(len(array)), told
+    launch(function, blocks_for(len(array), 4 * THREADS, 3 * here()[0]), THREADS, given)
+
+
+def exponents_of(array: Any) -> NDArray[np.int64]:
+    """(2048,) How many numbers have each exponent, as doubles."""
+    cupy, reading = library(), DeviceArray.of(array)
+    counts = cupy.zeros(2048, dtype=np.uint64)
+    function = kernel("exponents", reading.word, "false", shared=8192)
+    blocks = blocks_for(len(array), THREADS, 4 * here()[0])
+    launch(function, blocks, THREADS, (reading.array, np.int64(reading.stride), np.int64(len(array)), counts), 8192)
+    held: NDArray[np.int64] = cupy.asnumpy(counts).astype(np.int64)
+    return held
+
+
+@dataclass(slots=True, eq=False)
+class DeviceColumns:
+    """Columns on a GPU, each as a small one in memory that stands for all rows."""
+
+    table: Mapping[str, Any]
+    extents: dict[str, ColumnExtent] = field(default_factory=dict)
+
+    def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
+        return {name: self._column(name) for name in names}
+
+    def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
+        names = list(dict.fromkeys([*children, *parents]))
+        return Presence.of({name: Column(name, self._sample(name)) for name in names}, children, parents)
+
+    def notes(self) -> list[Note]:
+        return []
+
+    def _sample(self, name: str) -> NDArray[Any]:
+        """The same rows of every column, from all over the table."""
+        cupy, array = library(), self.table[name]
+        rows = np.unique(np.linspace(0, len(array) - 1, min(len(array), SAMPLE)).astype(np.int64))
+        picked: NDArray[Any] = cupy.asnumpy(array[cupy.asarray(rows)])
+        return picked
+
+    def _column(self, name: str) -> Column:
+        array = self.table[name]
+        sample = self._sample(name)
+        extent = self.extents.setdefault(name, extent_of(array))
+        gaps = extent.absent > 0
+        finite = sample[np.isfinite(sample)] if sample.dtype.kind == "f" else sample
+        known = np.unique(finite)
+        ends = np.array([end for end in (extent.low, extent.high) if end == end]).astype(sample.dtype)
+        beyond = np.setdiff1d(ends, known)
+        if len(known) <= FEW and not self._are_all(array, np.union1d(known, ends)):
+            more = self._others(array, known)
+            beyond = np.union1d(beyond, more)
+        values = np.concatenate([sample, beyond])
+        if not gaps:
+            return Column(name, values)
+        values = np.append(values, values[-1:])
+        return Column(name, values, None, np.arange(len(values)) == len(values) - 1)
+
+    def _are_all(self, array: Any, values: NDArray[Any]) -> bool:
+        """Whether no row holds another number."""
+        if not len(values):
+            return True
+        grid = grid_of(Ordinal(tuple(value.item() for value in values)))
+        rows = DeviceRows(library().zeros(len(array), dtype=np.uint8))
+        ((counts, _),) = count_columns(rows, 1, None, [DeviceColumn("", grid, array)])
+        return not counts[0, grid.outside]
+
+    def _others(self, array: Any, known: NDArray[Any]) -> NDArray[Any]:
+        """Some numbers that the sample lacks."""
+        cupy = library()
+        strange = ~cupy.isin(array, cupy.asarray(known)) & ~cupy.isnan(array)
+        rows = cupy.flatnonzero(strange)[: 4 * FEW]
+        others: NDArray[Any] = cupy.asnumpy(array[rows])
+        return others
+
+
+@dataclass(slots=True, eq=False)
+class DeviceTable:
+    """Columns and one objective, on the GPU in use."""
+
+    name: str
+    direction: Direction
+    nan: NanPolicy
+    space: Space
+    columns: Mapping[str, Any]
+    goal: Any
+    with_sums: bool = True
+    notes: list[Note] = field(default_factory=list)
+    _ranking: Ranking | None = None
+    _missing: dict[str, Any] = field(default_factory=dict)
+    _ends: tuple[Levels, tuple[Any, Any]] | None = None
+
+    @property
+    def objective(self) -> str:
+        return self.name
+
+    @property
+    def several(self) -> bool:
+        return False
+
+    @property
+    def single(self) -> bool:
+        return bool(self.goal.dtype == np.float32)
+
+    @property
+    def ranking(self) -> Ranking:
+        if self._ranking is None:
+            self._ranking = Ranking.of(self.goal, sign_of(self.direction))
+        return self._ranking
+
+    def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
+        rows, numbers = len(self.goal), self.ranking.numbers
+        if not numbers:
+            raise DataError(f"the objective holds no number in {rows:,} rows; every value is NaN")
+        counted = rows if self.nan == "worst" else numbers
+        ranks = [rank_of(part, counted) for part in quantiles]
+        complete = every and numbers <= SMALL
+        wanted = range(1, numbers + 1) if complete else sought(quantiles, ranks, numbers)
+        values = self.ranking.values_at(wanted)
+        own = list(values.values()) if complete else setting_apart(values, numbers, counted)
+        levels = assemble(values, ranks, quantiles, direction=self.direction, nan=self.nan, values=own)
+        return replace(levels, complete=complete)
+
+    def codes(self, levels: Levels) -> Any:
+        """(rows,) The level of each row, on the GPU; ``levels.count`` for rows that do not count."""
+        cupy, goal = library(), DeviceArray.of(self.goal)
+        small = levels.count < 255
+        codes = cupy.empty(len(self.goal), dtype=np.uint8 if small else np.uint16)
+        nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
+        keys, table = self._slots(levels)
+        shared = 2 * len(table)
+        function = kernel("level_codes", goal.word, "u8" if small else "u16", str(goal.dense).lower(), shared=shared)
+        given = goal.array, np.int64(goal.stride), np.int64(len(codes)), turn_of(levels.sign)
+        told = cupy.asarray(np.concatenate([keys.view(np.uint8), table.view(np.uint8)]))  # one journey
+        tail = told[keys.nbytes :], told, np.int32(len(keys)), np.int32(nan_level), codes
+        processors, _ = here()
+        blocks = blocks_for(len(codes), 4 * THREADS, 3 * processors)
+        launch(function, blocks, THREADS, (*given, *self.ranking.window(), *tail), shared)
+        return codes
+
+    def _slots(self, levels: Levels) -> tuple[Any, Any]:
+        """Order keys where levels end, and the level of every slot of the ranking."""
+        if self._ends is None or self._ends[0] is not levels:
+            real = np.float32 if self.single else np.float64
+            ends = rounded(levels.boundaries, real, up=True)
+            keys = single_keys(ends) if self.single else keys_of(ends)
+            self._ends = levels, (keys, self.ranking.levels_of_slots(keys))
+        return self._ends[1]
+
+    def units(self, levels: Levels) -> list[Units]:
+        """In which units the objective is summed; several, each for sizes of its own, where one cannot hold all."""
+        extent = self.ranking.extent
+        if not self.with_sums or extent.low != extent.low:
+            return []
+        rows = self.ranking.rows_of_levels(self._slots(levels)[0])
+        units = units_for(levels, extent, rows, single=self.single)
+        return bands_of(exponents_of(self.goal), levels.count) if units is None else [units]
+
+    def count(self, levels: Levels) -> Counts:
+        notes, idle = self._conditions()
+        columns = [self._device_column(name) for name in self.space]
+        own = DeviceRows(self.codes(levels), self.goal)
+        bands: Sequence[Units | None] = self.units(levels) or [None]
+        found = add_bands([count_columns(own, levels.count, units, columns) for units in bands])
+        tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, found, strict=True)}
+        rows = int(found[0][0].sum())
+        return Counts(len(self.goal), rows, tables, None, [*self.notes, *notes], idle)
+
+    def _device_column(self, name: str) -> DeviceColumn:
+        parameter, values = self.space[name], self.columns[name]
+        grid = grid_of(parameter)
+        if grid.inner is None:
+            raise DataError(f"{name}: names cannot be counted on a GPU; give its codes and a space of numbers")
+        missing = self._missing.get(name)
+        if values.dtype.name in SHORT:
+            ends = np.iinfo(values.dtype)
+            table = grid.locate(np.arange(ends.min, ends.max + 1))
+            return DeviceColumn(name, grid, values, missing, int(ends.min), table)
+        return DeviceColumn(name, grid, values, missing)
+
+    def _conditions(self) -> tuple[list[Note], frozenset[str]]:
+        """Rows without a value wherever a condition does not hold; parents come first."""
+        notes: list[Note] = []
+        idle: list[str] = []
+        for name in parents_first(self.space):
+            parameter = self.space[name]
+            if isinstance(parameter, Moving | Switch):
+                raise SpaceError(f"{name}: {type(parameter).__name__} cannot be counted on a GPU; bring it to memory")
+            if parameter.when:
+                notes += self._silence(name, parameter, idle)
+        return notes, frozenset(idle)
+
+    def _silence(self, name: str, parameter: Parameter, idle: list[str]) -> list[Note]:
+        cupy, values = library(), self.columns[name]
+        active = cupy.ones(len(values), dtype=bool)
+        for parent, wanted in parameter.when:
+            if parent not in self.columns:
+                raise SpaceError(f"{name}: {unknown_name(parent, tuple(self.columns), what='column')}")
+            held = equal_to_any(self.columns[parent], wanted)
+            if parent in self._missing:
+                held &= self._missing[parent] == 0
+            active &= held
+        absent = cupy.isnan(values) if values.dtype.kind == "f" else cupy.zeros(len(values), dtype=bool)
+        unneeded, lacking = int((~active & ~absent).sum()), int((active & absent).sum())
+        if not bool(active.any()):
+            idle.append(name)
+        self._missing[name] = (~active | absent).view(np.uint8)
+        words = " rows have no value where it is active; counted as inactive"
+        lack = [Note("rows", Count(lacking), words, subject=name)] if lacking else []
+        return [*([idle_note(name, unneeded)] if unneeded else []), *lack]
+
+    def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
+        return recut(self, levels, cuts)
+
+    def constant(self) -> float | None:
+        extent = self.ranking.extent
+        varies = extent.low != extent.high or (self.nan == "worst" and extent.absent)
+        return None if varies else extent.low
+
+    def few(self) -> FewRows | None:
+        return None
+
+    def sum_moments(self, levels: Levels) -> Moments:
+        """Mean and spread of the objective by level, each level in one fixed order of additions."""
+        cupy = library()
+        codes, centres, powers = self.codes(levels), centres_of(levels), powers_of(levels)
+        inside = "c == l && isfinite((double)y)"
+        of = "(((double)y - m) * u)"
+        text = "T y, C c, int32 l, float64 m, float64 u", "float64 s"
+        total, square = (
+            cupy.ReductionKernel(*text, f"{inside} ? {term} : 0.0", "a + b", "s = a", "0", f"pedanova_{name}")
+            for name, term in (("sum", of), ("square", f"{of} * {of}"))
+        )
+        count = cupy.ReductionKernel("T y, C c, int32 l", "int64 s", "c == l", "a + b", "s = a", "0", "pedanova_rows")
+        rows, sums, squares = [], [], []
+        for level in range(levels.count):
+            unit = float(np.ldexp(1.0, -int(powers[level])))
+            given = self.goal, codes, np.int32(level), np.float64(centres[level]), np.float64(unit)
+            rows.append(int(count(self.goal, codes, np.int32(level))))
+            sums.append(float(total(*given)))
+            squares.append(float(square(*given)))
+        return Moments(centres, np.array(rows), np.array(sums), np.array(squares), powers)
+
+    def describe_outside(self, name: str, parameter: Parameter) -> str:
+        """The first row that breaks the space, sought in pieces that fit memory."""
+        cupy, values, grid = library(), self.columns[name], grid_of(parameter)
+        for start in range(0, len(values), AT_ONCE):
+            piece = Column(name, cupy.asnumpy(values[start : start + AT_ONCE]))
+            if (cells_of(piece, grid) == grid.outside).any():
+                words = describe_outside(piece, piece, parameter)
+                row = int(words.split(" ", 2)[1])
+                return words.replace(f"row {row} ", f"row {start + row} ", 1)
+        raise DataError(f"{name}: the column changed while it was counted")
+
+
+def equal_to_any(values: Any, wanted: Sequence[Any]) -> Any:
+    """(rows,) Where the column holds one of these numbers, as `data.cells.equals_any` says."""
+    cupy = library()
+    hit = cupy.zeros(len(values), dtype=bool)
+    for value in wanted:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            continue
+        if values.dtype.kind != "f":
+            hit |= values == int(number) if number == number // 1 else False
+            continue
+        meant = values.dtype.type(number)
+        slack = values.dtype.type(LAST_PLACES * np.spacing(np.abs(meant)) if np.isfinite(meant) else 0)
+        hit |= (values == meant) | (cupy.abs(values - meant) <= slack)
+    return hit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OnDevice:
+    """Columns that lie on a GPU, to be counted there."""
+
+    columns: Mapping[str, Any]
+
+
+def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | None) -> object:
+    """The table as it is; one on a GPU as such, unless it is small or asked for on the CPU: then it is copied."""
+    columns = columns_on_device(data, names)
+    if columns is None:
+        return data
+    arrays = {name: as_device_array(name, values) for name, values in columns.items()}
+    small = sum(len(values) for values in arrays.values()) <= SMALL_TABLE
+    if engine == "cpu" or (engine is None and small):
+        return {name: library().asnumpy(array) for name, array in arrays.items()}
+    return OnDevice(arrays)
+
+
+def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, Any] | None:
+    """The columns by name, where they lie on a GPU; None for anything else."""
+    if names is not None and is_on_device(data) and getattr(data, "ndim", 0) == 2:
+        table: Any = data
+        if table.shape[1] != len(names):
+            raise DataError(Arg("names"), f" has {len(names)} names for {table.shape[1]} columns")
+        return {str(name): table[:, i] for i, name in enumerate(names)}
+    if type(data).__module__.split(".")[0] == "cudf":
+        frame: Any = data
+        return {str(name): frame[name].values for name in frame.columns}
+    if not isinstance(data, Mapping) or not any(is_on_device(values) for values in data.values()):
+        return None
+    elsewhere = [str(name) for name, values in data.items() if not is_on_device(values)]
+    if elsewhere:
+        raise DataError(f"{listed(elsewhere)}: not on the GPU as the other columns are; move it there")
+    return {str(name): values for name, values in data.items()}
+
+
+def count_device_table(
+    columns: Mapping[str, Any], request: TableOptions, levels: object, *, inside: bool, notes: list[Note]
+) -> Counted:
+    """Count a table on the GPU it lies on."""
+    cupy, arrays = library(), columns
+    request, name = check_request(request, arrays)
+    check_lengths(arrays)
+    goal = arrays[name]
+    if goal.dtype.kind not in "f":
+        goal = goal.astype(np.float64)
+    guess, more = guess_directions(name, tuple(arrays))
+    direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
+    found = Goal(name, np.empty(0), direction, name)
+    try:
+        choice = choose_space(tuple(arrays), (found,), request, DeviceColumns(arrays))
+        nan = "worst" if request.policies.may_be_worst else "drop"
+        table = DeviceTable(name, direction, nan, choice.space, arrays, goal)  # type: ignore[arg-type]
+        cut = levels_for(table, levels)
+        table.notes += objective_notes(table)
+        own = [*notes, *([] if request.direction is not None else more), *choice.notes]
+        return assembled(table, cut, table.count(cut), notes=own, inside=inside)
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        raise DataError(
+            f"the GPU has too little memory ({error}); pass engine='cpu', or fewer columns in params="
+        ) from None
+
+
+def objective_notes(table: DeviceTable) -> list[Note]:
+    """Rows that have no number."""
+    gone = len(table.goal) - table.ranking.numbers
+    if not gone:
+        return []
+    end = "counted as the worst" if table.nan == "worst" else "dropped"
+    return [Note("rows", Count(gone), " of ", Count(len(table.goal)), f" rows have no objective (NaN); {end}")]
+
+
+def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[TableOptions, str]:
+    """What needs rows in memory is refused."""
+    name = request.objective
+    if not isinstance(name, str):
+        raise QueryError(Arg("objective"), f" must name a column of the GPU: {listed(list(arrays), most=40)}")
+    if name not in arrays:
+        raise DataError(unknown_name(name, tuple(arrays), what="column"))
+    for option in REFUSED:
+        if getattr(request, option) is not None:
+            raise QueryError(Arg(option), " needs the rows in memory; pass ", Arg("engine", "cpu"), " to copy them")
+    if request.repeats not in (None, "all"):
+        raise QueryError(Arg("repeats", request.repeats), " needs the rows in memory; pass ", Arg("engine", "cpu"))
+    return replace(request, repeats=None), name
+
+
+def check_lengths(arrays: Mapping[str, Any]) -> None:
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"columns of different lengths: {', '.join(f'{n} {rows:,}' for n, rows in lengths.items())}")
+    if not next(iter(lengths.values())):
+        raise DataError("the table holds no rows; nothing can be counted")
