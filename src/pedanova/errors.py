@@ -221,15 +221,15 @@ class MissingLibraryError(PedanovaError, ImportError):
     """
 
 
-def unknown_name(name: object, known: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:
+def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:
     """One line for a name that is not there, with the nearest ones that are, in capitals or not, or behind a prefix."""
     from difflib import get_close_matches
 
-    small = {other.lower(): other for other in reversed(known)}
+    small = {other.lower(): other for other in reversed(names)}
     wanted = str(name).lower()
     behind = [other for other in small if other.endswith((f".{wanted}", f"/{wanted}"))]  # metrics.rmse, config/lr
-    near = [repr(small[found]) for found in behind[:most] or get_close_matches(wanted, small, n=most)]
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {listed(known)}"
+    near = [repr(small[match]) for match in behind[:most] or get_close_matches(wanted, small, n=most)]
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {listed(names)}"
     return f"no {what} is called {name!r}; {hint}"
 
 

@@ -358,10 +358,10 @@ class Analysis(AnalysisStudies):
         options
             Those of `importance`; `baseline` is the one that is shown first. And `budget`, a column to follow.
         """
-        from pedanova.base.files import check_place
+        from pedanova.base.files import check_output_path
         from pedanova.report.page.embedded import payload_of
         from pedanova.report.page.html import draw_page, write_page
 
-        place = check_place(path)  # before the long work
+        place = check_output_path(path)  # before the long work
         how = {"ladder": ladder, "reduce": reduce, "within": within, "group": group, **options}
         write_page(place, draw_page(payload_of(self, title, questions, **how)))

@@ -18,7 +18,7 @@ from pedanova.data.records import Curves, Records
 from pedanova.data.row_selection import columns_in
 from pedanova.data.row_status import NanPolicy, Policies, configurations
 from pedanova.data.space_inference import TableColumns, choose_space
-from pedanova.data.table_options import Origin, TableOptions, complete, taken_rows
+from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
 from pedanova.errors import Arg, QueryError, listed, unknown_name
 from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.studies.along import ALL
@@ -63,7 +63,7 @@ class Budgets:
         if within is not None:
             rows, values = rows[within[rows]], None if values is None else values[within[rows]]
         records = self.records if values is None else with_values(self.records, self.request, rows, values)
-        return replace(prepare(*taken_rows(records, self.request, rows))[0], origin=None)
+        return replace(prepare(*select_rows(records, self.request, rows))[0], origin=None)
 
     def followed(self) -> bool:
         """Whether some trials were followed from the lowest budget to the highest, and fewer are left there."""

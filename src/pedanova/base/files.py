@@ -24,13 +24,13 @@ from pedanova.errors import DataError, FormatError
 LONGEST_HEADER = 1 << 26
 
 
-def framed(magic: bytes, version: int, header: Mapping[str, Any], body: bytes) -> bytes:
+def encode_file(magic: bytes, version: int, header: Mapping[str, Any], body: bytes) -> bytes:
     text = json.dumps(header, ensure_ascii=False).encode()
     content = magic + struct.pack("<II", version, len(text)) + text + body
     return content + struct.pack("<I", zlib.crc32(content))
 
 
-def unframed(content: bytes, magic: bytes, version: int, what: str) -> tuple[dict[str, Any], memoryview]:
+def decode_file(content: bytes, magic: bytes, version: int, what: str) -> tuple[dict[str, Any], memoryview]:
     """Header and body, after every check that needs no understanding of them."""
     if content[: len(magic)] != magic:
         raise FormatError(f"is no {what} of pedanova")
@@ -144,7 +144,7 @@ def listed(value: object, name: str) -> list[Any]:
 LEFT_OVER = 3600.0  # seconds; whoever still writes has touched its file since
 
 
-def check_place(path: object) -> Path:
+def check_output_path(path: object) -> Path:
     """The path, refused in words where no file can be written."""
     if not isinstance(path, str | os.PathLike):
         raise DataError(f"{path!r} is no path; give a string or a pathlib.Path")
@@ -170,7 +170,7 @@ def _why_not(place: Path) -> str | None:
     return None if writable else "no permission; choose another place"
 
 
-def write_whole(file: Path, content: bytes) -> None:
+def write_file(file: Path, content: bytes) -> None:
     """The new content as a whole, or the old one untouched; a crash leaves one of them.
 
     What is no plain file, such as /dev/stdout, is written to as it is.
@@ -204,8 +204,8 @@ def _replace(file: Path, content: bytes) -> None:
 
 def _sweep(file: Path) -> None:
     """Remove what a process that was killed in the midst of writing this very file left long ago."""
-    known = re.compile(rf"{re.escape(f'.{file.name[:100]}.')}\d+-\d+\.part")
+    partial = re.compile(rf"{re.escape(f'.{file.name[:100]}.')}\d+-\d+\.part")
     with suppress(OSError):
         for place in file.parent.iterdir():
-            if known.fullmatch(place.name) and time.time() - place.stat().st_mtime > LEFT_OVER:
+            if partial.fullmatch(place.name) and time.time() - place.stat().st_mtime > LEFT_OVER:
                 place.unlink()

@@ -156,10 +156,10 @@ def ranged(notes: Iterable[Note]) -> list[Note]:
     alike: dict[tuple[Any, ...], list[Note]] = {}
     for note in every:
         alike.setdefault((*note.about("").is_like(), note.severity, not note.subject), []).append(note)
-    found = []
+    result = []
     for group in alike.values():
-        found += [_as_one(group)] if group[0].subject and len(group) > MOST_ALIKE else group
-    return found
+        result += [_as_one(group)] if group[0].subject and len(group) > MOST_ALIKE else group
+    return result
 
 
 def _as_one(notes: Sequence[Note]) -> Note:
@@ -176,14 +176,14 @@ def shortened(notes: Iterable[Note]) -> list[Note]:
     kinds: dict[str, list[Note]] = {}
     for note in ranged(gathered(notes)):
         kinds.setdefault(note.kind, []).append(note)
-    found = []
+    result = []
     for group in kinds.values():
         more = len(group) - MOST_SHOWN
-        found += group[:MOST_SHOWN]
+        result += group[:MOST_SHOWN]
         if more > 0:
             words = f"and {more:,} more notes like {'this' if more == 1 else 'these'}; the analysis has all of them"
-            found.append(Note(group[0].kind, words, severity=group[0].severity))
-    return found
+            result.append(Note(group[0].kind, words, severity=group[0].severity))
+    return result
 
 
 @contextmanager
@@ -202,5 +202,5 @@ def explaining(notes: Iterable[Note]) -> Iterator[None]:
 
 def in_order(notes: Iterable[Note]) -> tuple[Note, ...]:
     """What may make an answer wrong first, then what is so, then what was guessed; not what happened to no row."""
-    told = (note for note in notes if not note.counts or note.counts[0])
-    return tuple(sorted(told, key=lambda note: ORDER.index(note.severity)))
+    relevant = (note for note in notes if not note.counts or note.counts[0])
+    return tuple(sorted(relevant, key=lambda note: ORDER.index(note.severity)))

@@ -15,28 +15,6 @@ PAUSE = 0.2  # seconds between two words
 Item = TypeVar("Item")
 
 
-def watched(items: Iterable[Item], what: str, total: int | None = None, *, verb: str = "reading") -> Iterator[Item]:
-    """The items themselves, counted on a terminal once they take longer than a second."""
-    if not sys.stderr.isatty():
-        yield from items
-        return
-    begin = time.monotonic()
-    said = begin + PATIENCE - PAUSE
-    spoken = False
-    try:
-        for count, item in enumerate(items):
-            now = time.monotonic()
-            if now - said > PAUSE:
-                said, spoken = now, True
-                sys.stderr.write(f"\r{describe(what, count, total, now - begin, verb)}\x1b[K")
-                sys.stderr.flush()
-            yield item
-    finally:
-        if spoken:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-
 def describe(what: str, count: int, total: int | None, seconds: float, verb: str = "reading") -> str:
     """
     Examples
@@ -58,23 +36,24 @@ class StoppedError(Exception):
 class Meter:
     """Counts rows as they come, from any thread; on a terminal it says how far it is."""
 
-    def __init__(self, what: str, total: int | None = None, unit: str = "rows") -> None:
-        self.what, self.total, self.unit, self.count = what, total, unit, 0
+    last: ClassVar[Meter | None] = None
+
+    def __init__(self, what: str, total: int | None = None, unit: str = "rows", *, verb: str = "reading") -> None:
+        self.what, self.total, self.unit, self.verb, self.count = what, total, unit, verb, 0
         self.stopped = False  # threads look here before they go on
         self._lock = threading.Lock()
         self._begin = time.monotonic()
-        self._said = self._begin + PATIENCE - PAUSE
-        self._spoken = False
-        Meter.last = self
-
-    last: ClassVar[Meter | None] = None
+        self._reported = self._begin + PATIENCE - PAUSE
+        self._written = False
 
     def __enter__(self) -> Self:
+        Meter.last = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._spoken:
+        if self._written:
             sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
     @property
     def reached(self) -> str:
@@ -86,27 +65,42 @@ class Meter:
             raise StoppedError
         with self._lock:
             self.count += rows
-            now = time.monotonic()
-            if now - self._said <= PAUSE or not sys.stderr.isatty():
-                return
-            self._said, self._spoken = now, True
-            sys.stderr.write(f"\r{describe(self.what, self.count, self.total, now - self._begin)}\x1b[K")
-            sys.stderr.flush()
+            self.report()
+
+    def report(self) -> None:
+        """Writes how far it is, at most a few times a second and only where somebody is watching."""
+        now = time.monotonic()
+        if now - self._reported <= PAUSE or not sys.stderr.isatty():
+            return
+        self._reported, self._written = now, True
+        line = describe(self.what, self.count, self.total, now - self._begin, self.verb)
+        sys.stderr.write(f"\r{line}\x1b[K")
+        sys.stderr.flush()
 
 
-def last_meter() -> Meter | None:
-    return Meter.last
+def watched(items: Iterable[Item], what: str, total: int | None = None, *, verb: str = "reading") -> Iterator[Item]:
+    """The items themselves, counted on a terminal once they take longer than a second."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    meter = Meter(what, total, verb=verb)
+    try:
+        for item in items:
+            meter.report()
+            yield item
+            meter.count += 1
+    finally:
+        meter.__exit__()
 
 
 @contextmanager
-def interrupts_told() -> Iterator[None]:
-    """Whoever stops a long reading learns how far it had come, wherever the interrupt strikes."""
+def report_interrupts() -> Iterator[None]:
+    """On an interrupt, writes how far the last meter had come."""
     Meter.last = None
     try:
         yield
     except KeyboardInterrupt:
-        meter = last_meter()
-        if meter is not None:
+        if Meter.last is not None:
             clear = "\r\x1b[K" if sys.stderr.isatty() else ""
-            sys.stderr.write(f"{clear}{meter.reached}\n")
+            sys.stderr.write(f"{clear}{Meter.last.reached}\n")
         raise

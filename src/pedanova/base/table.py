@@ -101,10 +101,10 @@ class Table:
     Examples
     --------
     >>> import pedanova as pa
-    >>> found = pa.analyze(pa.demo_trials(), "error").importance(draws=0, estimator="counts")
-    >>> isinstance(found, pa.Importances), list(found.to_dict())[:3]
+    >>> answer = pa.analyze(pa.demo_trials(), "error").importance(draws=0, estimator="counts")
+    >>> isinstance(answer, pa.Importances), list(answer.to_dict())[:3]
     (True, ['parameter', 'ratio', 'share'])
-    >>> print(found.to_csv().splitlines()[0][:21])
+    >>> print(answer.to_csv().splitlines()[0][:21])
     parameter,ratio,share
     """
 
@@ -320,14 +320,14 @@ class PairTable(Table, Mapping[tuple[str, str], PairRow]):
         raise UnknownParameterError(self._unknown(names))
 
     def _unknown(self, names: object) -> str:
-        known = tuple(dict.fromkeys(name for pair in self for name in pair)) or ("lr", "depth")
+        parameters = tuple(dict.fromkeys(name for pair in self for name in pair)) or ("lr", "depth")
         if isinstance(names, Integral | slice):
-            return _by_place(names, *known[:2])
+            return _by_place(names, *parameters[:2])
         if not isinstance(names, tuple) or len(names) != 2:
-            return f"{names!r} must be two names, such as {known[0]!r}, {known[1]!r}"
+            return f"{names!r} must be two names, such as {parameters[0]!r}, {parameters[1]!r}"
         for name in names:
-            if name not in known:
-                return unknown_name(name, known)
+            if name not in parameters:
+                return unknown_name(name, parameters)
         return f"{names!r} must be two different parameters"
 
     def __iter__(self) -> Iterator[tuple[str, str]]:

@@ -147,13 +147,13 @@ class ResultCache(Generic[Value]):
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """What is kept under the key; made where there is nothing."""
         with self._lock:
-            known = self._made.get(key)
-            waiting = known if known is not None else Future[Value]()
+            existing = self._made.get(key)
+            waiting = existing if existing is not None else Future[Value]()
             self._made[key] = waiting
             self._made.move_to_end(key)
             while len(self._made) > self._most:
                 self._made.popitem(last=False)
-        return waiting.result() if known is not None else self._make(key, waiting, make)
+        return waiting.result() if existing is not None else self._make(key, waiting, make)
 
     def _make(self, key: Hashable, waiting: Future[Value], make: Callable[[], Value]) -> Value:
         try:

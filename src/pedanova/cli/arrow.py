@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pedanova.base.files import write_whole
+from pedanova.base.files import write_file
 from pedanova.base.table import Cell
 from pedanova.errors import MissingLibraryError, QueryError
 
@@ -25,7 +25,7 @@ def emit_arrow(columns: Mapping[str, Sequence[Cell]], answer: Mapping[str, Any],
     about = {key: value for key, value in answer.items() if not _is_table(value)}
     content = arrow_bytes(columns, about, streamed=output is None)
     if output is not None:
-        write_whole(Path(output), content)
+        write_file(Path(output), content)
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(content)

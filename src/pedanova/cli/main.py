@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pedanova.base.files import check_place
+from pedanova.base.files import check_output_path
 from pedanova.cli.completion import complete
 from pedanova.cli.mistakes import BEHIND, left_over, unknown_command
 from pedanova.cli.parser import COMMANDS, build_parser, usage_of
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for name in ("output", "save", "report", "out", "figure"):  # before the long work
             if getattr(options, name, None) is not None:
-                check_place(getattr(options, name))
+                check_output_path(getattr(options, name))
         return run(options)
     except PedanovaError as error:
         return refused(error.in_shell())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.base.files import write_whole
+from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell
 from pedanova.base.terminal import printable, printable_lines
@@ -53,7 +53,7 @@ def line_width(output: str | None = None) -> int:
 def emit(text: str, output: str | None, *, coloured: bool = False) -> None:
     """To the file, or to the terminal; a terminal never gets a control character that is not our own."""
     if output is not None:
-        write_whole(Path(output), text.encode())
+        write_file(Path(output), text.encode())
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without these letters still gets the numbers

@@ -32,13 +32,13 @@ from numpy.typing import NDArray
 from pedanova.base.files import (
     Attachment,
     attached,
-    check_place,
+    check_output_path,
     count_of,
-    framed,
+    decode_file,
+    encode_file,
     packed,
-    unframed,
     unpacked,
-    write_whole,
+    write_file,
 )
 from pedanova.base.notes import Note
 from pedanova.counting.levels import MAX_LEVELS, Levels
@@ -68,7 +68,7 @@ class Stored:
 
 
 def write_tallies(path: str | os.PathLike[str], stored: Stored) -> None:
-    write_whole(check_place(path), to_bytes(stored))
+    write_file(check_output_path(path), to_bytes(stored))
 
 
 def read_tallies(path: str | os.PathLike[str]) -> Stored:
@@ -117,11 +117,11 @@ def to_bytes(stored: Stored) -> bytes:
         "scaled": stored.moments is not None and bool(stored.moments.powers.any()),
         "blocks": [len(block) for block in blocks],
     }
-    return framed(MAGIC, VERSION, header, b"".join(blocks))
+    return encode_file(MAGIC, VERSION, header, b"".join(blocks))
 
 
 def from_bytes(content: bytes) -> Stored:
-    header, rest = unframed(content, MAGIC, VERSION, "file")
+    header, rest = decode_file(content, MAGIC, VERSION, "file")
     try:
         return decode(header, rest)
     except FormatError:

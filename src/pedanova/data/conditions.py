@@ -29,21 +29,21 @@ def place_columns(
 ) -> tuple[dict[str, Column], list[Note], frozenset[str]]:
     """Columns ready to be counted, notes, and whose condition holds in none of these rows. Parents come first."""
     placed: dict[str, Column] = {}
-    known = dict(table)  # parents as the table has them, then as they count
+    parents = dict(table)  # parents as the table has them, then as they count
     notes: list[Note] = []
     idle_names: list[str] = []
     for name in parents_first(space):
         column, parameter = columns[name], space[name]
         if parameter.when:
-            column, active = _silenced(column, parameter, known, notes)
+            column, active = _silenced(column, parameter, parents, notes)
             idle_names += [] if active else [name]
-        known[name] = column
+        parents[name] = column
         if isinstance(parameter, Moving):
             column = _positions(column, parameter, table, notes)
         elif isinstance(parameter, Switch):
-            column = _joined(column, parameter, known, notes)
+            column = _joined(column, parameter, parents, notes)
             idle = column.values == grid_of(parameter).missing
-            known[name] = replace(known[name], missing=some(idle))
+            parents[name] = replace(parents[name], missing=some(idle))
         placed[name] = column
     return {name: placed[name] for name in space}, notes, frozenset(idle_names)
 
@@ -262,12 +262,3 @@ def with_conditions(space: Space, presence: Presence, children: Iterable[str]) -
             words = f"taken as active only when {condition_in_words(domains[name])}, for it is missing otherwise"
             notes.append(Note("condition", words, subject=name))
     return Space(domains), notes
-
-
-def infer_conditions(space: Space, columns: Mapping[str, Column]) -> tuple[Space, list[Note]]:
-    """Conditions of a table in memory. Parameters that have one keep it."""
-    children = gaps_in(space, columns)
-    if not children:
-        return space, []
-    parents = [name for name in space if may_decide(columns[name], space[name])]
-    return with_conditions(space, Presence.of(columns, children, parents), children)

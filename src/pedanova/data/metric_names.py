@@ -63,13 +63,13 @@ def words_of(name: str) -> tuple[str, ...]:
     >>> words_of("mean_valAUC@1")
     ('mean', 'val', 'auc', '1')
     """
-    found: list[str] = []
+    words: list[str] = []
     joined = JOINED.sub("crossentropy", name.replace("²", "2"))
     for run in re.split(r"[^0-9A-Za-z]+", joined):
         whole = run.lower()
-        known = whole.rstrip("0123456789") in _KNOWN or whole in _KNOWN
-        found += [whole] if known else [word.lower() for word in WORD.findall(run)]
-    return tuple(found)
+        in_vocabulary = whole.rstrip("0123456789") in _KNOWN or whole in _KNOWN
+        words += [whole] if in_vocabulary else [word.lower() for word in WORD.findall(run)]
+    return tuple(words)
 
 
 _KNOWN = RESULTS_UP | RESULTS_DOWN | COSTS | ONLY_UP | ONLY_DOWN | SPLITS
@@ -155,19 +155,19 @@ def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
 
 
 def _guess(objective: object, columns: Collection[str], metadata: SourceMetadata) -> tuple[Direction, Note | None]:
-    known = known_directions(metadata)
+    directions = known_directions(metadata)
     if not isinstance(objective, str):
         return "minimize", _unsure("the objective", "minimize", "an array has no name to tell more")
-    if objective in known:
-        return known[objective], None
+    if objective in directions:
+        return directions[objective], None
     if objective not in columns:
         return "maximize", _unsure(repr(objective), "maximize", "rows where it holds are taken for the good ones")
-    told = None if objective in metadata.unclear else direction_by_name(objective)
-    if told is None:
+    direction = None if objective in metadata.unclear else direction_by_name(objective)
+    if direction is None:
         who = f"neither {metadata.source} nor its name tells" if metadata.source else "its name does not tell"
         return "minimize", _unsure(objective, "minimize", f"{who} which way is better")
-    words = f"{objective} is {DONE[told]}, as its name says; pass "
-    return told, Note("direction", words, Arg("direction", OTHER[told]), " otherwise", severity="guess")
+    words = f"{objective} is {DONE[direction]}, as its name says; pass "
+    return direction, Note("direction", words, Arg("direction", OTHER[direction]), " otherwise", severity="guess")
 
 
 def _unsure(what: str, direction: Direction, why: str) -> Note:

@@ -100,8 +100,10 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         column = numbers[0]
     if column.labels is not None:
         shown = listed([str(label) for label in column.labels], most=3)
-        held = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"
-        raise DataError(f"objective {name!r} holds {held}; it must hold numbers, or be compared: \"{name} == 'good'\"")
+        content = f"text ({shown})" if column.labels else f"no value in {len(column)} rows"
+        raise DataError(
+            f"objective {name!r} holds {content}; it must hold numbers, or be compared: \"{name} == 'good'\""
+        )
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
     if column.missing is None:
@@ -114,7 +116,7 @@ MOST_ROWS = 100_000  # looked at
 A_LOOK = 100  # rows that mostly suffice to see that a column is none
 
 
-def follower_notes(
+def result_like_notes(
     names: Iterable[str], columns: Mapping[str, Column], goals: Iterable[Goal], keep: Mask | None
 ) -> list[Note]:
     """A warning on every parameter that an objective tells without exception, or that tells it."""
@@ -134,21 +136,21 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
         return False
     for most in (A_LOOK, MOST_ROWS):  # what holds of all rows holds of some
         rows = slice(None, None, max(1, len(objective) // most))
-        known, values, goal = _known(column, objective, keep, rows)
+        count, values, goal = _rows_with_both(column, objective, keep, rows)
         if not in_step(values, goal):
             return False
-    return known >= LEAST and 2 * known >= len(objective[rows]) and len(np.unique(goal)) >= LEAST
+    return count >= LEAST and 2 * count >= len(objective[rows]) and len(np.unique(goal)) >= LEAST
 
 
-def _known(
+def _rows_with_both(
     column: Column, objective: NDArray[Any], keep: Mask | None, rows: slice
 ) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
     """How many of some rows have both numbers, and these."""
     values, goal = (array[rows].astype(np.float64) for array in (column.values, objective))
-    known = np.isfinite(values) & np.isfinite(goal)
-    known &= True if column.missing is None else ~column.missing[rows]
-    known &= True if keep is None else keep[rows]
-    return int(np.count_nonzero(known)), values[known], goal[known]
+    both = np.isfinite(values) & np.isfinite(goal)
+    both &= True if column.missing is None else ~column.missing[rows]
+    both &= True if keep is None else keep[rows]
+    return int(np.count_nonzero(both)), values[both], goal[both]
 
 
 def in_step(values: NDArray[np.float64], goal: NDArray[np.float64]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ from pedanova.errors import Arg, DataError, FormatError, listed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Ordinal, Parameter, Space, Switch
 from pedanova.space.values import Label
-
-OutsidePolicy = Literal["error", "count"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

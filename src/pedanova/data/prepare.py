@@ -18,7 +18,7 @@ from pedanova.base.kernel.pareto import order_rows
 from pedanova.base.notes import Count, Note, in_order
 from pedanova.data.column import Column, Mask, all_finite, take
 from pedanova.data.conditions import place_columns
-from pedanova.data.objectives import Goal, follower_notes, read_goals
+from pedanova.data.objectives import Goal, read_goals, result_like_notes
 from pedanova.data.observations import Observations, check_countable
 from pedanova.data.records import Records
 from pedanova.data.regions import Region
@@ -103,8 +103,8 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
         check_left(int(rows.status.keep.sum()), int(rows.status.undecided.sum()), chosen, rows.status.notes)
     # The space is guessed from the rows that count, not from those that were sent away.
     choice = choose_space(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
-    asked = () if request.params is not None or request.space is not None else choice.space
-    doubts = follower_notes(asked, records.columns, rows.goals, rows.keep)
+    guessed = () if request.params is not None or request.space is not None else choice.space
+    doubts = result_like_notes(guessed, records.columns, rows.goals, rows.keep)
     if request.repeats != "all" and rows.status is not None:
         records, rows, choice = _collapse(records, rows, choice, request)
     observed = place(rows, choice.space, records.columns)

@@ -58,17 +58,17 @@ class Curves:
 
     def reached(self, rows: int) -> Reals:
         """(rows,) The last step of each trial; NaN without any."""
-        found = np.full(rows, np.nan)
-        found[self.rows] = self.steps  # in order of steps: the last stays
-        return found
+        result = np.full(rows, np.nan)
+        result[self.rows] = self.steps  # in order of steps: the last stays
+        return result
 
     def at(self, step: float, rows: int) -> Reals:
         """(rows,) What each trial was worth at a step, measured then or last before; NaN where it came not so far."""
         early = self.steps <= step
-        found = np.full(rows, np.nan)
-        found[self.rows[early]] = self.values[early]
+        result = np.full(rows, np.nan)
+        result[self.rows[early]] = self.values[early]
         far = self.reached(rows) >= step  # never true of NaN
-        return np.where(far, found, np.nan)
+        return np.where(far, result, np.nan)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,8 @@ def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
         tree, names = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found = (names.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return [name for name in dict.fromkeys(found) if name in table]
+    columns = (names.get(node.id, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return [name for name in dict.fromkeys(columns) if name in table]
 
 
 def parse(text: str) -> tuple[ast.expr, dict[str, str]]:

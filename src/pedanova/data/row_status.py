@@ -90,8 +90,8 @@ def status_of_rows(
     status = RowStatus.of(rows)
     if state is not None:
         status = _by_state(status, _states(state, table, rows), policies)
-    if feasible is not None:  # asked of failed rows, a constraint has no answer
-        allowed = feasible_rows(feasible, table, rows, asked=status.undecided)
+    if feasible is not None:  # a constraint of failed rows has no answer
+        allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
         status = status.end(~allowed, policies.infeasible, "are infeasible")
     unknown = np.isnan(goals[0].values)
     for goal in goals[1:]:
@@ -136,25 +136,25 @@ def state_word(label: object) -> str:
     return str(label).rsplit(".", 1)[-1].strip().lower()
 
 
-def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, asked: Mask) -> Mask:
-    """A mask, a boolean column, or columns that must all be at most 0; the rows `asked` need a value."""
+def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:
+    """A mask, a boolean column, or columns that must all be at most 0; the `needed` rows must have a value."""
     if isinstance(feasible, str):
-        return _feasible_by(feasible, table, asked)
+        return _feasible_by(feasible, table, needed)
     if isinstance(feasible, Iterable) and not hasattr(feasible, "__array__"):
         names = list(feasible)
         if names and all(isinstance(name, str) for name in names):
-            return np.logical_and.reduce([_feasible_by(name, table, asked) for name in names])  # type: ignore[no-any-return]
+            return np.logical_and.reduce([_feasible_by(name, table, needed) for name in names])  # type: ignore[no-any-return]
         feasible = names
     return as_mask(feasible, "feasible", rows)
 
 
-def _feasible_by(name: str, table: Mapping[str, Column], asked: Mask) -> Mask:
+def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
     if name not in table:
         raise DataError(f"feasible: {unknown_name(name, tuple(table), what='column')}")
     column = table[name]
     if column.labels is not None or column.is_time:
         raise QueryError(f"feasible: {name} holds text; give booleans, or numbers that must be at most 0")
-    absent = np.flatnonzero(column.absent() & asked)
+    absent = np.flatnonzero(column.absent() & needed)
     if len(absent):
         raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; fill it or drop the row")
     holds: Mask = column.values if column.values.dtype.kind == "b" else column.values <= 0

@@ -59,20 +59,20 @@ class Guess:
 
 
 def infer_space(
-    columns: Mapping[str, Column], *, asked: frozenset[str] = frozenset(), threads: int = 1
+    columns: Mapping[str, Column], *, named: frozenset[str] = frozenset(), threads: int = 1
 ) -> tuple[Space, list[Note]]:
     """A space for columns of which nothing is known, and the assumptions made.
 
-    Columns named in `asked` are never left out for looking like an id or a time stamp.
+    Columns that the user `named` are never left out for looking like an id or a time stamp.
     """
     rows = max((len(column.values) for column in columns.values()), default=0)
-    found = spread(
-        lambda name: guess(columns[name], keep=name in asked), columns, threads=threads if rows >= MANY_ROWS else 1
+    results = spread(
+        lambda name: guess(columns[name], keep=name in named), columns, threads=threads if rows >= MANY_ROWS else 1
     )
-    guesses = dict(zip(columns, found, strict=True))
+    guesses = dict(zip(columns, results, strict=True))
     space = Space({name: g.parameter for name, g in guesses.items() if g.parameter is not None})
     notes = [g.note.about(name) for name, g in guesses.items() if g.note]
-    doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in asked]
+    doubts = [_doubt(name, parameter) for name, parameter in space.items() if name not in named]
     doubts += [_spelled_twice(name, parameter) for name, parameter in space.items()]
     return space, [*filter(None, doubts), *notes]  # what may be wrong comes first
 
@@ -176,8 +176,8 @@ def note_on_states(column: Column) -> Note | None:
     words = [str(label) for label in column.labels or ()]
     if not is_named_like_states(column.name) or not words or not all(state_word(word) in STATES for word in words):
         return None
-    held = f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as "
-    return Note("unused", held, Arg("state"), " to use them")
+    words_on_states = f"holds the states of trials ({', '.join(words[:3])}); left out, pass it as "
+    return Note("unused", words_on_states, Arg("state"), " to use them")
 
 
 def _guess_booleans(present: NDArray[Any]) -> Guess:
@@ -389,7 +389,7 @@ def choose_space(
     if request.space is not None:
         choice = _given(table, names, own, request, evidence)
     elif request.params is not None:
-        choice = _guessed(evidence.columns(names), evidence, request.threads, asked=frozenset(names))
+        choice = _guessed(evidence.columns(names), evidence, request.threads, named=frozenset(names))
     else:
         choice = _likely(names, goals, evidence, request.threads)
     if not choice.space:
@@ -403,13 +403,13 @@ def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOption
     if request.space is not None or request.params is not None:
         return []
     feasible = request.feasible
-    given = [
+    names = [
         request.state,
         *(feasible if isinstance(feasible, list | tuple | set) else [feasible]),
         *(name for goal in goals for name in goal.made_of),
         *request.aside,
     ]
-    return [name for name in given if isinstance(name, str) and name in table]
+    return [name for name in names if isinstance(name, str) and name in table]
 
 
 def _given(
@@ -427,9 +427,9 @@ def _given(
 
 
 def _guessed(
-    columns: Mapping[str, Column], evidence: ColumnEvidence, threads: int, *, asked: frozenset[str] = frozenset()
+    columns: Mapping[str, Column], evidence: ColumnEvidence, threads: int, *, named: frozenset[str] = frozenset()
 ) -> Choice:
-    space, notes = infer_space(columns, asked=asked, threads=threads)
+    space, notes = infer_space(columns, named=named, threads=threads)
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes, *conditions))
 
@@ -535,8 +535,8 @@ def as_names(names: object, argument: str) -> list[str]:
         return [names]
     if not isinstance(names, Iterable):
         raise QueryError(Arg(argument, names), " must be a list of column names")
-    given = list(names)
-    for name in given:
+    result = list(names)
+    for name in result:
         if not isinstance(name, str):
             raise QueryError(Arg(argument), f" holds {name!r}; column names are text, such as {str(name)!r}")
-    return given
+    return result

@@ -43,15 +43,15 @@ class TableOptions:
     @property
     def is_plain(self) -> bool:
         """Nothing but one objective: the columns are then counted as they lie."""
-        given = (self.where, self.feasible, self.state)
+        options = (self.where, self.feasible, self.state)
         # Levels know one policy for NaN: where other rows may be the worst, it is applied before.
-        told_by_nan = self.policies.may_be_worst == (self.policies.nan == "worst")
-        return told_by_nan and all(option is None for option in given) and self.repeats in (None, "all")
+        same_policy = self.policies.may_be_worst == (self.policies.nan == "worst")
+        return same_policy and all(option is None for option in options) and self.repeats in (None, "all")
 
 
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
     """The user's word first, then the source's, then the defaults; `ask` for an objective if there is none."""
-    known = records.metadata.params
+    settings = records.metadata.params
     records, request = _narrowed(_with_numbers(records, request), request)
     records = _without_unusable(_without_idle(records), request)
     metadata = records.metadata
@@ -70,7 +70,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
         direction=direction,
         space=request.space if own_space else _space_of(metadata, objective),
         conditions=own_space or metadata.space is None or metadata.conditions,
-        params=request.params if own_space or request.params is not None else _params_of(records, request, known),
+        params=request.params if own_space or request.params is not None else _params_of(records, request, settings),
         exclude=request.exclude if own_space or request.params is not None or not metadata.params else None,
         aside=metadata.aside,
         feasible=request.feasible if request.feasible is not None else metadata.feasible,
@@ -108,8 +108,8 @@ def _metadata_notes(metadata: SourceMetadata, request: TableOptions) -> list[Not
 
 def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[Note]]:
     """Where a setting and a result have the same name, the objective is the result."""
-    given = request.objective
-    names = list(given) if isinstance(given, list | tuple) else [given]
+    objective = request.objective
+    names = list(objective) if isinstance(objective, list | tuple) else [objective]
     results = {name: _result_called(name, records) for name in names if isinstance(name, str)}
     notes = [
         Note("source", f"{name} is a setting and a result; the result, {result}, is the objective")
@@ -119,16 +119,16 @@ def _meant(records: Records, request: TableOptions) -> tuple[TableOptions, list[
     if not notes:
         return request, []
     meant = [results[name] if isinstance(name, str) else name for name in names]
-    return replace(request, objective=meant if isinstance(given, list | tuple) else meant[0]), notes
+    return replace(request, objective=meant if isinstance(objective, list | tuple) else meant[0]), notes
 
 
 def _result_called(name: str, records: Records) -> str:
     """A result whose name was taken has underscores behind it; without such a one, the name itself."""
     results = {*records.metadata.objectives, *records.metadata.metrics}
-    found = name
-    while found in records.columns and found not in results:
-        found += "_"
-    return found if found in results else name
+    candidate = name
+    while candidate in records.columns and candidate not in results:
+        candidate += "_"
+    return candidate if candidate in results else name
 
 
 def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
@@ -151,10 +151,10 @@ def _space_of(metadata: SourceMetadata, objective: object) -> Space | None:
     return Space({name: metadata.space[name] for name in metadata.space if name not in goals})
 
 
-def _params_of(records: Records, request: TableOptions, known: tuple[str, ...]) -> list[str] | None:
+def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:
     """The settings that a source names, less those that the user excludes or optimises.
 
-    `known`: all that it names, also those that cannot be used here.
+    `settings`: all that it names, also those that cannot be used here.
     """
     metadata = records.metadata
     if not metadata.params:
@@ -162,8 +162,8 @@ def _params_of(records: Records, request: TableOptions, known: tuple[str, ...]) 
     exclude = [request.exclude] if isinstance(request.exclude, str) else list(request.exclude or ())
     goals = _compared(request.objective, records)
     for name in exclude:
-        if name not in known and (name not in records.columns or name in metadata.objectives):
-            raise QueryError(Arg("exclude"), f" names {name!r}, no setting here: {listed(list(known), most=40)}")
+        if name not in settings and (name not in records.columns or name in metadata.objectives):
+            raise QueryError(Arg("exclude"), f" names {name!r}, no setting here: {listed(list(settings), most=40)}")
     left = [name for name in metadata.params if name not in exclude and name not in goals]
     if not left:
         raise QueryError(Arg("exclude"), f" leaves none of {listed(list(metadata.params))}; keep one at least")
@@ -173,10 +173,10 @@ def _params_of(records: Records, request: TableOptions, known: tuple[str, ...]) 
 def _compared(objective: object, records: Records) -> set[str]:
     """Columns that are an objective, or that a condition as objective is made of: they explain themselves."""
     names = objective if isinstance(objective, list | tuple) else [objective]
-    found: set[str] = set()
+    columns: set[str] = set()
     for name in (name for name in names if isinstance(name, str)):
-        found |= {name} if name in records.columns else set(columns_in(name, records.columns))
-    return found
+        columns |= {name} if name in records.columns else set(columns_in(name, records.columns))
+    return columns
 
 
 def _without_idle(records: Records) -> Records:
@@ -224,11 +224,11 @@ def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOp
         return records, request
     words = f"only rows with {rule} are used, {len(rows):,} of {count:,}; pass "
     note = Note("rows", words, Arg("where", shown='"…"'), " on it for others")
-    fewer, request = taken_rows(records, request, rows)
+    fewer, request = select_rows(records, request, rows)
     return replace(fewer, notes=(*records.notes, note)), request
 
 
-def taken_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]) -> tuple[Records, TableOptions]:
+def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]) -> tuple[Records, TableOptions]:
     """Some rows of a table, with what the user gave row by row."""
     count = records.rows
     return replace(records, columns=take(records.columns, rows), curves=None), replace(
@@ -249,18 +249,18 @@ def _asked_by(where: object, records: Records) -> set[str]:
     return set()
 
 
-def _at(given: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
+def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
     """These rows of what has one value a row; names, conditions and regions as they are.
 
     A list of text is one of names, unless `words` are its values.
     """
-    if isinstance(given, Column):
-        return take({given.name: given}, rows)[given.name] if len(given) == count else given
-    if isinstance(given, str | Mapping) or not hasattr(given, "__len__") or len(given) != count:
-        return given
-    if not words and all(isinstance(value, str) for value in given):
-        return given
-    return np.asarray(given)[rows]
+    if isinstance(option, Column):
+        return take({option.name: option}, rows)[option.name] if len(option) == count else option
+    if isinstance(option, str | Mapping) or not hasattr(option, "__len__") or len(option) != count:
+        return option
+    if not words and all(isinstance(value, str) for value in option):
+        return option
+    return np.asarray(option)[rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

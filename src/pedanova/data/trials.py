@@ -90,8 +90,8 @@ def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, de
     if name == "row":
         return (rows[::-1] if descending else rows)[:many]
     if name not in observed.space:
-        known = ("row", *goals, *observed.space)
-        raise QueryError(Arg("sort", name), f": {unknown_name(name, known, what='column')}")
+        names = ("row", *goals, *observed.space)
+        raise QueryError(Arg("sort", name), f": {unknown_name(name, names, what='column')}")
     column = observed.table[name]
     keys = column.values.astype(np.float64)  # labels are in order of their text
     keys[column.absent()] = np.nan

@@ -21,7 +21,7 @@ from pedanova.base.kernel.selection import (
     window_around,
 )
 from pedanova.base.notes import Note
-from pedanova.base.progress import interrupts_told
+from pedanova.base.progress import report_interrupts
 from pedanova.counting.countable import Counted, Recount, assembled, levels_for, recut
 from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import SMALL, Levels, assemble, setting_apart, sought
@@ -226,7 +226,7 @@ def count_table(scan: Scan, request: TableOptions, reading: ScanOptions) -> Coun
     workers = workers_for(scan, reading, request.threads)
     while True:
         try:
-            with interrupts_told():
+            with report_interrupts():
                 return count_scan(scan, reading, workers, plan)
         except StartOverError:
             workers.start_over()

@@ -52,8 +52,8 @@ def shared_space(one: Space, two: Space) -> CommonSpace:
     --------
     >>> one = Space({"lr": Float(1e-4, 1.0, log=True), "depth": Int(1, 8)})
     >>> two = Space({"lr": Float(1e-3, 10.0, log=True), "width": Int(1, 8)})
-    >>> found = shared_space(one, two)
-    >>> found.narrowed, found.first, found.second
+    >>> common = shared_space(one, two)
+    >>> common.narrowed, common.first, common.second
     ({'lr': (0.001, 1.0)}, ('depth',), ('width',))
     """
     alike, unlike = [], []
@@ -61,8 +61,8 @@ def shared_space(one: Space, two: Space) -> CommonSpace:
     for name in (name for name in one if name in two):
         if same_domain(one[name], two[name]):
             alike.append(name)
-        elif (common := common_values(one[name], two[name])) is not None:
-            narrowed[name] = common
+        elif (values := common_values(one[name], two[name])) is not None:
+            narrowed[name] = values
         else:
             unlike.append(name)
     alone = [tuple(name for name in a if name not in b) for a, b in ((one, two), (two, one))]
@@ -180,7 +180,7 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
     A parameter that is a range here and a list of names there is taken as most studies have it; where it is
     missing or does not fit is told in a note, as are parameters whose domain changes from row to row.
     """
-    found: dict[str, Domain] = {}
+    domains: dict[str, Domain] = {}
     owners: Owners = {}
     notes: list[Note] = []
     for name in dict.fromkeys(name for space in spaces.values() for name in space):
@@ -190,12 +190,12 @@ def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]
             words = "its domain changes from row to row, so it has no prior and keeps its own domain"
             notes.append(Note("unused", words, subject=name))
             continue
-        found[name] = _joined(list(fitting.values()))
+        domains[name] = _joined(list(fitting.values()))
         owners[name] = tuple(fitting)
-        notes += _told(name, spaces, theirs, fitting)
-    if not found:
+        notes += _domain_notes(name, spaces, theirs, fitting)
+    if not domains:
         raise SpaceError(f"{listed(list(spaces))}: no parameter has a plain domain; a prior needs at least one")
-    return Space(_known_parents(found)), owners, notes
+    return Space(_without_unknown_parents(domains)), owners, notes
 
 
 def _alike(theirs: Mapping[str, Parameter]) -> dict[str, Domain]:
@@ -206,7 +206,7 @@ def _alike(theirs: Mapping[str, Parameter]) -> dict[str, Domain]:
     return {study: one for study, one in plain.items() if isinstance(one, Float | Int) == most}
 
 
-def _told(
+def _domain_notes(
     name: str, spaces: Mapping[str, Space], theirs: Mapping[str, Parameter], fitting: Mapping[str, Domain]
 ) -> list[Note]:
     absent = [study for study in spaces if study not in theirs]
@@ -266,11 +266,11 @@ def labels_of(domain: Domain) -> tuple[Label, ...]:
             return ()
 
 
-def _known_parents(found: Mapping[str, Domain]) -> dict[str, Parameter]:
+def _without_unknown_parents(domains: Mapping[str, Domain]) -> dict[str, Parameter]:
     """Conditions on parameters that have no prior cannot be kept."""
-    return {name: _conditioned(one, found) for name, one in found.items()}
+    return {name: _conditioned(one, domains) for name, one in domains.items()}
 
 
-def _conditioned(domain: Domain, known: Mapping[str, Domain]) -> Domain:
-    when = tuple((parent, values) for parent, values in domain.when if parent in known)
+def _conditioned(domain: Domain, domains: Mapping[str, Domain]) -> Domain:
+    when = tuple((parent, values) for parent, values in domain.when if parent in domains)
     return domain if when == domain.when else replace(domain, when=when)

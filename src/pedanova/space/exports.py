@@ -74,13 +74,13 @@ def unfolded(space: Space) -> Space:
 def plain_domains(space: Space, form: str) -> dict[str, Domain]:
     """Domains by name, parents before their children."""
     space = unfolded(space)
-    found: dict[str, Domain] = {}
+    domains: dict[str, Domain] = {}
     for name in parents_first(space):
         domain = space[name]
         if not isinstance(domain, Float | Int | Ordinal | Categorical):
             raise SpaceError(f"{name}: its bounds change from row to row, which {form} cannot say; use json")
-        found[name] = domain
-    return {name: found[name] for name in (found if form == "code" else space)}
+        domains[name] = domain
+    return {name: domains[name] for name in (domains if form == "code" else space)}
 
 
 def labels_of(domain: Domain) -> list[Label]:
@@ -268,8 +268,8 @@ def as_yaml(plain: Mapping[str, Any], depth: int = 0) -> str:
     """Objects line by line, lists and scalars as JSON writes them, which is YAML too."""
     lines = []
     for key, value in plain.items():
-        known = PLAIN_KEY.fullmatch(key) and key.lower() not in YAML_WORDS
-        head = f"{'  ' * depth}{key if known else _scalar(key)}:"
+        is_plain = PLAIN_KEY.fullmatch(key) and key.lower() not in YAML_WORDS
+        head = f"{'  ' * depth}{key if is_plain else _scalar(key)}:"
         if isinstance(value, Mapping):
             lines.append(f"{head}\n{as_yaml(value, depth + 1)}" if value else f"{head} {{}}\n")
         else:

@@ -73,11 +73,6 @@ class Grid:
     def outside(self) -> int:
         return self.cells + 1
 
-    @property
-    def is_range(self) -> bool:
-        """Whether it is drawn as a curve: a range of more than a few cells."""
-        return self.edges is not None and self.cells > FEW_CELLS
-
     def centres(self) -> list[Label]:
         """A name or a middle value for each cell."""
         if self.labels is not None:
@@ -113,8 +108,8 @@ class Grid:
         exact = {(type(label).__name__, label): cell for cell, label in enumerate(self.labels)}
         equal = {label: cell for cell, label in enumerate(self.labels)}
         text = {str(label): cell for cell, label in enumerate(self.labels)}
-        found = [exact.get((type(x).__name__, x), equal.get(x, text.get(str(x), self.outside))) for x in labels]
-        cells = np.array(found, dtype=np.int32)
+        matches = [exact.get((type(x).__name__, x), equal.get(x, text.get(str(x), self.outside))) for x in labels]
+        cells = np.array(matches, dtype=np.int32)
         if self.inner is not None:  # text such as "0.10" for the number 0.1
             unknown = np.flatnonzero(cells == self.outside)
             numbers = np.array([_number(labels[i]) for i in unknown], dtype=np.float64)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 from pedanova.base.digits import DIGITS, short
 from pedanova.errors import SpaceError, UnknownParameterError, unknown_name
-from pedanova.space.documents import Shown, explained
 from pedanova.space.values import (
     LARGEST_INT,
     Condition,
@@ -28,10 +27,41 @@ from pedanova.space.values import (
 )
 
 
-@explained
+class ShortRepr:
+    """A short repr: conditions appear only where there are any."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        pairs = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+        inside = ", ".join(f"{name}={value!r}" for name, value in pairs if name != "when" or value)
+        return f"{type(self).__name__}({inside})"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Float(Shown):
-    """A real number between two bounds, both included."""
+class Float(ShortRepr):
+    """A real number between two bounds, both included.
+
+    Parameters
+    ----------
+    low, high
+        Its bounds, both included.
+    log
+        Whether it lies on a log scale.
+    when
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+
+    Raises
+    ------
+    SpaceError
+        It contradicts itself: bounds, steps or conditions that can never be.
+
+    Examples
+    --------
+    >>> from pedanova import Float
+    >>> Float(1e-5, 1e-1, log=True)
+    Float(low=1e-05, high=0.1, log=True)
+    """
 
     low: float
     high: float
@@ -47,10 +77,32 @@ class Float(Shown):
             raise SpaceError(f"high - low of {self.high:g} and {self.low:g} overflows; rescale the parameter")
 
 
-@explained
 @dataclass(frozen=True, slots=True, repr=False)
-class Int(Shown):
-    """A whole number ``low, low + step, …`` up to ``high``."""
+class Int(ShortRepr):
+    """A whole number ``low, low + step, …`` up to ``high``.
+
+    Parameters
+    ----------
+    low, high
+        Its bounds, both included.
+    step
+        From one value to the next.
+    log
+        Whether it lies on a log scale.
+    when
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+
+    Raises
+    ------
+    SpaceError
+        It contradicts itself: bounds, steps or conditions that can never be.
+
+    Examples
+    --------
+    >>> from pedanova import Int
+    >>> Int(1, 1024, log=True)
+    Int(low=1, high=1024, step=1, log=True)
+    """
 
     low: int
     high: int
@@ -73,10 +125,28 @@ class Int(Shown):
         object.__setattr__(self, "high", self.low + (self.high - self.low) // self.step * self.step)
 
 
-@explained
 @dataclass(frozen=True, slots=True, repr=False)
-class Ordinal(Shown):
-    """One of a few values that have an order: the order in which they are given."""
+class Ordinal(ShortRepr):
+    """One of a few values that have an order: the order in which they are given.
+
+    Parameters
+    ----------
+    values
+        In their order.
+    when
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+
+    Raises
+    ------
+    SpaceError
+        It contradicts itself: bounds, steps or conditions that can never be.
+
+    Examples
+    --------
+    >>> from pedanova import Ordinal
+    >>> Ordinal([16, 32, 64])
+    Ordinal(values=(16, 32, 64))
+    """
 
     values: tuple[Label, ...]
     when: tuple[Condition, ...] = ()
@@ -86,10 +156,28 @@ class Ordinal(Shown):
         object.__setattr__(self, "when", as_conditions(self.when))
 
 
-@explained
 @dataclass(frozen=True, slots=True, repr=False)
-class Categorical(Shown):
-    """One of a few values without an order."""
+class Categorical(ShortRepr):
+    """One of a few values without an order.
+
+    Parameters
+    ----------
+    choices
+        In any order.
+    when
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+
+    Raises
+    ------
+    SpaceError
+        It contradicts itself: bounds, steps or conditions that can never be.
+
+    Examples
+    --------
+    >>> from pedanova import Categorical
+    >>> Categorical(["adam", "sgd"])
+    Categorical(choices=('adam', 'sgd'))
+    """
 
     choices: tuple[Label, ...]
     when: tuple[Condition, ...] = ()
@@ -99,12 +187,31 @@ class Categorical(Shown):
         object.__setattr__(self, "when", as_conditions(self.when))
 
 
-@explained
 @dataclass(frozen=True, slots=True, repr=False)
-class Moving(Shown):
+class Moving(ShortRepr):
     """A real number whose bounds are numbers or the names of columns, row by row.
 
     Each value is taken as its position between its own bounds, 0 to 1.
+
+    Parameters
+    ----------
+    low, high
+        A number, or the column that holds the bound of each row.
+    log
+        Whether it lies on a log scale.
+    when
+        Conditions under which it exists, such as ``{"optimizer": ["sgd"]}``; always, where left out.
+
+    Raises
+    ------
+    SpaceError
+        It contradicts itself: bounds, steps or conditions that can never be.
+
+    Examples
+    --------
+    >>> from pedanova import Moving
+    >>> Moving("min_lr", 1.0, log=True)
+    Moving(low='min_lr', high=1.0, log=True)
     """
 
     low: float | str
@@ -121,23 +228,40 @@ class Moving(Shown):
             raise SpaceError(f"bounds {self.low!r} and {self.high!r} name no column; use Float for fixed bounds")
 
 
-@explained
 @dataclass(frozen=True, slots=True, repr=False)
-class Switch(Shown):
+class Switch(ShortRepr):
     """A parameter whose domain is decided by another column; values not listed make it inactive.
 
     Where `by` is empty its own value decides: a range with special values beside it, which lie in no order
     with the range.
+
+    Parameters
+    ----------
+    by
+        The column that decides; empty for its own value.
+    domains
+        A domain by value of it.
+
+    Raises
+    ------
+    SpaceError
+        It contradicts itself: bounds, steps or conditions that can never be.
+
+    Examples
+    --------
+    >>> from pedanova import Float, Switch
+    >>> Switch("phase", {"early": Float(1e-4, 1.0), "late": Float(1e-5, 1e-2)}).by
+    'phase'
     """
 
     by: str
     domains: tuple[tuple[Label, Domain], ...]
 
     def __post_init__(self) -> None:
-        given = self.domains
-        pairs = tuple(given.items()) if isinstance(given, Mapping) else tuple(given)
+        domains = self.domains
+        pairs = tuple(domains.items()) if isinstance(domains, Mapping) else tuple(domains)
         if not isinstance(self.by, str) or not pairs:
-            raise SpaceError(f"Switch needs the name of a column and a domain by value, not {self.by!r}, {given!r}")
+            raise SpaceError(f"Switch needs the name of a column and a domain by value, not {self.by!r}, {domains!r}")
         for value, domain in pairs:
             if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
                 raise SpaceError(f"Switch: the domain of {value!r} must be a plain parameter, not {domain!r}")
@@ -176,9 +300,25 @@ def scale_of(parameter: Parameter) -> Scale:
     return "ordered" if isinstance(parameter, Ordinal) else "names"
 
 
-@explained
 class Space(Mapping[str, Parameter]):
-    """Hyperparameters by name, in order. Read-only."""
+    """Hyperparameters by name, in order. Read-only.
+
+    Parameters
+    ----------
+    parameters
+        `Float`, `Int`, `Ordinal`, `Categorical`, `Moving` and `Switch` by name.
+
+    Raises
+    ------
+    SpaceError
+        It contradicts itself: bounds, steps or conditions that can never be.
+
+    Examples
+    --------
+    >>> from pedanova import Float, Int, Space
+    >>> Space({"lr": Float(1e-5, 1e-1, log=True), "layers": Int(1, 5)})
+    Space({'lr': Float(low=1e-05, high=0.1, log=True), 'layers': Int(low=1, high=5, step=1, log=False)})
+    """
 
     __slots__ = ("_parameters",)
 
@@ -256,10 +396,8 @@ def as_space(space: Space | Mapping[str, Parameter]) -> Space:
 def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
     """A parent must be another parameter's, its values must exist, and nobody is their own ancestor."""
     for parent, values in parameters[name].when:
-        known = parameters.get(parent)
-        choices = (
-            known.choices if isinstance(known, Categorical) else known.values if isinstance(known, Ordinal) else None
-        )
+        domain = parameters.get(parent)
+        choices = values_of(domain) if isinstance(domain, Categorical | Ordinal) else None
         stray = [value for value in values if choices is not None and value not in choices]
         if stray:
             raise SpaceError(f"{name}: when {parent} is {stray[0]!r} can never be; {parent} is one of {choices}")
@@ -317,10 +455,10 @@ def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
     if not isinstance(fields, Mapping) or not isinstance(fields.get("type"), str) or fields["type"] not in KINDS:
         raise SpaceError(f"{name}: {fields!r} needs a 'type' out of {', '.join(KINDS)}")
     arguments = {key: value for key, value in fields.items() if key != "type"}
-    known = KINDS[fields["type"]].__match_args__  # the names of its fields
-    strange = [str(key) for key in arguments if key not in known]
+    names = KINDS[fields["type"]].__match_args__  # the names of its fields
+    strange = [str(key) for key in arguments if key not in names]
     if strange:
-        raise SpaceError(f"{name}: a {fields['type']} has no {strange[0]!r}; it has {', '.join(known)}")
+        raise SpaceError(f"{name}: a {fields['type']} has no {strange[0]!r}; it has {', '.join(names)}")
     try:
         if fields["type"] == "switch":
             arguments["domains"] = [

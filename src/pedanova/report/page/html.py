@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pedanova.base.files import write_whole
+from pedanova.base.files import write_file
 from pedanova.report import palette
 from pedanova.report.page.embedded import Payload
 
@@ -31,7 +31,7 @@ FALLBACK = "<noscript><p class='refused'>This page needs JavaScript; nothing is 
 
 
 def write_page(place: Path, page: str) -> None:
-    write_whole(place, page.encode())
+    write_file(place, page.encode())
 
 
 def draw_live(facts: dict[str, Any], nonce: str) -> str:

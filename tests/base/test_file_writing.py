@@ -1,4 +1,4 @@
-"""Faults in the midst of writing, injected: a disk that fills, a limit, a kill. The old file stands, or the new one."""
+"""Files are refused before the work, and replaced whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,18 +11,71 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.base.files import LEFT_OVER, write_whole
+from pedanova.base.files import LEFT_OVER, check_output_path, write_file
+from pedanova.cli.main import main
 from pedanova.errors import DataError
 
+X = np.random.default_rng(0).uniform(size=60)
+ANALYSIS = pa.analyze({"x": X, "loss": X**2}, "loss")
+
+
+@pytest.mark.parametrize("path", ["", " ", ".", "a\0b", 3, None, b"x", "missing/folder/t.pedanova", "x" * 400])
+def test_what_is_no_place(path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for write in (ANALYSIS.save, ANALYSIS.report, check_output_path):
+        refuse(DataError, of=lambda write=write: write(path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_and_a_place_without_permission(tmp_path: Path) -> None:
+    refuse(DataError, "it is a folder", of=lambda: ANALYSIS.save(tmp_path))
+    if os.geteuid():
+        tmp_path.chmod(0o500)
+        refuse(DataError, "no permission", of=lambda: ANALYSIS.save(tmp_path / "t.pedanova"))
+        tmp_path.chmod(0o700)
+
+
+def test_the_command_line_says_so_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--output", "--save", "--report"):
+        asked = ["analyze", str(tmp_path / "no.csv"), "--objective", "y", option, str(tmp_path)]
+        assert main(asked) == 2
+        assert "it is a folder" in capsys.readouterr().err  # not that there is no such table
+
+
+def test_the_old_file_stands_where_the_new_one_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "t.txt"
+    write_file(file, b"old")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    refuse(DataError, "No space left", of=lambda: write_file(file, b"new"))
+    assert file.read_bytes() == b"old"
+    assert [place.name for place in tmp_path.iterdir()] == ["t.txt"]
+
+
+def test_links_and_modes_stay(tmp_path: Path) -> None:
+    file, link = tmp_path / "t.txt", tmp_path / "link"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    write_file(link, b"new")
+    assert (file.read_bytes(), link.is_symlink(), file.stat().st_mode & 0o777) == (b"new", True, 0o640)
+
+
 RNG = np.random.default_rng(0)
-X = RNG.uniform(size=(400, 6))
-ANALYSIS = pa.analyze({**{f"x{i}": X[:, i] for i in range(6)}, "loss": X[:, 0] ** 2}, "loss", threads=1)
+SMALL_X = RNG.uniform(size=(400, 6))
+SMALL_ANALYSIS = pa.analyze(
+    {**{f"x{i}": SMALL_X[:, i] for i in range(6)}, "loss": SMALL_X[:, 0] ** 2}, "loss", threads=1
+)
 START = """
 import resource, signal, sys
 from pathlib import Path
@@ -81,7 +134,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-@pytest.mark.parametrize("write", [ANALYSIS.save, ANALYSIS.report], ids=["analysis", "page"])
+@pytest.mark.parametrize("write", [SMALL_ANALYSIS.save, SMALL_ANALYSIS.report], ids=["analysis", "page"])
 def test_the_disk_is_full(small_disk: Path, write: object) -> None:
     file = small_disk / "out"
     file.write_bytes(b"old")
@@ -93,7 +146,7 @@ def test_the_disk_is_full(small_disk: Path, write: object) -> None:
 def test_a_device_that_takes_nothing() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
-    refuse(DataError, "No space left", of=lambda: write_whole(Path("/dev/full"), b"x" * (1 << 16)))
+    refuse(DataError, "No space left", of=lambda: write_file(Path("/dev/full"), b"x" * (1 << 16)))
 
 
 @pytest.mark.slow
@@ -102,13 +155,13 @@ def test_killed_in_the_midst_of_saving(tmp_path: Path) -> None:
     file = tmp_path / "out"
     old, new = b"o" * (8 << 20), b"n" * (8 << 20)
     program = START.partition("import numpy")[0] + textwrap.dedent("""
-        from pedanova.base.files import write_whole
+        from pedanova.base.files import write_file
         print("ready", flush=True)
         while True:
-            write_whole(Path(sys.argv[1]), b"n" * (8 << 20))
-            write_whole(Path(sys.argv[1]), b"o" * (8 << 20))
+            write_file(Path(sys.argv[1]), b"n" * (8 << 20))
+            write_file(Path(sys.argv[1]), b"o" * (8 << 20))
         """)
-    write_whole(file, old)
+    write_file(file, old)
     for delay in np.linspace(0.0, 0.08, 9):
         writer = subprocess.Popen([sys.executable, "-c", program, str(file)], stdout=subprocess.PIPE)
         assert writer.stdout is not None
@@ -121,7 +174,7 @@ def test_killed_in_the_midst_of_saving(tmp_path: Path) -> None:
     left = [place for place in tmp_path.iterdir() if place != file]
     for place in left:
         os.utime(place, (time.time() - 2 * LEFT_OVER,) * 2)
-    write_whole(file, b"done")
+    write_file(file, b"done")
     assert (file.read_bytes(), names(tmp_path)) == (b"done", ["out"])
 
 
@@ -131,7 +184,7 @@ def test_litter_of_others_stays(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"x")
     os.utime(tmp_path / ".out.1-2.part", (0, 0))
     os.utime(tmp_path / ".other.1-2.part", (0, 0))
-    write_whole(file, b"new")
+    write_file(file, b"new")
     assert names(tmp_path) == [".other.1-2.part", ".out.x.part", "out", "out.1-2.part"]
 
 
@@ -143,7 +196,7 @@ def test_two_threads_write_one_file(tmp_path: Path) -> None:
     def write(content: bytes) -> None:
         try:
             for _ in range(20):
-                write_whole(file, content)
+                write_file(file, content)
         except Exception as error:
             failed.append(error)
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pedanova
+import pedanova as pa
+from helpers.common import COUNTS, refuse
 from pedanova import Categorical, Float, Int, Ordinal, Space
 from pedanova.data.column import Column, as_column
 from pedanova.data.space_inference import guess, infer_space
-from pedanova.errors import DataError
-from pedanova.space.parameters import Parameter
+from pedanova.errors import DataError, OutsideSpaceError
+from pedanova.space.exports import FORMS, export, unfolded
+from pedanova.space.parameters import Parameter, in_words
 from pedanova.space.values import LARGEST_INT
 
 EVEN = np.linspace(0.0, 1.0, 200)
@@ -211,7 +216,7 @@ def test_a_space_keeps_the_order_of_the_columns_and_tells_every_guess() -> None:
     space, notes = infer_space(columns)
     assert list(space) == ["b", "a"]
     assert [note.split(":")[0] for note in notes] == ["b", "id", "a"]
-    kept, _ = infer_space(columns, asked=frozenset({"id"}))
+    kept, _ = infer_space(columns, named=frozenset({"id"}))
     assert list(kept) == ["b", "id", "a"]
 
 
@@ -252,3 +257,158 @@ def test_one_category_written_in_several_ways_is_told() -> None:
     _, notes = infer_space({name: as_column(name, values) for name, values in data.items()})
     (note,) = [str(note) for note in notes if "capitals" in str(note)]
     assert note.startswith("model: 'ResNet' and 'resnet' and 'resnet ' differ only in capitals or blanks")
+
+
+ROWS = 200
+RNG = np.random.default_rng(8)
+TABLE: dict[str, Any] = {
+    "lr": RNG.uniform(0.0, 1.0, ROWS),
+    "loss_weight": RNG.uniform(0.0, 1.0, ROWS),
+    "precision": np.tile([16, 32], ROWS // 2),
+    "loss": RNG.choice(["hinge", "log"], ROWS),
+    "train/loss": RNG.uniform(0.0, 1.0, ROWS),
+    "fit_time": RNG.uniform(1.0, 9.0, ROWS),
+    "_runtime": RNG.uniform(1.0, 9.0, ROWS),
+    "val_acc": RNG.uniform(0.0, 1.0, ROWS),
+    "error": RNG.uniform(0.0, 1.0, ROWS),
+}
+SETTINGS = ["lr", "loss_weight", "precision", "loss"]
+
+
+def left_out(a: pa.Analysis) -> str:
+    (note,) = [note for note in a.notes if "named like results" in note]
+    return note
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_results_are_no_settings(tmp_path: Path, stream: bool) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    file = tmp_path / "t.csv"
+    pd.DataFrame(TABLE).to_csv(file, index=False)
+    a = pa.analyze(str(file), "error", stream=stream)
+    assert list(a.space) == SETTINGS
+    for name in ("train/loss", "fit_time", "_runtime", "val_acc"):
+        assert name in left_out(a)
+    assert "params=" in left_out(a)
+
+
+def test_a_user_takes_them_in() -> None:
+    a = pa.analyze(TABLE, "error", params=["lr", "train/loss"])
+    assert list(a.space) == ["lr", "train/loss"]
+    assert not any("named like results" in note for note in a.notes)
+    given = pa.analyze(TABLE, "error", space={"fit_time": pa.Float(0, 10)})
+    assert list(given.space) == ["fit_time"]
+
+
+def test_marked_columns_are_settings_whatever_they_are_called() -> None:
+    table = {"params_score": TABLE["lr"], "params_time": TABLE["fit_time"], "value": TABLE["error"]}
+    assert list(pa.analyze(table, "value").space) == ["params_score", "params_time"]
+
+
+def test_where_nothing_else_is_left_the_refusal_says_so() -> None:
+    table = {"val_acc": TABLE["val_acc"], "error": TABLE["error"]}
+    refuse(DataError, "val_acc", "named like results", "params=", of=lambda: pa.analyze(table, "error"))
+
+
+def test_a_column_that_the_exporter_keeps_aside_may_be_the_objective(tmp_path: Path) -> None:
+    file = tmp_path / "wandb.csv"
+    rows = [f"run{i},finished,me,{i % 17},{i / 40},{i % 5}" for i in range(40)]
+    file.write_text("\n".join(["Name,State,User,Runtime,lr,layers", *rows]))
+    a = pa.analyze(str(file), "Runtime")
+    assert (a.direction, set(a.space)) == ("minimize", {"lr", "layers"})
+
+
+MIXED_ROWS = 600
+MIXED_RNG = np.random.default_rng(6)
+LOG_VALUES = np.exp(MIXED_RNG.uniform(np.log(1e-6), 0.0, MIXED_ROWS))
+DECAY = np.where(np.arange(MIXED_ROWS) % 5 == 0, 0.0, LOG_VALUES)
+DEPTH = np.where(np.arange(MIXED_ROWS) % 7 == 0, -1, MIXED_RNG.integers(1, 60, MIXED_ROWS))
+PART = np.where(np.arange(MIXED_ROWS) % 4 == 0, "auto", [f"{x:.5f}" for x in MIXED_RNG.uniform(0, 1, MIXED_ROWS)])
+LOSS = np.where(DECAY == 0, 0.1, np.abs(np.log10(LOG_VALUES) + 3)) + MIXED_RNG.normal(0, 0.05, MIXED_ROWS)
+MIXED_TABLE: dict[str, Any] = {"decay": DECAY, "depth": DEPTH, "part": PART, "loss": LOSS}
+
+
+def test_a_number_written_in_another_way_than_the_others_is_told() -> None:
+    part = np.where(np.arange(MIXED_ROWS) == 7, "0,01", PART)
+    notes = pa.analyze({"part": np.where(part == "auto", "0.5", part), "loss": LOSS}, "loss").notes
+    (told,) = [note for note in notes if "has only 1 row;" in note]
+    assert "'0,01'" in told
+    assert "meant as a number" in told
+
+
+def test_what_is_special() -> None:
+    space = pa.analyze(MIXED_TABLE, "loss").space
+    words = {name: in_words(parameter) for name, parameter in space.items()}
+    assert words["decay"].startswith("0 or 1.0")
+    assert words["decay"].endswith("log")
+    assert words["depth"] == "-1 or 1 … 59"
+    assert words["part"].startswith("auto or 9e-4")
+    assert all(isinstance(parameter, pa.Switch) and parameter.is_own for parameter in space.values())
+    notes = pa.analyze(MIXED_TABLE, "loss").notes
+    assert any("decay: 0 is taken as a special value beside the range" in note for note in notes)
+    assert any("part: auto beside a range of numbers" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.linspace(0, 1, 200), np.r_[0.0, 0.0, np.linspace(0.1, 1, 200)], np.r_[0.0, LOG_VALUES], np.arange(-1, 40),
+        np.tile([-1, 10, 20, 50], 50), np.tile([0.0, 0.001, 0.01, 0.1], 50), np.r_[-1, -1, np.linspace(-3, 3, 99)],
+    ],
+)  # fmt: skip
+def test_what_is_not(values: Any) -> None:
+    found = guess(as_column("x", MIXED_RNG.permutation(values))).parameter
+    assert not isinstance(found, pa.Switch)
+
+
+def test_words_beside_few_numbers_are_categories() -> None:
+    found = guess(as_column("x", np.tile(["auto", "1", "2", "3"], 20))).parameter
+    assert isinstance(found, pa.Categorical)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_the_same_in_parts(kind: str, tmp_path: Path) -> None:
+    many = 3000
+    part = np.where(
+        np.arange(many) % 4 == 0, "auto", [f"{x:.6f}" for x in np.random.default_rng(1).uniform(0, 1, many)]
+    )
+    frame = pd.DataFrame({name: np.resize(values, many) for name, values in MIXED_TABLE.items()} | {"part": part})
+    for i, rows in enumerate((frame.iloc[:1300], frame.iloc[1300:])):
+        path = tmp_path / f"{i}.{kind}"
+        rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
+    parts, held = (pa.analyze(str(tmp_path / f"*.{kind}"), "loss", stream=stream) for stream in (True, False))
+    assert parts.space == held.space
+    assert parts.tallies == held.tallies
+
+
+def test_every_row_has_a_cell_and_the_special_value_counts() -> None:
+    a = pa.analyze(MIXED_TABLE, "loss")
+    for name, tally in a.tallies.items():
+        assert tally.counts[:, tally.grid.missing :].sum() == 0, name
+    grid = a.tallies["decay"].grid
+    assert a.tallies["decay"].counts[:, grid.blocks[0].start].sum() == MIXED_ROWS // 5
+    assert next(iter(a.importance(**COUNTS))) == "decay"
+
+
+def test_a_given_space_is_checked() -> None:
+    space = {"decay": pa.Switch("", {"off": pa.Categorical([0]), "on": pa.Float(1e-3, 1, log=True)})}
+    refuse(
+        OutsideSpaceError, "decay", "in none of its domains", of=lambda: pa.analyze(MIXED_TABLE, "loss", space=space)
+    )
+    again = pa.Space.from_dict(pa.analyze(MIXED_TABLE, "loss").space.to_dict())
+    assert pa.analyze(MIXED_TABLE, "loss", space=again).tallies == pa.analyze(MIXED_TABLE, "loss").tallies
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_exports(form: str) -> None:
+    space = pa.analyze(MIXED_TABLE, "loss").space
+    assert export(space, form)
+    plain = unfolded(space)
+    assert list(plain)[:2] == ["decay_kind", "decay"]
+    assert plain["decay"].when == (("decay_kind", ("range",)),)
+
+
+def test_the_page_shows_them(tmp_path: Path) -> None:
+    pa.analyze(MIXED_TABLE, "loss").report(tmp_path / "r.html", estimator="counts", draws=0)
+    assert "range" in (tmp_path / "r.html").read_text()

@@ -1,12 +1,23 @@
-"""Tables as text: one layout for results, documents and the terminal."""
+"""Letters as a terminal shows them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 import pedanova as pa
-from pedanova.base.terminal import TableColumn, draw_columns, laid_out, text_table, width_of
+from pedanova.base.terminal import TableColumn, draw_columns, laid_out, printable, shorten, text_table, width_of
 from pedanova.measures.interactions import Interaction, Interactions
+
+HOSTILE = ["\x1b[31mred\x1b[0m", "two\nlines", "\x9b2J", "名前" * 20, "a" * 300, "\u202eabc"]
+
+
+class TestLetters:
+    def test_names_are_shown_not_obeyed(self) -> None:
+        for name in HOSTILE:
+            assert printable(name).isprintable()
+            assert width_of(shorten(name, 20)) <= 20
+        assert printable("a\u00a0b") == "a b"
+
 
 HEADER, ROWS = ["name", "n"], [["名前", "1"], ["\x1b[31mab", "22"]]
 
