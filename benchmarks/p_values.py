@@ -26,10 +26,10 @@ from designs import DESIGNS, Study  # noqa: E402
 
 import pedanova as pa  # noqa: E402
 from pedanova.counting.few_rows import few_rows  # noqa: E402
-from pedanova.measures.chance.examiner import Examiner  # noqa: E402
-from pedanova.measures.chance.kinship import kinship_of  # noqa: E402
+from pedanova.measures.chance.dependence import kinship_of  # noqa: E402
+from pedanova.measures.chance.permutation_test import Examiner  # noqa: E402
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows  # noqa: E402
-from pedanova.measures.significance import LEVEL, holm  # noqa: E402
+from pedanova.measures.distributions import LEVEL, holm  # noqa: E402
 from pedanova.measures.surrogate.sampler import configurations_of, sampler_of  # noqa: E402
 
 

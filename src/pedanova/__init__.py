@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from pedanova.measures.effects import Effect, Effects, Marginal
     from pedanova.measures.forest.forest import ForestEffects, ForestPairs, forest_effects
     from pedanova.measures.importance import Importance, Importances
-    from pedanova.measures.interactions import Interaction, Interactions
-    from pedanova.measures.sets import SetInteraction, SetInteractions
+    from pedanova.measures.interactions import Interaction, Interactions, SetInteraction, SetInteractions
     from pedanova.measures.studies.along import Along
     from pedanova.measures.studies.seeds import Seeds
     from pedanova.measures.surrogate.profile import Profile
@@ -62,8 +61,7 @@ CONTENTS = {
     "measures.effects": ["Effect", "Effects", "Marginal"],
     "measures.forest.forest": ["ForestEffects", "ForestPairs", "forest_effects"],
     "measures.importance": ["Importance", "Importances"],
-    "measures.interactions": ["Interaction", "Interactions"],
-    "measures.sets": ["SetInteraction", "SetInteractions"],
+    "measures.interactions": ["Interaction", "Interactions", "SetInteraction", "SetInteractions"],
     "measures.studies.along": ["Along"],
     "measures.studies.seeds": ["Seeds"],
     "measures.surrogate.profile": ["Profile"],

@@ -11,7 +11,7 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import QueryError
-from pedanova.measures.significance import holm
+from pedanova.measures.distributions import holm
 
 FAST = {"estimator": "counts", "draws": 200}
 SPACE = {"lr": pa.Float(0, 1), "depth": pa.Int(1, 8), "noise": pa.Float(0, 1)}

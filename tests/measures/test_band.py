@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.measures.band import gathered_kernel, likely, of_one_row
-from pedanova.measures.bins import bins_of
+from pedanova.measures.bins import bins_of, gathered_kernel, likely, of_one_row
 from pedanova.measures.smoothing import smoothing_matrix
 from pedanova.space.grid import grid_of
 

@@ -8,7 +8,7 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import UnknownParameterError
-from pedanova.measures.cell_spread import student
+from pedanova.measures.effects import student
 
 
 def drawn(rows: int, seed: int = 0) -> tuple[dict[str, np.ndarray], np.ndarray]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from pedanova.measures.chisquare import (
+from pedanova.measures.distributions import (
     LARGE,
     chi2_tail,
     divergence_interval,

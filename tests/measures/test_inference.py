@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 import pedanova as pa
 from helpers.common import contrast_of, measured
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.coarse import MOST_FOR_DRAWS, CoarseContrast, coarsen_for_draws
+from pedanova.measures.distributions import holm
 from pedanova.measures.importance import Importance, measure, piece_of
 from pedanova.measures.inference import RandomSubsets, Sureness, infer, interval, permutation, with_sureness
-from pedanova.measures.resampling import SharedDraws, subset_counts, subsets
-from pedanova.measures.significance import holm
+from pedanova.measures.resampling import (
+    MOST_FOR_DRAWS,
+    CoarseContrast,
+    SharedDraws,
+    coarsen_for_draws,
+    subset_counts,
+    subsets,
+)
 from pedanova.measures.smoothing import scott_bandwidth, smooth, smoothing_matrix
 from pedanova.space.grid import blocks_of, grid_of
 

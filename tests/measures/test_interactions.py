@@ -14,8 +14,8 @@ from helpers.common import COUNTS, four_dimensional, refuse
 from pedanova.counting.pairs import PairTally, coarse_groups, tally_pairs
 from pedanova.errors import LevelsError, MergeError, QueryError, UnknownParameterError
 from pedanova.measures.additive import binomial_at, design_of, explained, rest_explained
+from pedanova.measures.distributions import holm
 from pedanova.measures.interactions import measure_pairs, shares_of
-from pedanova.measures.significance import holm
 from pedanova.space.grid import grid_of
 
 ONES = np.ones((3, 3), dtype=np.int64)

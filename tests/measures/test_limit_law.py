@@ -8,10 +8,16 @@ import pytest
 import pedanova as pa
 from helpers.common import contrast_of
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.coarse import CoarseContrast, coarsen_for_draws, coarsen_for_kernel
 from pedanova.measures.inference import RandomSubsets, permutation
 from pedanova.measures.limit_law import LimitLaw, upper_tail
-from pedanova.measures.resampling import SharedDraws, resampled_shares, shrunk_chances
+from pedanova.measures.resampling import (
+    CoarseContrast,
+    SharedDraws,
+    coarsen_for_draws,
+    coarsen_for_kernel,
+    resampled_shares,
+    shrunk_chances,
+)
 from pedanova.space.grid import grid_of
 
 NORMAL = 1.959964

@@ -7,7 +7,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.measures.bins import bins_of
-from pedanova.measures.marginal_bins import binned_marginal
+from pedanova.measures.effects import binned_marginal
 
 
 @pytest.mark.parametrize("points", [1, 7, 40])

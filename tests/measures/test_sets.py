@@ -13,8 +13,8 @@ from helpers.common import refuse
 from pedanova.base.kernel import library as kernel
 from pedanova.counting.pairs import count_by_judge, count_sets
 from pedanova.errors import QueryError, UnknownParameterError
+from pedanova.measures.additive import set_design, set_shares
 from pedanova.measures.interactions import groups_of
-from pedanova.measures.lower_order import set_design, set_shares
 
 SIZES = (4, 3, 5, 2)
 PLAIN: dict[str, Any] = {"corrected": False, "estimator": "counts"}

@@ -7,9 +7,8 @@ import pytest
 
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.coarse import CoarseContrast, coarsen_for_draws, coarsen_for_kernel
 from pedanova.measures.importance import measure
-from pedanova.measures.resampling import SharedDraws
+from pedanova.measures.resampling import CoarseContrast, SharedDraws, coarsen_for_draws, coarsen_for_kernel
 from pedanova.measures.share import shares
 from pedanova.measures.smoothing import bandwidth
 from pedanova.space.grid import blocks_of, grid_of

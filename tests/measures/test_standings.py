@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.measures.importance import Importance, Importances
-from pedanova.measures.standings import LONGEST, Standings
+from pedanova.measures.importance import LONGEST, Importance, Importances, Standings
 
 
 def ranked(**ends: tuple[float, float]) -> Importances:

@@ -17,10 +17,9 @@ import pytest
 
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.coarse import FINEST
 from pedanova.measures.importance import measure
 from pedanova.measures.inference import RandomSubsets, interval, permutation
-from pedanova.measures.resampling import EXACT, STEPS, SharedDraws
+from pedanova.measures.resampling import EXACT, FINEST, STEPS, SharedDraws
 from pedanova.measures.smoothing import smooth
 from pedanova.space.grid import Grid, grid_of
 

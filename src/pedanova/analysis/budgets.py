@@ -20,7 +20,7 @@ from pedanova.data.row_status import NanPolicy, Policies, configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
 from pedanova.errors import Arg, QueryError, listed, unknown_name
-from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.studies.along import ALL
 from pedanova.space.parameters import Space
 

@@ -10,10 +10,18 @@ from pedanova.analysis.glances import AnalysisGlances
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import PairTally, tally_pairs
 from pedanova.data.row_selection import RowSet
-from pedanova.measures.interactions import Interactions, as_cells, choose, find_pairs, groups_of
+from pedanova.measures.interactions import (
+    Interactions,
+    SetInteractions,
+    as_cells,
+    as_order,
+    choose,
+    find_pairs,
+    find_sets,
+    groups_of,
+)
 from pedanova.measures.plane import PairDensity, pair_density
 from pedanova.measures.question import DEFAULT, Question, check_no_paper
-from pedanova.measures.sets import SetInteractions, as_order, find_sets
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,9 +25,9 @@ from pedanova.data.regions import Region, as_region
 from pedanova.data.row_selection import needs_rows
 from pedanova.data.row_status import configurations
 from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, unknown_name
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import Question, check_how
-from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along, TooFew, along_of
 from pedanova.measures.studies.seeds import IN_TARGET, Seeds, seeds_of

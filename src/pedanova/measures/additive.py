@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.measures.share import ratio_of
 
-Reals = NDArray[np.float64]
 EMPTY = 1e-12  # an eigenvalue so small beside the largest is rounding
 FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; how many as large as the data are enough
 STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; how many as large as the data are enough
@@ -25,6 +25,7 @@ NEARLY_NORMAL = 10.0  # a variance from which on a binomial count is drawn as a 
 ENOUGH_TO_TELL, FAR = 999, 10.0  # draws; deviations beyond which none of them could ever come
 AT_A_TIME = 2_000  # draws held in memory
 MOST_NUMBERS = 2_000_000  # of the draws of several pairs
+Reals: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -247,3 +248,64 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
             tries, chance, below, met = tries[going], chance[going], below[going], met[going]
     counts[left] = met
     return counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetDesign:
+    """Region rows of one set and what every fit over them shares; empty cells are left out."""
+
+    full: NDArray[np.int64]  # places of the cells that have rows
+    region: Reals  # (full,)
+    basis: Reals  # (full, rank) orthonormal, of √c · smaller sets' effects
+
+    @property
+    def freedoms(self) -> tuple[int, int]:
+        """Of the whole table, and of the smaller sets' effects."""
+        return len(self.full) - 1, self.basis.shape[1] - 1
+
+
+def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
+    """`cells` is (order, cells): where each cell lies along every parameter."""
+    full = np.flatnonzero(region > 0)
+    rows = region[full].astype(np.float64)
+    width = int(cells.max(initial=0)) + 1
+    columns = []
+    for smaller in combinations(range(len(cells)), len(cells) - 1):
+        place = np.zeros(len(full), dtype=np.int64)
+        for axis in smaller:
+            place = place * width + cells[axis, full]
+        columns.append(np.equal.outer(place, np.unique(place)).astype(np.float64))
+    effects = np.sqrt(rows)[:, None] * np.concatenate(columns, axis=1)
+    values, vectors = np.linalg.eigh(effects.T @ effects)
+    real = values > EMPTY * len(values) * max(1.0, float(values[-1]))
+    return SetDesign(full, rows, effects @ (vectors[:, real] / np.sqrt(values[real])))
+
+
+def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
+    """What the set explains, and what its smaller sets do; of one target table (full,) or of many."""
+    total = float(design.region.sum())
+    part = target.sum(axis=-1) / total
+    off = (target - part[..., None] * design.region) / np.sqrt(design.region)
+    spread = total * part * (1.0 - part)
+    spread = np.where(spread > 0, spread, np.inf)
+    lower = np.sum((off @ design.basis) ** 2, axis=-1)
+    return np.sum(off**2, axis=-1) / spread, lower / spread
+
+
+def of_the_rest(closed: Reals, lower: Reals) -> Reals:
+    """What only the whole set explains, as a part of what its smaller sets leave: no noise changes its size."""
+    left = 1.0 - lower
+    return np.where(left > 1e-12, np.maximum(0.0, closed - lower) / np.where(left > 1e-12, left, 1.0), 0.0)
+
+
+def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: np.random.Generator) -> float:
+    """How often chance shows as much where the smaller sets explain all: targets are drawn from their fit."""
+    part = target.sum() / design.region.sum()
+    root = np.sqrt(design.region)
+    off = (target - part * design.region) / root
+    chances = np.clip(part + (design.basis @ (design.basis.T @ off)) / root, 0.0, 1.0)
+
+    def again(draws: int) -> Reals:
+        return of_the_rest(*set_shares(design, draw_targets(design.region, chances, draws, random)))
+
+    return chance_of(float(of_the_rest(*set_shares(design, target))), again, most=most, far=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,18 @@ from pedanova.counting.tally import Tally
 from pedanova.data.regions import Region, Threshold
 from pedanova.data.row_selection import RowSet
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.cell_spread import half_widths, squares_of
-from pedanova.measures.share import ShareTable, corrected, summed_ratio
+from pedanova.measures.bins import Bins
+from pedanova.measures.share import ShareTable, corrected, ratio_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Block, Grid, blocks_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
 
-Reals = NDArray[np.float64]
 Counts = NDArray[np.int64]
 TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits
+Reals: TypeAlias = NDArray[np.float64]
+FREEDOMS = np.array([np.inf, 60, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1])
+STUDENT = np.array([1.960, 2.000, 2.042, 2.086, 2.131, 2.228, 2.306, 2.447, 2.571, 2.776, 3.182, 4.303, 12.706])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -382,3 +385,69 @@ def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> lis
         overlap = "the parameters depend on each other here: their shares overlap and add to more than 100 %"
         notes.append(Note("answer", overlap))
     return notes
+
+
+def squares_of(tally: Tally, moments: Moments, outer: Range, cut: int, value: float, spread: ObjectiveSpread) -> Reals:
+    """(cells + 2,) Σ (objective - mean)² of the region, in units of 4 ** power; from level `cut` on it is `value`."""
+    total = np.zeros(tally.counts.shape[1])
+    for level in range(*outer):
+        counts = tally.counts[level]
+        if not counts.any():
+            continue
+        if level >= cut:
+            total += counts * float(np.ldexp(value - spread.mean, -spread.power)) ** 2
+            continue
+        means = np.ldexp(ratio_of(tally.sums[level], counts) - spread.mean, -spread.power)
+        total += counts * means**2 + np.maximum(counts - 1, 0) * scatter_of(level, counts, means, moments, spread)
+    return total
+
+
+def scatter_of(level: int, counts: NDArray[np.int64], means: Reals, moments: Moments, spread: ObjectiveSpread) -> float:
+    """What the cells of one level leave of its variance, in units of 4 ** power."""
+    free = int(counts.sum()) - int(np.count_nonzero(counts))
+    own = moments.spread(level, level + 1)
+    if free <= 0 or not np.isfinite(own.scaled):
+        return 0.0
+    whole = float(np.ldexp(own.scaled, 2 * (own.power - spread.power))) * int(counts.sum())
+    mean = float(np.ldexp(own.mean - spread.mean, -spread.power))
+    return max(0.0, whole - float(counts @ (means - mean) ** 2)) / free
+
+
+def half_widths(counts: NDArray[np.int64], means: Reals, squares: Reals, width: float) -> Reals:
+    """(cells,) Of a 95 % interval of each mean (Student's), NaN below two rows; all of one block, and off the mean."""
+    rows = smooth(counts.astype(np.float64), width)
+    many = ratio_of(rows**2, squared_smooth(counts.astype(np.float64), width))  # rows that would tell as much
+    variance = np.maximum(0.0, ratio_of(smooth(squares, width), rows) - np.nan_to_num(means) ** 2)
+    free = np.maximum(many - 1.0, 1e-9)
+    half = student(free) * np.sqrt(variance / free)  # variance · many / (many - 1), over many rows
+    return np.where(many >= 2.0 - 1e-9, half, np.nan)
+
+
+def student(free: Reals) -> Reals:
+    """Where 97.5 % of Student's law end, to half a percent from two degrees of freedom on."""
+    ends: Reals = np.exp(np.interp(1.0 / np.maximum(free, 1.0), 1.0 / FREEDOMS, np.log(STUDENT)))
+    return ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedMarginal:
+    """The mean objective of every bar or step with its interval; NaN where no row, or too few, lie."""
+
+    rows: Reals
+    mean: Reals
+    low: Reals
+    high: Reals
+
+
+def binned_marginal(marginal: Marginal, bins: Bins) -> BinnedMarginal:
+    """Cells of one bin are weighed by their rows; one row, smoothed with no other, is no mean."""
+    rows = bins.gather(marginal.counts)
+
+    def gathered(values: Reals, least: float) -> Reals:
+        known = np.isfinite(values)
+        held = bins.gather(marginal.counts * known)
+        total = bins.gather(marginal.counts * np.where(known, values, 0.0))
+        return np.where(held >= least, total / np.maximum(held, 1.0), np.nan)
+
+    mean = gathered(marginal.mean, 1.0 if marginal.bandwidth > 0 else 2.0)
+    return BinnedMarginal(rows, mean, gathered(marginal.low, 1.0), gathered(marginal.high, 1.0))

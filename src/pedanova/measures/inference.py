@@ -17,14 +17,18 @@ from numpy.typing import NDArray
 
 from pedanova.base.threads import spread, threads_for
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.chisquare import divergence_interval, share_interval
-from pedanova.measures.coarse import FINEST, CoarseContrast, coarsen_for_draws, coarsen_for_kernel, observed_shares
+from pedanova.measures.distributions import LEAST_TARGET, LEVEL, divergence_interval, holm, share_interval
 from pedanova.measures.importance import Importance
 from pedanova.measures.limit_law import LimitLaw
 from pedanova.measures.resampling import (
     EXACT,
+    FINEST,
+    CoarseContrast,
     SharedDraws,
     Singles,
+    coarsen_for_draws,
+    coarsen_for_kernel,
+    observed_shares,
     resampled_shares,
     shrunk_chances,
     stacked_subsets,
@@ -32,7 +36,6 @@ from pedanova.measures.resampling import (
     subsets,
 )
 from pedanova.measures.share import Reals
-from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.smoothing import Smoothing
 from pedanova.space.grid import blocks_of
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.coarse import CoarseContrast
+from pedanova.measures.resampling import CoarseContrast
 from pedanova.measures.share import Reals, ratio_of
 from pedanova.measures.smoothing import reflected_matrix
 

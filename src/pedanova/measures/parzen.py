@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.band import Basis
+from pedanova.measures.bins import Basis
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance, Piece, importance_of, unvaried
 

@@ -21,8 +21,8 @@ from pedanova.base.threads import one_thread
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
+from pedanova.measures.distributions import LEVEL
 from pedanova.measures.importance import NEVER, Importance, Importances
-from pedanova.measures.significance import LEVEL
 from pedanova.reduction.boxes import Box, beyond, constant, crowd, is_constant, middle, piles_up, runs, shrunk, widened
 from pedanova.reduction.good_region import GoodRegion, configurations, good_region_of
 from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict

@@ -14,7 +14,7 @@ from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, sign_of
 from pedanova.data.row_selection import RowSet
-from pedanova.measures.significance import LEAST_TARGET, LEVEL, holm
+from pedanova.measures.distributions import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.surrogate.estimate import Query
 from pedanova.measures.surrogate.posterior import Drawn
 from pedanova.measures.surrogate.row_model import Knowledge

@@ -7,9 +7,8 @@ import pytest
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
-from pedanova.measures.chance.examiner import MOST_GROUNDS, Examiner
-from pedanova.measures.chance.kinship import kinship_of
-from pedanova.measures.chance.membership import membership_of
+from pedanova.measures.chance.dependence import kinship_of
+from pedanova.measures.chance.permutation_test import MOST_GROUNDS, Examiner, membership_of
 from pedanova.measures.chance.ranked_rows import RankedRows
 
 

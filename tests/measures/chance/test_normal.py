@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from pedanova.measures.chance.normal import normal_below, normal_height, normal_quantile
+from pedanova.measures.distributions import normal_below, normal_height, normal_quantile
 
 
 def test_below_follows_the_law() -> None:

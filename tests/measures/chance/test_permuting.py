@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pedanova.measures.chance.permuting import CLEAR, UNLIKELY, Deals, block_means, part_of_least
+from pedanova.measures.chance.permutation_test import CLEAR, UNLIKELY, Deals, block_means, part_of_least
 
 
 def columns_of(rows: int) -> np.ndarray:

@@ -15,7 +15,7 @@ import pedanova as pa
 from helpers.followed import append, begin
 from pedanova.analysis.watched import Watched
 from pedanova.errors import DataError
-from pedanova.measures.standings import Pass, Standings
+from pedanova.measures.importance import Pass, Standings
 from pedanova.report.live import watch
 from pedanova.report.live.changes import said_of_passes, said_of_source, stability
 from pedanova.report.live.session import Session

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import FewRows
-from pedanova.measures.chance.ranks import doubled_ranks
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space
 
@@ -147,3 +146,15 @@ def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     turned = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     found: NDArray[np.uint64] = turned ^ (turned >> np.uint64(32))
     return found
+
+
+def mid_ranks(values: NDArray[Any]) -> Reals:
+    """1 for the smallest."""
+    return doubled_ranks(values) / 2.0
+
+
+def doubled_ranks(values: NDArray[Any]) -> Indices:
+    """Twice the same: a whole number, so that sums of them are exact."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends: Indices = np.cumsum(counts)
+    return (2 * ends - counts + 1)[places]

@@ -21,10 +21,8 @@ from pedanova.base.digits import chance, percent, short
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
-from pedanova.measures.chance.normal import normal_below
-from pedanova.measures.chance.ranks import mid_ranks
-from pedanova.measures.chisquare import chi2_tail
-from pedanova.measures.significance import LEVEL, holm
+from pedanova.measures.chance.ranked_rows import mid_ranks
+from pedanova.measures.distributions import LEVEL, chi2_tail, holm, normal_below
 
 TINY = 1e-15
 MOST_TERMS = 10_000

@@ -22,8 +22,7 @@ from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.asks import Asks
 from pedanova.measures.bins import bins_of
-from pedanova.measures.densities import Densities
-from pedanova.measures.drawing import lattice_parts
+from pedanova.measures.densities import Densities, lattice_parts
 from pedanova.space.comparison import domains_of, union_space
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, parents_first

@@ -20,7 +20,7 @@ from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.errors import Arg, DataError
-from pedanova.measures.cell_spread import student
+from pedanova.measures.effects import student
 
 Reals: TypeAlias = NDArray[np.float64]
 Groups: TypeAlias = NDArray[np.int64]  # (rows,) number of the configuration

@@ -26,11 +26,10 @@ from pedanova.counting.tally import Tally
 from pedanova.data.column import Column
 from pedanova.errors import listed
 from pedanova.measures.asks import Asks
-from pedanova.measures.chisquare import chi2_tail
 from pedanova.measures.densities import Densities
 from pedanova.measures.difference import signed_percent
+from pedanova.measures.distributions import LEVEL, chi2_tail, holm
 from pedanova.measures.importance import Importance, Importances
-from pedanova.measures.significance import LEVEL, holm
 from pedanova.space.comparison import CommonSpace, same_cells
 
 Keys: TypeAlias = NDArray[np.uint64]

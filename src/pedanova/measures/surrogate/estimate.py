@@ -15,11 +15,11 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.levels import Levels
 from pedanova.data.regions import Quantile, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import Importance, measure, unvaried
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
 from pedanova.measures.question import Question
-from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.blend import blended, counted_shares, tolerances_of, widened
 from pedanova.measures.surrogate.fit import Lesson
 from pedanova.measures.surrogate.posterior import Drawn, Mask, Rungs, Span

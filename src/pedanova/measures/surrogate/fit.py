@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
-from pedanova.measures.chance.kinship import Kinship, kinship_of
-from pedanova.measures.chance.normal import normal_quantile
+from pedanova.measures.chance.dependence import Kinship, kinship_of
 from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows, Reals
+from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.surrogate.gaussian_process import (
     ADAPTIVE_PRIOR,
     PRIOR,

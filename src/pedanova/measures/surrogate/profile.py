@@ -12,9 +12,9 @@ from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast, Slice
 from pedanova.data.regions import Region, percent
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import Importance, known_percent, never_notes, ranked
 from pedanova.measures.question import Question
-from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.estimate import Estimate, Query, estimate
 from pedanova.space.parameters import Space
 

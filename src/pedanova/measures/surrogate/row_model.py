@@ -20,10 +20,10 @@ from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.data.regions import Direction, Region
 from pedanova.errors import FormatError
-from pedanova.measures.chance.examiner import Examiner
-from pedanova.measures.chance.kinship import Gate, Kinship, Twins, kinship_of
+from pedanova.measures.chance.dependence import Gate, Kinship, Twins, kinship_of
+from pedanova.measures.chance.permutation_test import Examiner
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows, varying_names
-from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.surrogate.fit import Lesson, Skill, fit
 from pedanova.measures.surrogate.posterior import SAVED_CELLS, Drawn, Mask, Rungs, Span, coarse_grid
 from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of

@@ -14,9 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.chance.kinship import Kinship
-from pedanova.measures.chance.ranked_rows import Arrangement, Indices, Places, RankedRows, Reals
-from pedanova.measures.chance.ranks import doubled_ranks, mid_ranks
+from pedanova.measures.chance.dependence import Kinship
+from pedanova.measures.chance.ranked_rows import (
+    Arrangement,
+    Indices,
+    Places,
+    RankedRows,
+    Reals,
+    doubled_ranks,
+    mid_ranks,
+)
 from pedanova.space.grid import Grid
 from pedanova.space.parameters import Moving, Parameter, Space, parents_of
 

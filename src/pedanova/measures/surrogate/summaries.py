@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pedanova.base.threads import one_thread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, PairTally, SetTally, width_of
-from pedanova.measures.band import Basis, expected_widths
+from pedanova.measures.bins import Basis, expected_widths
 from pedanova.measures.chance.ranked_rows import Reals
 from pedanova.measures.densities import Densities
 from pedanova.measures.smoothing import smooth

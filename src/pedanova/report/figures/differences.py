@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pedanova.errors import UnknownParameterError, unknown_name
-from pedanova.measures.densities import Densities
-from pedanova.measures.drawing import Drawing
+from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.studies.study_difference import Changes
 from pedanova.report.figures.draw import (
     NOISE,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pedanova.measures.bins import bins_of
-from pedanova.measures.effects import Marginal
-from pedanova.measures.marginal_bins import binned_marginal
+from pedanova.measures.effects import Marginal, binned_marginal
 from pedanova.report.figures.draw import Axes, colours_of
 from pedanova.report.figures.spread import draw_marginal
 

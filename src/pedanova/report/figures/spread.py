@@ -9,8 +9,7 @@ import numpy as np
 
 from pedanova.base.digits import percent, short
 from pedanova.measures.bins import bins_of
-from pedanova.measures.densities import Densities
-from pedanova.measures.drawing import Drawing
+from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.effects import Marginal
 from pedanova.measures.importance import Importance, is_faint
 from pedanova.reduction.result import Verdict

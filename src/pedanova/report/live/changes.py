@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pedanova.measures.standings import Pass, Standings
+from pedanova.measures.importance import Pass, Standings
 from pedanova.report.live.sight import Sight
 from pedanova.report.sentences import joined
 from pedanova.space.comparison import DomainChange

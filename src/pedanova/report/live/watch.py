@@ -9,8 +9,7 @@ from threading import Condition, Thread
 from typing import Any
 
 from pedanova.errors import PedanovaError, TooFewRowsError
-from pedanova.measures.importance import Importances
-from pedanova.measures.standings import Standings
+from pedanova.measures.importance import Importances, Standings
 from pedanova.report.asks import Shows
 from pedanova.report.live.changes import said_of_passes, said_of_source, stability
 from pedanova.report.live.session import Session

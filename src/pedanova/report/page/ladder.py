@@ -14,7 +14,7 @@ from pedanova.base.notes import Note
 from pedanova.data.regions import Region, as_part, as_parts, as_region, percent
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.asks import Tallied
-from pedanova.measures.significance import LEAST_TARGET
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.surrogate.row_model import USUAL_PARTS
 
 RUNGS = USUAL_PARTS

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.errors import PedanovaError
-from pedanova.measures.effects import Effect
-from pedanova.measures.marginal_bins import BinnedMarginal, binned_marginal
+from pedanova.measures.effects import BinnedMarginal, Effect, binned_marginal
 from pedanova.report.asks import Shows
 from pedanova.report.page.answers import asked_of
 from pedanova.report.page.numbers import exact

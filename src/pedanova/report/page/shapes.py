@@ -8,8 +8,7 @@ from weakref import WeakKeyDictionary
 
 from pedanova.base.digits import short
 from pedanova.measures.bins import Bins, bins_of
-from pedanova.measures.densities import Densities
-from pedanova.measures.drawing import drawing_of
+from pedanova.measures.densities import Densities, drawing_of
 from pedanova.measures.question import Baseline
 from pedanova.report.asks import Shows
 from pedanova.report.page.numbers import parts, rounded

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, times
 from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, draw_columns, printable, shorten, width_of
-from pedanova.measures.densities import Densities
-from pedanova.measures.drawing import Drawing
+from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.importance import NEVER, Importance, interval_in_words, is_faint, marked_share
 from pedanova.measures.panels import Panel, ticks
 from pedanova.report.terminal.tables import fill

@@ -16,7 +16,7 @@ from pedanova.base.terminal import (
     shorten,
     width_of,
 )
-from pedanova.measures.sets import SetInteractions
+from pedanova.measures.interactions import SetInteractions
 from pedanova.report.names import short_names
 from pedanova.report.terminal.tables import NARROW, PAIRS_SHOWN, fill
 

@@ -20,6 +20,7 @@ from pedanova.base.terminal import (
     width_of,
 )
 from pedanova.data.regions import percent as part_in_words
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import (
     NEVER,
     Importance,
@@ -32,7 +33,6 @@ from pedanova.measures.importance import (
     marked_share,
 )
 from pedanova.measures.interactions import Interaction, Interactions
-from pedanova.measures.significance import LEAST_TARGET
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.names import short_names

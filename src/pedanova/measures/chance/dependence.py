@@ -12,8 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.chance.ranked_rows import Places, RankedRows
-from pedanova.measures.chance.ranks import mid_ranks
+from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks
 from pedanova.space.grid import Grid
 from pedanova.space.parameters import Space, parents_of
 

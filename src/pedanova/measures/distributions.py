@@ -1,9 +1,12 @@
-"""Chi-square laws, central and not: what SciPy has, without needing it."""
+"""Chi-square and normal laws without SciPy, and what is enough to draw conclusions: levels, rows, Holm's adjustment."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import lru_cache
 from statistics import NormalDist
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +14,11 @@ from numpy.typing import NDArray
 TINY = 1e-15
 MOST_TERMS = 100_000
 LARGE = 2000.0  # beyond, a chi-square value is as good as normal
+Reals: TypeAlias = NDArray[np.float64]
+STEPS = 4096  # of the table that `normal_below` reads, from -REACH to REACH
+REACH = 8.5  # deviations: beyond them nothing is left in double precision
+LEAST_TARGET = 5  # target rows: fewer say nothing
+LEVEL = 0.05  # the largest adjusted p-value that counts as distinguishable from noise
 
 
 def lower_gamma(shape: float, x: float) -> float:
@@ -150,3 +158,55 @@ def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float
         return 0.0, 0.0
     tail = (1.0 - level) / 2.0
     return noncentrality(statistic, freedom, 1.0 - tail), noncentrality(statistic, freedom, tail)
+
+
+def normal_quantile(parts: NDArray[Any]) -> Reals:
+    """Where each part (above 0, below 1) of a standard normal law ends; equal parts are computed once."""
+    distinct, places = np.unique(parts, return_inverse=True)
+    found: Reals = ends_of(tuple(distinct.tolist()))[places].reshape(np.shape(parts))
+    return found
+
+
+@lru_cache(maxsize=16)
+def ends_of(parts: tuple[float, ...]) -> Reals:
+    """Kept for some sets of parts: those of ranks without ties hang on the number of rows alone."""
+    return np.array([LAW.inv_cdf(part) for part in parts])
+
+
+def normal_below(values: NDArray[Any]) -> Reals:
+    """The part of a standard normal law below each value, to seven digits.
+
+    Between the steps of a table a parabola follows the law: value, slope and bend are known there.
+    """
+    clipped = np.clip(values, -REACH, REACH)
+    nearest = np.rint((clipped + REACH) * (STEPS / (2.0 * REACH))).astype(np.int64)
+    off = clipped - GRID[nearest]
+    slope = HEIGHT[nearest]
+    below: Reals = BELOW[nearest] + off * slope * (1.0 - off * GRID[nearest] / 2.0)
+    return np.clip(below, 0.0, 1.0)
+
+
+def normal_height(value: float) -> float:
+    """The density of a standard normal law."""
+    return math.exp(-value * value / 2.0) / math.sqrt(2.0 * math.pi)
+
+
+LAW = NormalDist()
+GRID: Reals = np.linspace(-REACH, REACH, STEPS + 1)
+BELOW: Reals = np.array([0.5 * math.erfc(-x / math.sqrt(2.0)) for x in GRID.tolist()])
+HEIGHT: Reals = np.exp(-(GRID**2) / 2.0) / math.sqrt(2.0 * math.pi)
+
+
+def holm(
+    p_values: Sequence[float] | NDArray[np.float64], tested: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
+    """p-values adjusted for their number: the smallest times all of them, the next times one less, never falling.
+
+    Those that were not tested do not count, and are 1.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    places = np.arange(len(p)) if tested is None else np.flatnonzero(tested)
+    order = places[np.argsort(p[places], kind="stable")]
+    adjusted = np.ones(len(p))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
+    return adjusted
