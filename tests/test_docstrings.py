@@ -19,7 +19,7 @@ import pytest
 import pedanova as pa
 from pedanova import errors
 from pedanova.analysis.documents import METHODS, SETUP
-from pedanova.report.figures.documents import FIGURES
+from pedanova.report.figures.plots import FIGURES
 
 pytest.importorskip("numpydoc", reason="pip install 'pedanova[docs]'")
 from numpydoc.docscrape import NumpyDocString

@@ -23,8 +23,8 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
     "figures": (
         "Figures",
         [
-            "report.figures.plots.Plots", "report.figures.across.AcrossPlots",
-            "report.figures.differences.DifferencePlots",
+            "report.figures.plots.Plots", "report.figures.studies.AcrossPlots",
+            "report.figures.studies.DifferencePlots",
         ],
     ),
     "rows": ("Targets and regions", ["at_most", "at_least", "between", "equals", "Region"]),

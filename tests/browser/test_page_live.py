@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from pedanova.base.digits import percent
 from pedanova.report.page import answers
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import PageQuestion
 
 COUNTS = {"estimator": "counts", "draws": 100}
 TAB, LEFT, RIGHT, ENTER, ESCAPE, SPACE = "\ue004", "\ue012", "\ue014", "\ue007", "\ue00c", "\ue00d"
@@ -28,7 +28,7 @@ def chosen(page: Page) -> dict[str, Any]:
 def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     """Everything that the page shows, held against the analysis itself."""
     shown = page.answer()
-    question = Question.parse(page.state()["question"], a.space)
+    question = PageQuestion.parse(page.state()["question"], a.space)
     wanted = json.loads(json.dumps(answers.answer(a, question, **COUNTS)))
     del wanted["lines"]  # in the order of the brushes, which the driver does not keep
     assert {name: shown.get(name) for name in wanted} == wanted

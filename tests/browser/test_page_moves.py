@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.reports import LADDER
 from pedanova.report.page import answers
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import PageQuestion
 
 COUNTS = {"estimator": "counts", "draws": 200}
 HOME, END, LEFT, RIGHT, ENTER, ESCAPE = "\ue011", "\ue010", "\ue012", "\ue014", "\ue007", "\ue00c"
@@ -140,7 +140,7 @@ def test_an_address_that_is_none(page: Page, report: Path, address: str) -> None
 @pytest.mark.slow
 def test_a_box_that_was_asked_for_is_a_chip(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
-    question = Question.parse({"selection": {"optimizer": {"labels": ["adam", "sgd"]}}}, analysis.space)
+    question = PageQuestion.parse({"selection": {"optimizer": {"labels": ["adam", "sgd"]}}}, analysis.space)
     page.run("pedanova.state.ask({selection: {optimizer: {labels: ['adam', 'sgd']}}})")
     page.settle()
     wanted = answers.answer(analysis, question, **COUNTS)

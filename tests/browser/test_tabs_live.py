@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import FAST, asked, mixed, saved, served, settled, tab, two_goals
 from pedanova.report.page.answers import asked_of
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import PageQuestion
 
 RIGHT, UP, ENTER = "\ue014", "\ue013", "\ue007"
 
@@ -32,7 +32,7 @@ def live(browser: Page, analysis: pa.Analysis) -> Iterator[Page]:
 
 
 def inside(page: Page, a: pa.Analysis) -> Any:
-    return asked_of(a, Question.parse(asked(page), a.space))
+    return asked_of(a, PageQuestion.parse(asked(page), a.space))
 
 
 def select(page: Page, **brushes: Any) -> None:

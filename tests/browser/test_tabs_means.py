@@ -10,13 +10,13 @@ import pytest
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import asked, opened, saved, settled, tab
-from pedanova.report.page.marginals import marginals
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.tabs import marginals
 
 
 def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     """Every number that can be saved, and as many dots and lines as there are means."""
-    found = marginals(a, Question.parse(asked(page), a.space))
+    found = marginals(a, PageQuestion.parse(asked(page), a.space))
     rows = saved(page, "means")
     assert [row["mean"] for row in rows] == [
         "" if mean is None else f"{mean:g}" if mean == int(mean) else repr(mean)

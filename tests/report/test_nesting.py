@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.report.nesting import NO_NESTING, Nesting, nesting_of
+from pedanova.report.names import NO_NESTING, Nesting, nesting_of
 from pedanova.report.terminal.tables import draw_importances
 
 

@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 from pedanova.measures.studies.pooling import rank_test
-from pedanova.report.rank_lines import rank_lines_of
+from pedanova.report.figures.studies import rank_lines_of
 
 
 def test_the_lines_of_a_critical_difference_diagram() -> None:
     ranks = rank_test(["lr", "depth"], np.array([[0.5, 0.1], [0.4, 0.2], [0.6, 0.1]]))
-    ladder = rank_lines_of(ranks)
-    assert [rung.name for rung in ladder.rungs] == list(ranks.names)
-    sides = [[rung.step for rung in ladder.rungs if rung.left is left] for left in (True, False)]
+    diagram = rank_lines_of(ranks)
+    assert [rung.name for rung in diagram.lines] == list(ranks.names)
+    sides = [[rung.step for rung in diagram.lines if rung.left is left] for left in (True, False)]
     assert all(len(set(steps)) == len(steps) for steps in sides)
-    assert len(ladder.bars) == len(ranks.alike)
+    assert len(diagram.bars) == len(ranks.alike)
 
 
 @pytest.mark.parametrize("count", [5, 9])
 def test_bars_of_one_lane_do_not_touch(count: int) -> None:
     rng = np.random.default_rng(count)
     test = rank_test([str(i) for i in range(count)], rng.random((8, count)) + np.linspace(0, 0.8, count))
-    ladder = rank_lines_of(test)
-    for lane in range(ladder.lanes):
-        spans = sorted((begin, end) for begin, end, own in ladder.bars if own == lane)
+    diagram = rank_lines_of(test)
+    for lane in range(diagram.lanes):
+        spans = sorted((begin, end) for begin, end, own in diagram.bars if own == lane)
         assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(spans))

@@ -26,7 +26,7 @@ from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
 
 if TYPE_CHECKING:
-    from pedanova.report.figures.across import AcrossPlots
+    from pedanova.report.figures.studies import AcrossPlots
 
 TABLE_OPTIONS = {option.name: option.default for option in TABLE}
 QUESTION_OPTIONS = {option.name for option in QUESTION} - {"target", "region"}
@@ -76,7 +76,7 @@ class Across(Pooling):
     @property
     def plot(self) -> AcrossPlots:
         """Figures: ``x.plot.importance()``, ``.ranks()`` (critical differences), ``.map()``."""
-        from pedanova.report.figures.across import AcrossPlots
+        from pedanova.report.figures.studies import AcrossPlots
 
         return AcrossPlots(self)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pedanova.report.figures.plots import Plots
     from pedanova.report.live.notebook import LiveWidget
     from pedanova.report.live.server import Explorer
-    from pedanova.report.page.widget import Widget
+    from pedanova.report.live.widget import Widget
 
 PUBLIC = (  # what completion offers
     "all_densities", "alone", "along", "by_objective", "compare", "densities", "direction", "dropped",
@@ -184,7 +184,7 @@ class Analysis(AnalysisStudies):
 
         Options are those of `report`. With anywidget installed the page is `live`, else it is that of `report`.
         """
-        from pedanova.report.live.cell import cell_of
+        from pedanova.report.live.widget import cell_of
 
         return cell_of(self, height=height, live=live, **options)
 

@@ -16,7 +16,7 @@ from pedanova.space.comparison import CommonSpace, shared_space
 from pedanova.space.parameters import in_words
 
 if TYPE_CHECKING:
-    from pedanova.report.figures.differences import DifferencePlots
+    from pedanova.report.figures.studies import DifferencePlots
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,7 +52,7 @@ class StudyDifferences(Changes):
     @property
     def plot(self) -> DifferencePlots:
         """Figures: ``d.plot.importance()``, ``d.plot.densities()``."""
-        from pedanova.report.figures.differences import DifferencePlots
+        from pedanova.report.figures.studies import DifferencePlots
 
         return DifferencePlots(self)
 

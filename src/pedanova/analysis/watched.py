@@ -17,7 +17,7 @@ from pedanova.base.threads import as_threads
 from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
 from pedanova.errors import Arg, PedanovaError, QueryError, SpaceError
-from pedanova.report.live.sight import Sight
+from pedanova.report.live.watch import Update
 from pedanova.space.comparison import changes_between, steadied
 from pedanova.space.parameters import Space
 
@@ -45,7 +45,7 @@ class Watched:
         self._rows: Records | None = None  # read, and not analysed yet
         self._event: str | None = None  # not told yet
         self._finished: int | None = None
-        self.last: Sight | None = None  # what was seen last, less its analysis
+        self.last: Update | None = None  # what was seen last, less its analysis
 
     @property
     def shown(self) -> str:
@@ -55,7 +55,7 @@ class Watched:
     def ordered(self) -> bool:
         return self._follow.ordered
 
-    def look(self) -> Sight:
+    def look(self) -> Update:
         look = self._follow.look()
         self._finished = look.finished
         if look.event is not None:
@@ -63,16 +63,16 @@ class Watched:
         self._rows = look.records or self._rows
         if self._rows is None:
             event, self._event = self._event, None
-            return Sight(None, look.finished, look.running, event)
+            return Update(None, look.finished, look.running, event)
         analysis = self._analysed(self._rows)
         before, self._space, self._rows = self._space, analysis.space, None
         domains = () if before is None else changes_between(before, analysis.space)
         event, self._event = self._event, None
-        sight = Sight(analysis, look.finished, look.running, event, domains, best_of(analysis))
+        sight = Update(analysis, look.finished, look.running, event, domains, best_of(analysis))
         self.last = replace(sight, analysis=None)
         return sight
 
-    def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Sight:
+    def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Update:
         """The first look that tells anything: while hardly a trial has ended, it is waited for."""
         said = None
         while True:

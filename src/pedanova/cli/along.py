@@ -11,7 +11,7 @@ from pedanova.cli.output import as_rows, heading, paragraphs
 from pedanova.cli.values import as_float, parse_budget, parse_rows, split_names
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.studies.along import Along
-from pedanova.report.terminal.along import draw_along, draw_seeds
+from pedanova.report.terminal.studies import draw_along, draw_seeds
 
 
 def run_along(options: argparse.Namespace) -> int:

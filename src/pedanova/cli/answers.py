@@ -32,10 +32,16 @@ from pedanova.measures.compare import Measures
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
-from pedanova.report.nesting import nesting_of
+from pedanova.report.names import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
-from pedanova.report.terminal.sets import draw_sets
-from pedanova.report.terminal.tables import draw_importances, draw_interactions, draw_notes, draw_profile, fill
+from pedanova.report.terminal.tables import (
+    draw_importances,
+    draw_interactions,
+    draw_notes,
+    draw_profile,
+    draw_sets,
+    fill,
+)
 
 SHOWN = 3  # densities, where no parameter is named
 

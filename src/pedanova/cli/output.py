@@ -19,7 +19,7 @@ from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell
 from pedanova.base.terminal import printable, printable_lines
 from pedanova.report.sentences import aim_in_words
-from pedanova.report.terminal.notes import in_short
+from pedanova.report.terminal.tables import in_short
 
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
 

@@ -11,8 +11,8 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import MissingLibraryError, QueryError
-from pedanova.report.live import cell
-from pedanova.report.page.widget import Widget
+from pedanova.report.live import widget as page_widget
+from pedanova.report.live.widget import Widget
 
 anywidget = pytest.importorskip("anywidget")
 COUNTS = {"estimator": "counts", "draws": 100}
@@ -98,7 +98,7 @@ def test_without_anywidget_it_is_the_page_of_the_report(a: pa.Analysis, monkeypa
     options = {**COUNTS, "reduce": False}
     assert isinstance(a.widget(live=False, **options), Widget)
     assert "pedanova[notebook]" not in a.widget(live=False, **options)._repr_html_()
-    monkeypatch.setattr(cell, "find_spec", lambda _: None)
+    monkeypatch.setattr(page_widget, "find_spec", lambda _: None)
     plain = a.widget(**options)
     assert isinstance(plain, Widget)
     assert "pip install &#x27;pedanova[notebook]&#x27;" in plain._repr_html_()

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from helpers.explorers import Served, demo, served
-from pedanova.report.live.desk import MOST_WAITING
+from pedanova.report.live.server import MOST_WAITING
 
 SELECTED = {"selection": {"learning_rate": {"range": [0.001, 0.3]}}}
 HOSTS = (

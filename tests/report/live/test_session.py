@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.report.live.asked import PARTS, Asked
-from pedanova.report.live.session import ANSWERING, Session
+from pedanova.report.live.session import ANSWERING, PARTS, PageRequest, Session
 
 SELECTED = {"selection": {"lr": {"range": [1e-4, 1e-2]}, "optimizer": {"labels": ["adam", "sgd"]}}}
 EXTRAS: dict[str, dict[str, Any]] = {
@@ -152,4 +151,4 @@ def test_whatever_is_sent_is_answered_or_refused(a: pa.Analysis, part: str, ques
 @given(JSON)
 def test_what_is_no_request_is_refused(a: pa.Analysis, data: Any) -> None:
     with pytest.raises(PedanovaError):
-        Asked.parse([data], a.space)
+        PageRequest.parse([data], a.space)

@@ -17,10 +17,8 @@ from pedanova.analysis.watched import Watched
 from pedanova.errors import DataError
 from pedanova.measures.importance import Pass, Standings
 from pedanova.report.live import watch
-from pedanova.report.live.changes import said_of_passes, said_of_source, stability
 from pedanova.report.live.session import Session
-from pedanova.report.live.sight import Sight
-from pedanova.report.live.watch import Watcher
+from pedanova.report.live.watch import Update, Watcher, said_of_passes, said_of_source, stability
 from pedanova.space.comparison import DomainChange
 from pedanova.space.parameters import Float
 
@@ -160,10 +158,10 @@ class Quiet:
         self.looks = 0
         self.looked = threading.Event()
 
-    def look(self) -> Sight:
+    def look(self) -> Update:
         self.looks += 1
         self.looked.set()
-        return Sight(None)
+        return Update(None)
 
 
 @pytest.fixture
@@ -216,7 +214,7 @@ def test_the_thread_outlives_what_nobody_thought_of(path: Path) -> None:
     looks = iter([ZeroDivisionError("odd"), None])
     look = watcher.watched.look
 
-    def odd() -> Sight:
+    def odd() -> Update:
         error = next(looks, None)
         if error is not None:
             raise error
@@ -234,7 +232,7 @@ def test_the_thread_outlives_what_nobody_thought_of(path: Path) -> None:
 def test_a_look_that_fails_in_any_way_is_survived(path: Path) -> None:
     watcher = watcher_of(path)
 
-    def fail() -> Sight:
+    def fail() -> Update:
         raise OSError(5, "Input/output error")
 
     watcher.watched.look = fail  # type: ignore[method-assign]
@@ -252,7 +250,7 @@ def test_sentences() -> None:
     assert said_of_passes(many) == ["b passed a, c, d and 3 others after 1,200 trials"]
     domains = (DomainChange("lr", Float(0, 1), Float(0, 2)), DomainChange("new", None, Float(0, 1)),
                DomainChange("old", Float(0, 1), None))  # fmt: skip
-    sight = Sight(None, event="study anew", domains=domains)
+    sight = Update(None, event="study anew", domains=domains)
     assert said_of_source(sight, "x.db") == [
         "the study was deleted and begun anew; its trials are read from the first",
         "new is a new parameter",
@@ -260,7 +258,7 @@ def test_sentences() -> None:
         "the domain of lr is 0 … 2 now",
     ]
     wide = tuple(DomainChange(name, Float(0, 1), Float(0, 2)) for name in "abcdef")
-    assert said_of_source(Sight(None, domains=wide), "") == [
+    assert said_of_source(Update(None, domains=wide), "") == [
         "the domains of a, b, c and 3 others have changed with new values"
     ]
     assert stability(Standings((), frozenset(), 10, 11)) == "the ranking has been stable for 1 trial"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.report.page.answers import answer, densities, inside, pairs, plane, smaller_space, targets
-from pedanova.report.page.compared import compared
-from pedanova.report.page.question import Question
+from pedanova.report.page.answers import answer, densities, inside
+from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.tabs import difference_of, pairs, plane, smaller_space, targets
 
 COUNTS: dict[str, Any] = {"estimator": "counts", "draws": 0}
 
@@ -31,8 +31,8 @@ def a() -> pa.Analysis:
     return study()
 
 
-def ask(a: pa.Analysis, **data: Any) -> Question:
-    return Question.parse(data, a.space)
+def ask(a: pa.Analysis, **data: Any) -> PageQuestion:
+    return PageQuestion.parse(data, a.space)
 
 
 ADAM = {"optimizer": {"labels": ["adam"]}}
@@ -170,7 +170,7 @@ def test_small_tables_have_no_excerpt(a: pa.Analysis) -> None:
 
 def test_a_difference_is_what_the_shown_line_gives(a: pa.Analysis) -> None:
     adam, other = ask(a, selection=ADAM), ask(a)
-    found = compared(a, adam, other, estimator="counts")
+    found = difference_of(a, adam, other, estimator="counts")
     both = (inside(a, adam), inside(a, other))
     wanted = pa.difference(*(one.analysis.importance(one.target, one.region, estimator="counts") for one in both))
     assert [(row["parameter"], row["difference"], row["low"]) for row in found["rows"]] == [
@@ -179,14 +179,14 @@ def test_a_difference_is_what_the_shown_line_gives(a: pa.Analysis) -> None:
     again = eval(found["lines"]["python"], {"a": a, "pa": pa})
     assert [row["difference"] for row in found["rows"]] == [row.difference for row in again.rows]
     assert "optimizer == 'adam'" in found["summary"]
-    assert compared(a, ask(a, selection={"lr": {"range": [5, 6]}}), other)["refused"]
+    assert difference_of(a, ask(a, selection={"lr": {"range": [5, 6]}}), other)["refused"]
 
 
 def test_good_values_stay_inside_a_brush() -> None:
     rng = np.random.default_rng(0)
     x, z = rng.random((2, 6000))  # so many that counts answer, whose kernel reaches beyond the ends
     a = pa.analyze({"x": x, "z": z, "loss": abs(x - 0.41) + 0.01 * z}, "loss")
-    question = Question.parse({"good": "selection", "selection": {"x": {"range": [0.4, 0.5]}}}, a.space)
+    question = PageQuestion.parse({"good": "selection", "selection": {"x": {"range": [0.4, 0.5]}}}, a.space)
     good = answer(a, question, sure=False)["densities"]["x"]["good"]
     assert good["at"]
     assert all(0.4 <= low < high <= 0.5 for low, high in good["at"])

@@ -11,10 +11,10 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.errors import QueryError
-from pedanova.report.page import answers
+from pedanova.report.page import answers, tabs
 from pedanova.report.page.embedded import Payload, payload_of
 from pedanova.report.page.html import draw_page
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import PageQuestion
 
 QUICK = {"estimator": "counts", "draws": 50, "reduce": False}
 LADDER = [0.1, 0.5, 1.0]
@@ -47,17 +47,17 @@ def test_every_pair_is_answered_as_the_analysis_answers(a: pa.Analysis) -> None:
         assert [row["parameter"] for row in answer["importances"]] == list(found)
         assert answer["notes"] == list(found.notes)
         assert answer["rows"] == {"selected": 400, "region": found.rows[0].n_region, "target": found.rows[0].n_target}
-        assert Question.parse(question, a.space).to_json() == question
+        assert PageQuestion.parse(question, a.space).to_json() == question
 
 
 def test_answers_lie_under_the_question_that_a_server_would_be_asked(a: pa.Analysis) -> None:
     for one in payload(a, ladder=LADDER)["answers"]:
-        question = Question.parse(one["question"], a.space)
+        question = PageQuestion.parse(one["question"], a.space)
         if one["part"] == "answer":
             again = answers.answer(a, question, estimator="counts", draws=50)
             assert json.loads(json.dumps({**again, "ends": one["answer"]["ends"]})) == one["answer"]
         if one["part"] == "plane":
-            assert answers.plane(a, question, **one["extra"]) == one["answer"]
+            assert tabs.plane(a, question, **one["extra"]) == one["answer"]
 
 
 def test_pairs_are_those_of_the_questions_that_were_asked(a: pa.Analysis) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.report.page.embedded import payload_of
-from pedanova.report.page.ladder import RUNGS, ladder_of, part_of
+from pedanova.report.page.facts import RUNGS, ladder_of, part_of
 
 
 @pytest.fixture

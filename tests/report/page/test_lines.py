@@ -17,7 +17,7 @@ import pedanova as pa
 from pedanova.cli.main import main
 from pedanova.report.page.answers import answer
 from pedanova.report.page.lines import condition_of, lines_of
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import PageQuestion
 
 NUMBERS = ("ratio", "share", "low", "high", "p_value", "p_adjusted", "divergence", "n_target", "n_region")
 PLAIN = ("lr", "learning rate", "class", "error")  # columns of numbers
@@ -42,7 +42,7 @@ def table(rows: int, seed: int = 0) -> dict[str, Any]:
     return data
 
 
-def question(draw: random.Random, a: pa.Analysis) -> Question:
+def question(draw: random.Random, a: pa.Analysis) -> PageQuestion:
     """What somebody might brush."""
     selection: dict[str, Any] = {}
     for name, column in (("lr", (-5, -1)), ("learning rate", (-1, 1)), ("class", (1, 8))):
@@ -62,7 +62,7 @@ def question(draw: random.Random, a: pa.Analysis) -> Question:
     if kind == "band":
         target = {"part": [0.05, 0.3]} if draw.random() < 0.5 else {"value": [0.1, 0.7]}
     region = {"part": [0, draw.choice([1, 1, 0.6])]} if "part" in target else {"part": [0, 1]}
-    return Question.parse(
+    return PageQuestion.parse(
         {
             "selection": selection,
             "target": target,
@@ -104,7 +104,7 @@ def a(data: dict[str, Any]) -> pa.Analysis:
     return pa.analyze(data, "error", direction="minimize")
 
 
-def check(a: pa.Analysis, asked: Question, found: dict[str, Any], **options: Any) -> None:
+def check(a: pa.Analysis, asked: PageQuestion, found: dict[str, Any], **options: Any) -> None:
     lines = found["lines"]
     by_python = eval(lines["python"], {"a": a, "pa": pa})
     assert numbers(by_python.to_dict()) == shown(found), lines["python"]
@@ -165,7 +165,7 @@ def test_20_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) 
 
 
 def test_options_stand_in_the_lines(a: pa.Analysis) -> None:
-    found = answer(a, Question(), source="t.csv", draws=7, estimator="counts", seed=3, smoothing="none", force=True)
+    found = answer(a, PageQuestion(), source="t.csv", draws=7, estimator="counts", seed=3, smoothing="none", force=True)
     assert found["lines"]["python"] == (
         "a.importance(0.1, draws=7, estimator='counts', seed=3, smoothing='none', force=True)"
     )
@@ -176,10 +176,10 @@ def test_options_stand_in_the_lines(a: pa.Analysis) -> None:
 
 def test_what_a_condition_cannot_say_has_none() -> None:
     space = pa.Space({"back`tick": pa.Float(0, 1), "c": pa.Categorical([f"name {i}" for i in range(2_000)])})
-    asked = Question.parse({"selection": {"back`tick": {"range": [0, 0.5]}}}, space)
+    asked = PageQuestion.parse({"selection": {"back`tick": {"range": [0, 0.5]}}}, space)
     assert condition_of(asked) is None
     every = {"c": {"labels": [f"name {i}" for i in range(1_999)]}}
-    assert condition_of(Question.parse({"selection": every}, space)) is None
+    assert condition_of(PageQuestion.parse({"selection": every}, space)) is None
     lines = lines_of(asked, asked.target, asked.region)
     assert lines["shell"] is None
     assert "back`tick" in str(lines["python"])
@@ -190,5 +190,5 @@ def test_names_are_quoted_where_they_must_be(name: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 1, 300)
     a = pa.analyze({name: x, "other": rng.uniform(0, 1, 300)}, x + rng.normal(0, 0.1, 300))
-    asked = Question.parse({"selection": {name: {"range": [0.1, 0.9]}}}, a.space)
+    asked = PageQuestion.parse({"selection": {name: {"range": [0.1, 0.9]}}}, a.space)
     assert a.within(str(condition_of(asked))).rows == a.within({name: (0.1, 0.9)}).rows

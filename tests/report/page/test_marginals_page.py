@@ -12,8 +12,8 @@ import pedanova as pa
 from helpers.tabs import FAST, mixed, two_goals
 from pedanova.report.live.session import Session
 from pedanova.report.page.embedded import payload_of
-from pedanova.report.page.marginals import marginals
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.tabs import marginals
 
 CHOSEN = {"selection": {"lr": {"range": [1e-4, 0.1]}}, "region": {"part": [0, 0.5]}}
 
@@ -29,7 +29,7 @@ def by_name(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("asked", [{}, CHOSEN], ids=["all", "some"])
 def test_names_have_the_means_of_their_rows(a: pa.Analysis, asked: dict[str, Any]) -> None:
-    question = Question.parse(asked, a.space)
+    question = PageQuestion.parse(asked, a.space)
     found = json.loads(json.dumps(marginals(a, question), allow_nan=False))
     end = np.inf if not asked else a.reach(0.5)[0]
     rows = a.within(*question.rows()).trials(limit=None).columns
@@ -52,7 +52,7 @@ def test_names_have_the_means_of_their_rows(a: pa.Analysis, asked: dict[str, Any
 def test_one_row_is_no_mean() -> None:
     kind = np.array(["often"] * 60 + ["once"])
     a = pa.analyze({"kind": kind, "x": np.linspace(0, 1, 61), "loss": np.linspace(1000, 1001, 61)}, "loss")
-    one = by_name(marginals(a, Question()))["kind"]
+    one = by_name(marginals(a, PageQuestion()))["kind"]
     assert dict(zip(["often", "once"], one["mean"], strict=True))["once"] is None
     assert one["rows"] == [60, 1]
     assert one["mean"][0] == pytest.approx(1000.49, abs=0.01)  # digits are those of the spread
@@ -63,7 +63,7 @@ def test_a_file_has_them_for_every_step_of_the_region(a: pa.Analysis) -> None:
     given = {str(one["question"]["region"]): one["answer"] for one in made["answers"] if one["part"] == "marginal"}
     assert made["facts"]["means"] is True
     assert set(given) == {"{'part': [0.0, 0.5]}", "{'part': [0.0, 1.0]}"}
-    half = Question.parse({"region": {"part": [0, 0.5]}}, a.space)
+    half = PageQuestion.parse({"region": {"part": [0, 0.5]}}, a.space)
     assert given["{'part': [0.0, 0.5]}"] == marginals(a, half)
     assert Session(a, options=FAST).ask({"part": "marginal", "question": half.to_json()})["mean"] == pytest.approx(
         given["{'part': [0.0, 0.5]}"]["mean"]
@@ -72,6 +72,6 @@ def test_a_file_has_them_for_every_step_of_the_region(a: pa.Analysis) -> None:
 
 def test_several_objectives_have_no_mean() -> None:
     a = two_goals(120)
-    assert "several objectives" in marginals(a, Question())["refused"]
+    assert "several objectives" in marginals(a, PageQuestion())["refused"]
     made = payload_of(a, ladder=[0.3, 1.0], questions=[(0.3, 1.0)], reduce=False, **FAST)
     assert made["facts"]["means"] is False

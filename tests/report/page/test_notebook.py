@@ -14,7 +14,7 @@ from helpers.common import ROOT
 from pedanova.base.table import MOST_LINES, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.errors import QueryError
-from pedanova.report.page.widget import widget_of
+from pedanova.report.live.widget import widget_of
 
 HOSTILE = "</script><script>alert(1)"
 TABLE = {"table", "thead", "tbody", "tr", "th", "td"}
@@ -162,7 +162,7 @@ a""",
     "a.densities('lr')",
     "a.interactions()",
     "a.reduce(estimator='counts')",
-    "from pedanova.report.page.widget import widget_of; widget_of(a, height=700, estimator='counts', draws=0)",
+    "from pedanova.report.live.widget import widget_of; widget_of(a, height=700, estimator='counts', draws=0)",
 ]
 
 

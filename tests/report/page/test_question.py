@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.errors import QueryError
-from pedanova.report.page.question import Question, labels_by_text
+from pedanova.report.page.question import PageQuestion, labels_by_text
 
 SPACE = pa.Space(
     {
@@ -41,27 +41,27 @@ VALUE = st.floats(-9, 9).map(lambda end: {"value": [None, end]})
 
 @given(st.fixed_dictionaries({"selection": SELECTION, "target": PART | VALUE}))
 def test_nothing_is_lost_between_json_and_question(data: Any) -> None:
-    asked = Question.parse(data, SPACE)
-    again = Question.parse(json.loads(json.dumps(asked.to_json())), SPACE)
+    asked = PageQuestion.parse(data, SPACE)
+    again = PageQuestion.parse(json.loads(json.dumps(asked.to_json())), SPACE)
     assert again == asked
     assert again.to_json() == asked.to_json()
     assert asked.selects == bool(data["selection"])
 
 
 def test_what_is_left_out_is_the_usual_question() -> None:
-    assert Question.parse({}, SPACE) == Question()
-    assert Question().rows() == ()
+    assert PageQuestion.parse({}, SPACE) == PageQuestion()
+    assert PageQuestion().rows() == ()
 
 
 def test_labels_that_look_alike_are_told_apart() -> None:
     known = labels_by_text(SPACE["mixed"])
     assert set(known) == {"'1'", "1"}
-    asked = Question.parse({"selection": {"mixed": {"labels": [next(iter(known))]}}}, SPACE)
+    asked = PageQuestion.parse({"selection": {"mixed": {"labels": [next(iter(known))]}}}, SPACE)
     assert asked.box() == {"mixed": [next(iter(known.values()))]}
 
 
 def test_an_open_band_is_all_rows() -> None:
-    assert Question.parse({"region": {"value": [None, None]}}, SPACE).region.is_all
+    assert PageQuestion.parse({"region": {"value": [None, None]}}, SPACE).region.is_all
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_an_open_band_is_all_rows() -> None:
 )
 def test_what_is_not_understood_is_refused(data: Any, words: str) -> None:
     with pytest.raises(QueryError, match=words):
-        Question.parse(data, SPACE)
+        PageQuestion.parse(data, SPACE)
 
 
 def test_a_refusal_does_not_repeat_all_that_was_sent() -> None:
     with pytest.raises(QueryError) as refused:
-        Question.parse({"target": "x" * 100_000}, SPACE)
+        PageQuestion.parse({"target": "x" * 100_000}, SPACE)
     assert len(str(refused.value)) < 500

@@ -10,8 +10,8 @@ import pytest
 
 import pedanova as pa
 from helpers.tabs import mixed
-from pedanova.report.page import rows
-from pedanova.report.page.question import Question
+from pedanova.report.page import tabs
+from pedanova.report.page.question import PageQuestion
 
 TABLE: dict[str, Any] = {"sort": None, "descending": False, "offset": 0, "limit": 20}
 
@@ -21,12 +21,12 @@ def analysis() -> pa.Analysis:
     return mixed(300)
 
 
-def question(a: pa.Analysis, **parts: object) -> Question:
-    return Question.parse({**Question().to_json(), **parts}, a.space)
+def question(a: pa.Analysis, **parts: object) -> PageQuestion:
+    return PageQuestion.parse({**PageQuestion().to_json(), **parts}, a.space)
 
 
 def test_a_page_of_the_table_is_what_trials_gives(analysis: pa.Analysis) -> None:
-    found = rows.trials(analysis, question(analysis, of="rows"), **TABLE)
+    found = tabs.trials(analysis, question(analysis, of="rows"), **TABLE)
     wanted = analysis.trials(0.1, limit=20)
     assert found["total"] == 300
     assert found["columns"]["lr"] == wanted.columns["lr"]
@@ -37,16 +37,16 @@ def test_a_page_of_the_table_is_what_trials_gives(analysis: pa.Analysis) -> None
 
 def test_samples_are_rows_of_the_selection(analysis: pa.Analysis) -> None:
     asked = question(analysis, selection={"optimizer": {"labels": ["sgd"]}})
-    some = rows.parallel(analysis, asked, limit=30)
+    some = tabs.parallel(analysis, asked, limit=30)
     assert len(some["columns"]["row"]) == 30
     assert set(some["columns"]["optimizer"]) == {"sgd"}
-    plane = rows.points(analysis, asked, x="lr", y="momentum", limit=1000)
+    plane = tabs.points(analysis, asked, x="lr", y="momentum", limit=1000)
     assert plane["parameters"] == ["lr", "momentum"]
     assert len(plane["columns"]["row"]) == plane["total"] == analysis.within({"optimizer": ["sgd"]}).rows
 
 
 def test_rows_are_shown_where_none_is_good(analysis: pa.Analysis) -> None:
-    found = rows.trials(analysis, question(analysis, target={"value": [None, -1e9]}), **TABLE)
+    found = tabs.trials(analysis, question(analysis, target={"value": [None, -1e9]}), **TABLE)
     assert found["refused"] is None
     assert "in" not in found["columns"]
 
@@ -54,11 +54,11 @@ def test_rows_are_shown_where_none_is_good(analysis: pa.Analysis) -> None:
 def test_infinity_is_a_word_in_the_table_and_nothing_in_a_drawing() -> None:
     loss = np.r_[np.arange(50.0), np.inf]
     a = pa.analyze({"x": np.linspace(0, 1, 51), "loss": loss}, "loss")
-    table = rows.trials(a, question(a), **{**TABLE, "limit": 100})
+    table = tabs.trials(a, question(a), **{**TABLE, "limit": 100})
     assert table["columns"]["loss"][-1] == "inf"
-    assert rows.parallel(a, question(a), limit=100)["columns"]["loss"][-1] is None
+    assert tabs.parallel(a, question(a), limit=100)["columns"]["loss"][-1] is None
 
 
 def test_an_empty_selection_is_refused_in_words(analysis: pa.Analysis) -> None:
-    found = rows.trials(analysis, question(analysis, selection={"lr": {"range": [2, 3]}}), **TABLE)
+    found = tabs.trials(analysis, question(analysis, selection={"lr": {"range": [2, 3]}}), **TABLE)
     assert "at least two" in found["refused"]

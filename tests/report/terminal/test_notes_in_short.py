@@ -10,7 +10,7 @@ import pytest
 from pedanova.base.notes import Count, Note
 from pedanova.cli.main import main
 from pedanova.errors import Arg
-from pedanova.report.terminal.notes import in_short
+from pedanova.report.terminal.tables import in_short
 
 SPACE = [Note("space", f"bounds of {name}", subject=name) for name in ("a", "b, c", "d")]
 ODD = Note("unused", "looks like an id", subject="id")

@@ -12,7 +12,8 @@ import pytest
 
 from helpers.logs import cells, read_untouched
 from helpers.tools import need
-from pedanova.space import Float, Int
+from pedanova.space.parameters import Float
+from pedanova.space.parameters import Int
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
 BIN = str(Path(sys.executable).parent)

@@ -14,11 +14,130 @@ from pedanova.errors import QueryError
 from pedanova.measures.tradeoff import tradeoff_of
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
-from pedanova.report.figures import along, goals, planes, spread
-from pedanova.report.figures import draw as figures
-from pedanova.report.figures.documents import FIGURES, SETUP, meaning
-from pedanova.report.figures.marginal import draw_marginal_band
-from pedanova.report.nesting import nesting_of
+from pedanova.report.figures.draw import (
+    draw_along,
+    draw_growth,
+    draw_importances,
+    draw_measures,
+    draw_objective,
+    draw_profile,
+    plain_names,
+    pyplot,
+)
+from pedanova.report.figures.planes import draw_interactions, draw_objectives, draw_pair
+from pedanova.report.figures.spread import CHANCE, draw_densities, draw_marginal, draw_marginal_band, draw_verdict
+from pedanova.report.names import nesting_of
+
+SETUP = '>>> import pedanova as pa\n>>> a = pa.analyze(pa.demo_trials(), "error")'
+WORDS = {
+    "target": "As in `Analysis.importance`.",
+    "region": "As in `Analysis.importance`.",
+    "metric": '``"share"`` or ``"ratio"``.',
+    "ax": "Axes to draw in, one for each parameter; None for a new figure.",
+    "options": "Those of the method of `Analysis` that is drawn, by name.",
+    "names": "One parameter or several; None for the most important ones.",
+    "keep": "As in `Analysis.reduce`.",
+    "reduced": "A space that `Analysis.reduce` gave before; None to ask for it.",
+    "over": '``"target"``, or ``"rows"`` for the first rows, more and more of them.',
+    "first": "A parameter.",
+    "second": "Another.",
+    "cells": "Of each parameter.",
+    "budget": "As in `Analysis.along`.",
+    "clip": "As in `Analysis.marginal`.",
+    "objectives": "Which two, where there are more.",
+}
+ONE_AXES = "matplotlib.axes.Axes\n    What was drawn in."
+AXES = "matplotlib.axes.Axes or array of them\n    What was drawn in: one, or one for each parameter."
+FIGURES: dict[str, dict[str, str]] = {
+    "": {
+        "Examples": """>>> a.plot.importance(estimator="counts").figure.savefig  # doctest: +ELLIPSIS
+<bound method Figure.savefig of ...>"""
+    },
+    "importance": {
+        "Parameters": "target region metric ax options",
+        "Returns": ONE_AXES,
+        "Examples": """>>> ax = a.plot.importance(0.1, 0.3, estimator="counts", draws=200)
+>>> [label.get_text() for label in ax.get_yticklabels()][-1] in a.space
+True""",
+    },
+    "densities": {
+        "Parameters": "names target region ax",
+        "Returns": AXES,
+        "Examples": """>>> a.plot.densities(["learning_rate", "units"]).size
+2""",
+    },
+    "reduction": {
+        "Parameters": "target keep names reduced ax options",
+        "Returns": AXES,
+        "Examples": """>>> small = a.reduce(folds=0, estimator="counts")
+>>> a.plot.reduction(reduced=small).size >= len(small)
+True""",
+    },
+    "profile": {
+        "Parameters": "region over target ax options",
+        "Returns": ONE_AXES,
+        "Raises": "QueryError\n    `over` is neither.",
+        "Examples": """>>> len(a.plot.profile(ladder=[0.05, 0.1, 0.3], estimator="counts").collections) > 1
+True""",
+    },
+    "interactions": {
+        "Parameters": "target region ax options",
+        "Returns": ONE_AXES,
+        "Examples": """>>> ax = a.plot.interactions(params=["learning_rate", "units", "alpha"], estimator="counts")
+>>> sorted(label.get_text() for label in ax.get_yticklabels())
+['alpha', 'units']""",
+    },
+    "pair": {
+        "Parameters": "first second target region cells ax",
+        "Returns": ONE_AXES,
+        "Examples": """>>> a.plot.pair("learning_rate", "units").get_xlabel()
+'learning_rate'""",
+    },
+    "effects": {
+        "Parameters": "names region ax options",
+        "Returns": AXES,
+        "Examples": """>>> a.plot.effects(["learning_rate", "units"], region=0.5).size
+2""",
+    },
+    "compare": {
+        "Parameters": "target ax options",
+        "Returns": ONE_AXES,
+        "Examples": """>>> b = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "solver"]).first(100)
+>>> len(b.plot.compare().patches) >= 10
+True""",
+    },
+    "objectives": {
+        "Parameters": "target objectives options",
+        "Returns": "array of matplotlib.axes.Axes\n    The scatter first.",
+        "Raises": "QueryError\n    The rows are no longer at hand, or there are not two objectives.",
+        "Examples": """>>> b = pa.analyze(pa.demo_trials(), ["error", "train_seconds"])
+>>> b.plot.objectives(estimator="counts", draws=0)[0].get_xlabel()
+'error ↓'""",
+    },
+    "marginal": {
+        "Parameters": "names region clip ax options",
+        "Returns": AXES,
+        "Examples": """>>> a.plot.marginal(["learning_rate", "units"], region=0.5).size
+2""",
+    },
+    "along": {
+        "Parameters": "budget target ax options",
+        "Returns": ONE_AXES,
+        "Examples": """>>> a.plot.along("batch_size", estimator="counts", draws=0).get_xlabel()
+'batch_size'""",
+    },
+    "objective": {
+        "Parameters": "target region ax",
+        "Returns": ONE_AXES,
+        "Examples": """>>> a.plot.objective(0.1, 0.3).get_xlabel()
+'error'""",
+    },
+}
+
+
+def meaning(name: str) -> str:
+    return f"{name}\n    {WORDS[name]}"
+
 
 SHOWN = 6  # parameters, where none is named
 MANY = 12  # panels from which on more stand in a row
@@ -41,7 +160,7 @@ class Plots:
         """Ranked shares (or ratios) with their intervals."""
         importances = self._analysis.importance(target, region, **options)
         nesting = nesting_of(self._analysis.tallies)
-        return figures.draw_importances(importances, ax, metric=metric, nesting=nesting)
+        return draw_importances(importances, ax, metric=metric, nesting=nesting)
 
     def densities(self, names: Names = None, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None) -> Axes:
         """Where the target's values lie: one parameter in `ax`, or several side by side.
@@ -52,10 +171,10 @@ class Plots:
         densities = self._analysis.all_densities(target, region)
         ranked = self._analysis.importance(target, region, force=True)
         chosen = list(ranked)[:SHOWN] if names is None else names
-        shown = figures.plain_names(list(densities))
+        shown = plain_names(list(densities))
 
         def draw(name: str, one: Axes) -> Axes:
-            return spread.draw_densities(densities[name], one, row=ranked[name], shown=shown[name])
+            return draw_densities(densities[name], one, row=ranked[name], shown=shown[name])
 
         return with_legend(panels(chosen, ax, draw))
 
@@ -76,10 +195,10 @@ class Plots:
         if reduced is None:
             reduced = self._analysis.reduce(target, keep, **{"folds": 0, **options})
         verdicts, densities = dict(reduced), self._analysis.all_densities(target)
-        shown = figures.plain_names(list(densities))
+        shown = plain_names(list(densities))
 
         def draw(name: str, one: Axes) -> Axes:
-            return spread.draw_verdict(verdicts[name], densities[name], one, shown=shown[name])
+            return draw_verdict(verdicts[name], densities[name], one, shown=shown[name])
 
         return with_legend(panels(names or list(verdicts), ax, draw))
 
@@ -92,44 +211,44 @@ class Plots:
         more and more of them, for one `target`, and takes those of `importance`. Both draw its numbers.
         """
         if over == "target":
-            return figures.draw_profile(self._analysis.profile(region, **options), ax)
+            return draw_profile(self._analysis.profile(region, **options), ax)
         if over != "rows":
             raise QueryError(f"over={over!r} must be 'target' or 'rows'")
         steps, options = steps_to(self._analysis.rows), {"draws": 0} | options
         answers = [self._analysis.first(rows).importance(target, region, **options) for rows in steps]
-        return figures.draw_growth(steps, answers, ax)
+        return draw_growth(steps, answers, ax)
 
     def along(self, budget: Any = None, target: Rows = 0.1, *, ax: Axes = None, **options: Any) -> Axes:
         """Shares with their intervals at each budget, and from which on the ranking is the full one's.
 
         Further options are those of `Analysis.along`.
         """
-        return along.draw_along(self._analysis.along(budget, target, **options), ax)
+        return draw_along(self._analysis.along(budget, target, **options), ax)
 
     def interactions(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
         """All pairs as a matrix, or the strongest as a list where there are more than eight parameters."""
-        return planes.draw_interactions(self._analysis.interactions(target, region, **options), ax)
+        return draw_interactions(self._analysis.interactions(target, region, **options), ax)
 
     def pair(
         self, first: str, second: str, target: Rows = 0.1, region: Rows = 1.0, *, cells: int = 8, ax: Axes = None
     ) -> Axes:
         """Where on the plane of two parameters the target is likelier."""
-        return planes.draw_pair(self._analysis.pair(first, second, target, region, cells=cells), ax)
+        return draw_pair(self._analysis.pair(first, second, target, region, cells=cells), ax)
 
     def effects(self, names: Names = None, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
         """The mean objective by value."""
         effects = self._analysis.effects(region, **options)
-        shown = figures.plain_names(list(effects))
+        shown = plain_names(list(effects))
 
         def draw(name: str, one: Axes) -> Axes:
-            return spread.draw_marginal(effects.marginal(name), effects.mean, one, shown=shown.get(name))
+            return draw_marginal(effects.marginal(name), effects.mean, one, shown=shown.get(name))
 
         return panels(names or list(effects)[:SHOWN], ax, draw)
 
     def compare(self, target: float = 0.1, *, ax: Axes = None, **options: Any) -> Axes:
         """Ratios of every parameter by PED, f-ANOVA and a forest, side by side."""
         found = self._analysis.compare(target, **options)
-        return figures.draw_measures(found.ratios, found.noise, ax)
+        return draw_measures(found.ratios, found.noise, ax)
 
     def objectives(self, target: Rows = 0.1, *, objectives: Sequence[str] | None = None, **options: Any) -> Axes:
         """Two objectives: every row, the target's filled, the front; and the shares for both and for each alone.
@@ -140,7 +259,7 @@ class Plots:
         if observed is None:
             raise QueryError("the rows are no longer at hand; keep them with save(…, rows=True)")
         tradeoff = tradeoff_of(observed, target, self._analysis.levels.nan, objectives)
-        return goals.draw_objectives(tradeoff, dict(self._analysis.by_objective(target, **options)))
+        return draw_objectives(tradeoff, dict(self._analysis.by_objective(target, **options)))
 
     def marginal(
         self, names: Names = None, region: Rows = 1.0, *, clip: object = None, ax: Axes = None, **options: Any
@@ -165,7 +284,7 @@ class Plots:
                 marks.append((word, self._analysis.reach(end.part, of="space")[0]))
             elif end is not None:
                 marks.append((word, levels.sign * end.signed))
-        return figures.draw_objective(levels.thresholds, reached, marks, self._analysis.objective, ax)
+        return draw_objective(levels.thresholds, reached, marks, self._analysis.objective, ax)
 
 
 def with_legend(axes: Axes) -> Axes:
@@ -175,7 +294,7 @@ def with_legend(axes: Axes) -> Axes:
     for one in np.ravel(axes):
         for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
             known.setdefault(label, handle)
-    labels = sorted(known, key=lambda label: label == spread.CHANCE)
+    labels = sorted(known, key=lambda label: label == CHANCE)
     handles = [known[label] for label in labels]
     look = {"fontsize": "small", "frameon": False}
     if len(first.figure.axes) > 1 and first.figure.get_layout_engine() is not None:
@@ -199,9 +318,7 @@ def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], obj
 def _new_axes(count: int) -> Axes:
     columns = min(3 if count <= MANY else 5, count)
     rows = -(-count // columns)
-    axes = figures.pyplot().subplots(
-        rows, columns, figsize=(3.6 * columns, 2.9 * rows), layout="constrained", squeeze=False
-    )[1]
+    axes = pyplot().subplots(rows, columns, figsize=(3.6 * columns, 2.9 * rows), layout="constrained", squeeze=False)[1]
     for spare in axes.flat[count:]:
         spare.set_visible(False)
     return axes

@@ -8,12 +8,10 @@ from typing import Any
 
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError, unknown_name
 from pedanova.measures.importance import Importances
-from pedanova.report.asks import Shows
 from pedanova.report.live.session import Session
 from pedanova.report.page.answers import asked_of
 from pedanova.report.page.html import asset, draw_page
-from pedanova.report.page.question import Picks, Question, Span, labels_by_text
-from pedanova.report.page.widget import check_height
+from pedanova.report.page.question import PageQuestion, Picks, Span, labels_by_text
 from pedanova.space.parameters import Space
 
 try:
@@ -60,7 +58,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     def importance(self, **options: Any) -> Importances:
         """What the page shows: which parameters decide, for its present question; options as in `importance`."""
-        question = Question.parse(self.question, self._session.analysis.space)
+        question = PageQuestion.parse(self.question, self._session.analysis.space)
         inner, target, region = asked_of(self._session.study_of(question), question)
         how = {**self._session.options, "of": question.of} | options
         found: Importances = inner.importance(target, region, question.baseline, **how)
@@ -68,7 +66,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     @traitlets.validate("question")
     def _check_question(self, proposal: Any) -> dict[str, Any]:
-        return Question.parse(dict(proposal["value"]), self._session.analysis.space).to_json()
+        return PageQuestion.parse(dict(proposal["value"]), self._session.analysis.space).to_json()
 
     @traitlets.validate("selection")
     def _check_selection(self, proposal: Any) -> dict[str, Any]:
@@ -87,7 +85,7 @@ class LiveWidget(anywidget.AnyWidget):
                 parts = {name: part_of(name, rows, space).to_json() for name, rows in self.selection.items()}
                 self.question = {**self.question, "selection": parts}
             else:
-                self.selection = Question.parse(self.question, space).box()
+                self.selection = PageQuestion.parse(self.question, space).box()
             self.wanted = {"number": self.wanted["number"] + 1, "question": dict(self.question)}
 
     @contextmanager
@@ -115,7 +113,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     def _moved(self, asked: Any) -> None:
         try:
-            question = Question.parse(asked, self._session.analysis.space)
+            question = PageQuestion.parse(asked, self._session.analysis.space)
         except PedanovaError:  # such as a parameter that is half typed: the page says what is wrong
             return
         with self._quietly():
@@ -143,16 +141,3 @@ def is_same(label: object, other: Any) -> bool:
     """True is not 1; a scalar of NumPy is what it holds."""
     plain = other.item() if hasattr(other, "item") else other
     return type(label) is type(plain) and label == plain
-
-
-def live_widget(
-    a: Shows,
-    *,
-    height: int,
-    title: str = "Hyperparameter importance",
-    start: tuple[object, object],
-    group: str | None = None,
-    **options: Any,
-) -> LiveWidget:
-    """The live page of an analysis; options are those of `importance`, and the column of its studies."""
-    return LiveWidget(Session.of(a, title, start, options, group=group), height=check_height(height))

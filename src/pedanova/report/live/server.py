@@ -1,7 +1,8 @@
-"""The page served from this machine to this machine: Starlette and uvicorn around a session."""
+"""The page served from this machine to this machine: Starlette and uvicorn around a session and a queue."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import sys
@@ -9,15 +10,13 @@ import webbrowser
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from threading import Thread
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
 from pedanova.report.asks import Shows
-from pedanova.report.live.desk import BusyError, Desk, StaleError, in_thread
-from pedanova.report.live.guard import Guard, new_token
-from pedanova.report.live.session import Session
-from pedanova.report.live.sight import Watches
-from pedanova.report.live.watch import Watcher
+from pedanova.report.live.access import Access, new_token
+from pedanova.report.live.session import PageRequest, Session
+from pedanova.report.live.watch import Watcher, Watches
 from pedanova.report.page.html import draw_live
 
 try:
@@ -28,6 +27,95 @@ try:
     from starlette.routing import Route
 except ImportError:
     raise MissingLibraryError("the explorer needs Starlette and uvicorn; pip install 'pedanova[explore]'") from None
+
+
+MOST_WAITING = 128  # questions at once; more are refused in words
+SLOW = frozenset({"marginal", "objectives", "pairs", "targets", "space", "difference", "groups"})
+AT_ONCE = {"bars": 1, "quick": 2, "sure": 1, "slow": 1}  # two rows of bars at once would both be late
+THREAD_NAME = "pedanova-answer"  # threads that count for somebody
+Value = TypeVar("Value")
+
+
+class BusyError(PedanovaError):
+    """More questions at once than are answered."""
+
+
+class StaleError(PedanovaError):
+    """Nobody waits for this answer any more."""
+
+
+class RequestQueue:
+    """Takes questions to a session: a few at a time, the newest of each lane alone."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.waiting = 0
+        self._newest: dict[tuple[Any, ...], int] = {}
+        self._count = 0
+        self._lanes = {kind: asyncio.Semaphore(most) for kind, most in AT_ONCE.items()}
+
+    async def answer(self, asked: PageRequest, gone: Callable[[], Any]) -> dict[str, Any]:
+        if self.waiting >= MOST_WAITING:
+            raise BusyError("too many questions at once; ask again in a moment")
+        number = self._enter(asked)
+        self.waiting += 1
+        try:
+            async with self._lanes[kind_of(asked)]:
+                if self._overtaken(asked, number) or await gone():
+                    raise StaleError("a newer question took the place of this one")
+                return await in_thread(lambda: self.session.answer(asked))
+        finally:
+            self.waiting -= 1
+            if self._newest.get(asked.lane) == number:
+                del self._newest[asked.lane]
+
+    async def slowly(self, work: Callable[[], Value]) -> Value:
+        """Something that takes its time, one at a time."""
+        if self.waiting >= MOST_WAITING:
+            raise BusyError("too many questions at once; ask again in a moment")
+        async with self._lanes["slow"]:
+            return await in_thread(work)
+
+    def _enter(self, asked: PageRequest) -> int:
+        self._count += 1
+        if asked.client:
+            self._newest[asked.lane] = self._count
+        return self._count
+
+    def _overtaken(self, asked: PageRequest, number: int) -> bool:
+        return bool(asked.client) and self._newest.get(asked.lane, number) > number
+
+
+def kind_of(asked: PageRequest) -> str:
+    """What is slow never stands in the way of what follows the mouse."""
+    if asked.part in SLOW:
+        return "slow"
+    if asked.extras.get("drawn") is False and asked.extras.get("sure") is False:
+        return "bars"
+    return "sure" if asked.extras.get("sure") is True else "quick"
+
+
+async def in_thread(work: Callable[[], Value]) -> Value:
+    """The result of work done elsewhere. The thread is nobody's to wait for: an end never waits for a count."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Value] = loop.create_future()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if not future.done():
+            future.set_result(value) if error is None else future.set_exception(error)
+
+    def run() -> None:
+        value, failure = None, None
+        try:
+            value = work()
+        except BaseException as error:
+            failure = error
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(settle, value, failure)
+
+    Thread(target=run, daemon=True, name=THREAD_NAME).start()
+    return await future
+
 
 Door: TypeAlias = Callable[[Request], Awaitable[Response]]
 LOOPBACK = "127.0.0.1"
@@ -82,7 +170,7 @@ def refused(status: int, words: str, **more: Any) -> Response:
 
 def application(session: Session) -> Starlette:
     """Three doors: the page, its facts, and the questions."""
-    desk = Desk(session)
+    desk = RequestQueue(session)
 
     async def page(request: Request) -> Response:
         facts = await in_thread(session.facts)
@@ -138,7 +226,7 @@ class Explorer:
         self._socket = listening(port)
         self.port: int = self._socket.getsockname()[1]
         self.token = new_token()
-        guard = Guard(application(session), self.token, self.port)
+        guard = Access(application(session), self.token, self.port)
         config = uvicorn.Config(
             guard, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
             proxy_headers=False, ws="none", timeout_keep_alive=30, backlog=BACKLOG,

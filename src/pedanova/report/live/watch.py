@@ -1,20 +1,109 @@
-"""Follows a growing source beside the page, and only while a page asks for news."""
+"""Follows a growing source while a page asks for news, and says what changed."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Condition, Thread
-from typing import Any
+from typing import Any, Protocol
 
 from pedanova.errors import PedanovaError, TooFewRowsError
-from pedanova.measures.importance import Importances, Standings
+from pedanova.measures.importance import Importances
+from pedanova.measures.importance import Pass
+from pedanova.measures.importance import Standings
 from pedanova.report.asks import Shows
-from pedanova.report.live.changes import said_of_passes, said_of_source, stability
 from pedanova.report.live.session import Session
-from pedanova.report.live.sight import Sight, Watches
 from pedanova.report.page.answers import asked_of
+from pedanova.report.sentences import joined
+from pedanova.space.comparison import DomainChange
+from pedanova.space.parameters import in_words
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A newer analysis, and what happened to the source meanwhile."""
+
+    analysis: Shows | None  # of all rows so far; None where nothing is new
+    finished: int = 0  # trials that have ended
+    running: int | None = None  # that have not; None where the source does not tell
+    event: str | None = None  # "replaced", "shortened", "study anew": what was read before is gone
+    domains: tuple[DomainChange, ...] = ()  # how the space differs from the last one
+    best: float | None = None  # objective of the best row; None for several objectives
+
+
+class Watches(Protocol):
+    """Somebody who looks at a source again and again; a look that fails raises an error in words."""
+
+    @property
+    def shown(self) -> str: ...  # the source as it may be printed
+    @property
+    def ordered(self) -> bool: ...  # rows are in the order in which the trials began
+    @property
+    def last(self) -> Update | None: ...  # what was seen last, less its analysis
+    def look(self) -> Update: ...
+
+
+MOST_NAMED = 3
+EVENTS = {
+    "replaced": "{source} was replaced by another; it is read from its beginning",
+    "shortened": "{source} was cut short; it is read from its beginning",
+    "study anew": "the study was deleted and begun anew; its trials are read from the first",
+}
+
+
+def said_of_source(sight: Update, source: str) -> list[str]:
+    """What happened to the source and to the space."""
+    event = [] if sight.event is None else [EVENTS[sight.event].format(source=source)]
+    return [*event, *said_of_domains(sight.domains)]
+
+
+def said_of_domains(changes: Sequence[DomainChange]) -> list[str]:
+    new = [one.name for one in changes if one.before is None]
+    gone = [one.name for one in changes if one.after is None]
+    other = [one for one in changes if one.before is not None and one.after is not None]
+    said = [
+        f"{names_in_words(new)} {'is a new parameter' if len(new) == 1 else 'are new parameters'}" if new else "",
+        f"{names_in_words(gone)} {'is' if len(gone) == 1 else 'are'} no parameter any more" if gone else "",
+    ]
+    if len(other) > MOST_NAMED:
+        said.append(f"the domains of {names_in_words([one.name for one in other])} have changed with new values")
+    else:
+        said += [f"the domain of {one.name} is {_domain(one)} now" for one in other]
+    return [text for text in said if text]
+
+
+def _domain(change: DomainChange) -> str:
+    return "" if change.after is None else in_words(change.after)
+
+
+def said_of_passes(passes: Sequence[Pass]) -> list[str]:
+    """One sentence for each parameter that rose."""
+    said = []
+    for ahead in dict.fromkeys(one.ahead for one in passes):
+        mine = [one for one in passes if one.ahead == ahead]
+        for clear, verb in ((True, "passed"), (False, "is clearly ahead of")):
+            behind = [one.behind for one in mine if one.was_clear is clear]
+            if behind:
+                said.append(f"{ahead} {verb} {names_in_words(behind)} after {mine[0].rows:,} trials")
+    return said
+
+
+def stability(standings: Standings | None, wanted: str = "") -> str:
+    """How long the ranking has been as it is; why there is none yet."""
+    if standings is None:
+        return f"no ranking yet: {wanted}" if wanted else "no ranking yet"
+    many = standings.stable_for
+    return f"the ranking has been stable for {many:,} {'trial' if many == 1 else 'trials'}" if many else ""
+
+
+def names_in_words(names: Iterable[str]) -> str:
+    """A few of them, and how many more."""
+    listed = list(names)
+    few = listed[:MOST_NAMED] if len(listed) > MOST_NAMED + 1 else listed
+    rest = len(listed) - len(few)
+    return joined([*few, f"{rest} others"] if rest else few)
+
 
 PAUSE = 2.0  # seconds between two looks, at least
 REST = 2.0  # times as long as a look has taken, at least
@@ -34,7 +123,7 @@ class Watcher:
     watched: Watches
     standings: Standings | None = None
     trouble: str | None = None  # why the last look failed
-    sight: Sight | None = None  # the last that brought anything
+    sight: Update | None = None  # the last that brought anything
     _ranked_rows: int | None = None  # of the analysis that was ranked last
     _wanted: str = ""  # why there is no ranking yet
     _asked: float = -ASKED
@@ -106,7 +195,7 @@ class Watcher:
         self.session.renew(analysis, said)
         return True
 
-    def _counted(self, now: Sight) -> Sight:
+    def _counted(self, now: Update) -> Update:
         """What was seen before, with the counts of a look that found nothing new."""
         return now if self.sight is None else replace(self.sight, finished=now.finished, running=now.running)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,24 +16,18 @@ from pedanova.errors import LevelsError, PedanovaError, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance
-from pedanova.measures.interactions import Interactions
-from pedanova.measures.plane import PairDensity
-from pedanova.measures.question import Question as ImportanceQuestion
+from pedanova.measures.question import Question
 from pedanova.measures.surrogate.glance import Glance
-from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.asks import Shows
 from pedanova.report.page.lines import lines_of
-from pedanova.report.page.numbers import exact
-from pedanova.report.page.question import Question, Span
-from pedanova.report.page.shapes import bins_for, density_to_json, inside_span
+from pedanova.report.page.question import PageQuestion, Span
+from pedanova.report.page.shapes import bins_for, density_to_json, exact, inside_span
 from pedanova.report.sentences import headline, summarize
-from pedanova.space.parameters import in_words
 
 _SPREAD: WeakKeyDictionary[Shows, tuple[Any, dict[str, Densities]]] = WeakKeyDictionary()
 _GLANCES: WeakKeyDictionary[Shows, ResultCache[Glance]] = WeakKeyDictionary()
 _DRAWN: WeakKeyDictionary[Shows, ResultCache[dict[str, Any]]] = WeakKeyDictionary()
 KEPT = 8  # questions of an analysis, from their bars to their intervals
-PLANE = 7  # coarse cells of each parameter on the plane of two
 COLUMNS = (
     "ratio", "share", "low", "high", "p_value", "p_adjusted", "significant", "varied", "divergence", "activity",
     "n_target", "n_region", "raw_ratio", "raw_share",
@@ -63,13 +56,13 @@ class Inside:
         return {name: None if rows is None else round(self.weight * rows) for name, rows in counts.items()}
 
 
-def asked_of(a: Shows, question: Question) -> tuple[Shows, Region, Region]:
+def asked_of(a: Shows, question: PageQuestion) -> tuple[Shows, Region, Region]:
     """The analysis of the selected rows, and target and region inside it."""
     found = inside(a, question)
     return found.analysis, found.target, found.region
 
 
-def inside(a: Shows, question: Question, *, of: Shows | None = None) -> Inside:
+def inside(a: Shows, question: PageQuestion, *, of: Shows | None = None) -> Inside:
     """Where rows are selected and good rows are those of all, a part of all rows is the objective where it ends.
 
     `of` is a sample of the rows to look at instead of all.
@@ -105,7 +98,7 @@ def by_value(a: Shows, rows: Region, of: str) -> Region:
 
 
 def answer(
-    a: Shows, question: Question, *, sure: bool = True, drawn: bool = True, source: str = "", **options: Any
+    a: Shows, question: PageQuestion, *, sure: bool = True, drawn: bool = True, source: str = "", **options: Any
 ) -> dict[str, Any]:
     """Importances, and densities where they are to be `drawn`; `sure` asks for intervals, p-values and notes too.
 
@@ -128,7 +121,7 @@ def answer(
         return asked | {"refused": str(error)} | what_can_be_drawn(found, question, shapes, options)
 
 
-def densities(a: Shows, question: Question, **options: Any) -> dict[str, Any]:
+def densities(a: Shows, question: PageQuestion, **options: Any) -> dict[str, Any]:
     """What an answer that need not be sure leaves for later: where its rows lie."""
     try:
         found = inside(a, question, of=some_rows(a, question))
@@ -137,14 +130,14 @@ def densities(a: Shows, question: Question, **options: Any) -> dict[str, Any]:
         return {"refused": str(error)}
 
 
-def some_rows(a: Shows, question: Question) -> Shows | None:
+def some_rows(a: Shows, question: PageQuestion) -> Shows | None:
     """A sample to look at first, where there is one and the counts at hand do not suffice."""
     if a.excerpt is None or (not question.selects and at_hand(a, question.target, question.region)):
         return None
     return a.excerpt
 
 
-def numbers(found: Inside, question: Question, *, sure: bool, options: dict[str, Any]) -> dict[str, Any]:
+def numbers(found: Inside, question: PageQuestion, *, sure: bool, options: dict[str, Any]) -> dict[str, Any]:
     if sure:
         inner = found.analysis
         table = inner.importance(found.target, found.region, question.baseline, **options, of=question.of)
@@ -165,18 +158,18 @@ def numbers(found: Inside, question: Question, *, sure: bool, options: dict[str,
     }
 
 
-def glance_at(found: Inside, question: Question, options: dict[str, Any]) -> Glance:
+def glance_at(found: Inside, question: PageQuestion, options: dict[str, Any]) -> Glance:
     """Kept for a while: bars are asked for first, and then where the rows lie."""
     how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
     kept = _GLANCES.setdefault(found.rows, ResultCache(KEPT))
     looking: Callable[[], Glance] = lambda: found.rows.at_once(  # noqa: E731
-        ImportanceQuestion(found.target, found.region, question.baseline, **how), within=found.chosen
+        Question(found.target, found.region, question.baseline, **how), within=found.chosen
     )
     return kept.get(key_of(question, how), looking)
 
 
 def spread_of(
-    found: Inside, question: Question, shapes: Mapping[str, Bins], *, sure: bool, options: dict[str, Any]
+    found: Inside, question: PageQuestion, shapes: Mapping[str, Bins], *, sure: bool, options: dict[str, Any]
 ) -> dict[str, Any]:
     """Densities as they are drawn: the same for bars and for intervals, so they are made once."""
     how = some(options, "estimator", "seed") | {"of": question.of}
@@ -190,7 +183,7 @@ def spread_of(
     return {"densities": kept.get(key_of(question, how), make)}
 
 
-def key_of(question: Question, how: dict[str, Any]) -> str:
+def key_of(question: PageQuestion, how: dict[str, Any]) -> str:
     return json.dumps([question.to_json(), how], sort_keys=True, default=str)
 
 
@@ -203,7 +196,7 @@ def spread_over(inner: Shows, target: Region, region: Region, **how: Any) -> dic
 
 
 def what_can_be_drawn(
-    found: Inside, question: Question, shapes: Mapping[str, Bins], options: dict[str, Any]
+    found: Inside, question: PageQuestion, shapes: Mapping[str, Bins], options: dict[str, Any]
 ) -> dict[str, Any]:
     """Densities of what is too little to be ranked, and how many rows there are."""
     try:
@@ -221,7 +214,7 @@ def what_can_be_drawn(
     return {"rows": rows, "densities": drawn(densities, question, shapes)}
 
 
-def drawn(densities: Mapping[str, Densities], question: Question, shapes: Mapping[str, Bins]) -> dict[str, Any]:
+def drawn(densities: Mapping[str, Densities], question: PageQuestion, shapes: Mapping[str, Bins]) -> dict[str, Any]:
     found = {name: density_to_json(one, shapes[name], question.baseline) for name, one in densities.items()}
     for name, part in question.selection.items():
         if isinstance(part, Span) and name in found and shapes[name].edges is not None:
@@ -229,7 +222,7 @@ def drawn(densities: Mapping[str, Densities], question: Question, shapes: Mappin
     return found
 
 
-def ends_of(a: Shows, question: Question, found: Inside) -> dict[str, list[float | None]] | None:
+def ends_of(a: Shows, question: PageQuestion, found: Inside) -> dict[str, list[float | None]] | None:
     """Where target and region begin and end on the objective, None for an open end."""
     if a.levels.several:
         return None
@@ -243,106 +236,6 @@ def ends_of(a: Shows, question: Question, found: Inside) -> dict[str, list[float
 
 def importance_row(row: Importance) -> dict[str, Any]:
     return {"parameter": row.name} | {name: exact(getattr(row, name)) for name in COLUMNS}
-
-
-def pairs(a: Shows, question: Question, names: Sequence[str] | None, **options: Any) -> dict[str, Any]:
-    """Interactions of every two of these parameters, the largest first."""
-    how = some(options, "estimator", "seed") | {"of": question.of}
-    try:
-        inner, target, region = asked_of(a, question)
-        found = inner.interactions(target, region, params=names, **how)
-    except PedanovaError as error:
-        return {"refused": str(error)}
-    return {"refused": None, "cells": found.cells, "rows": pair_rows(found), "notes": [str(n) for n in found.notes]}
-
-
-def pair_rows(found: Interactions) -> list[dict[str, Any]]:
-    columns = ("first", "second", "interaction", "closed", "additive", "redundancy", "p_adjusted", "significant")
-    return [{name: exact(getattr(row, name)) for name in columns} for row in found.rows]
-
-
-def plane(a: Shows, question: Question, first: str, second: str, **_: Any) -> dict[str, Any]:
-    """Rows of target and region on the plane of two parameters."""
-    try:
-        inner, target, region = asked_of(a, question)
-        return plane_to_json(inner.pair(first, second, target, region, cells=PLANE))
-    except PedanovaError as error:
-        return {"refused": str(error)}
-
-
-def plane_to_json(found: PairDensity) -> dict[str, Any]:
-    return {
-        "refused": None,
-        "first": found.first,
-        "second": found.second,
-        "first_cells": list(found.first_cells),
-        "second_cells": list(found.second_cells),
-        "target": found.target.tolist(),
-        "region": found.region.tolist(),
-    }
-
-
-def targets(a: Shows, question: Question, parts: Sequence[object] | None, **options: Any) -> dict[str, Any]:
-    """The same importances for one target after the other, all of them parts of the selected rows."""
-    how = {**options, "of": question.of} | {"draws": 0}
-    how.pop("force", None)
-    try:
-        inner, _, region = asked_of(a, question)
-        found = inner.profile(region, question.baseline, ladder=parts, **how)
-    except PedanovaError as error:
-        return {"refused": str(error)}
-    return {
-        "refused": None,
-        "columns": {name: [exact(cell) for cell in cells] for name, cells in found.to_dict().items()},
-    }
-
-
-def smaller_space(a: Shows, question: Question, **options: Any) -> dict[str, Any]:
-    """The space that `reduce` suggests for the target, or why none."""
-    how = some(options, "estimator", "seed")
-    try:
-        inner, target, _ = asked_of(a, question)
-        return space_to_json(inside_box(inner.reduce(target, **how), question.box()))
-    except PedanovaError as error:
-        return {"refused": str(error)}
-
-
-FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", "W&B": "wandb", "JSON": "json"}
-
-
-def codes_of(reduced: ReducedSpace) -> dict[str, str]:
-    """The space in the words of other tools, of those that can say it."""
-    found = {}
-    for tool, form in FORMS.items():
-        with suppress(PedanovaError):
-            found[tool] = reduced.export(form)
-    return found
-
-
-def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
-    rows = [
-        {
-            "name": row.name,
-            "advice": row.advice,
-            "now": in_words(row.before),
-            "suggested": row.suggested(),
-            "why": row.reason,
-        }
-        for row in reduced.rows
-    ]
-    try:
-        code = reduced.as_code()
-    except PedanovaError:
-        code = ""
-    return {
-        "refused": None,
-        "target": reduced.target,
-        "summary": reduced.summary(),
-        "rows": rows,
-        "notes": list(dict.fromkeys(str(note) for note in reduced.notes)),
-        "code": code,
-        "codes": codes_of(reduced),
-    }
 
 
 def some(options: dict[str, Any], *names: str) -> dict[str, Any]:

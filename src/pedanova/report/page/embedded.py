@@ -14,19 +14,14 @@ from pedanova.base.notes import shortened
 from pedanova.base.progress import watched
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.measures.question import Baseline, check_how
-from pedanova.measures.question import Question as ImportanceQuestion
+from pedanova.measures.question import Baseline, Question, check_how
 from pedanova.report.asks import Shows
-from pedanova.report.page import answers
-from pedanova.report.page.along import along_budget
-from pedanova.report.page.facts import facts_of
+from pedanova.report.page import answers, tabs
+from pedanova.report.page.facts import RUNGS, Ladder, facts_of, ladder_of, part_of
 from pedanova.report.page.groups import SHOWN, side_by_side
-from pedanova.report.page.ladder import RUNGS, Ladder, ladder_of, part_of
-from pedanova.report.page.marginals import marginals
-from pedanova.report.page.numbers import rounded
-from pedanova.report.page.objectives import objectives
-from pedanova.report.page.question import Picks, Question, Span, labels_by_text, parse_part
-from pedanova.report.page.shapes import bins_for
+from pedanova.report.page.question import PageQuestion, Picks, Span, labels_by_text, parse_part
+from pedanova.report.page.shapes import bins_for, rounded
+from pedanova.report.page.tabs import along_budget, marginals, objectives
 from pedanova.space.parameters import Space
 
 TITLE = "Hyperparameter importance"
@@ -66,7 +61,7 @@ def payload_of(
     for one in distinct(own):
         given.extend(pairs_of(a, one, plain))
     if reduce:
-        given.append(entry("space", own[0], answers.smaller_space(a, own[0], **plain)))
+        given.append(entry("space", own[0], tabs.smaller_space(a, own[0], **plain)))
     if a.levels.several:
         given.append(entry("objectives", own[0], objectives(a, own[0], **plain)))
     else:
@@ -81,7 +76,7 @@ def payload_of(
     return {"facts": facts | {"budget": told, "means": means, "group": group}, "answers": given}
 
 
-def means_of(a: Shows, steps: Ladder, own: Sequence[Question]) -> list[dict[str, Any]]:
+def means_of(a: Shows, steps: Ladder, own: Sequence[PageQuestion]) -> list[dict[str, Any]]:
     """The mean objective along the parameters, in the region of every step; of many parameters in the first alone."""
     regions = [as_region(rung.part, "region") for rung in steps.rungs[1:]] if len(a.space) <= ALL_PAIRED else []
     asked = distinct([own[0], *(replace(own[0], region=one, selection={}) for one in regions)])
@@ -89,7 +84,7 @@ def means_of(a: Shows, steps: Ladder, own: Sequence[Question]) -> list[dict[str,
 
 
 def followed(
-    a: Shows, first: Question, budget: str | Mapping[float, str] | None, options: dict[str, Any]
+    a: Shows, first: PageQuestion, budget: str | Mapping[float, str] | None, options: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """The first question along the budget that is named or that the source tells of; a wrong name is an error."""
     if budget is None and a.budget is None:
@@ -103,7 +98,7 @@ def followed(
     return [entry("along", one, found) for one in distinct([whole, first])]
 
 
-def studies_of(a: Shows, first: Question, column: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
+def studies_of(a: Shows, first: PageQuestion, column: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
     """The first question asked of every study; of many, those are shown that agree least with the others."""
     if column is None:
         return []
@@ -111,7 +106,7 @@ def studies_of(a: Shows, first: Question, column: str | None, options: dict[str,
     return [entry("groups", first, side_by_side(a, first, column=column, order=order, **options))]
 
 
-def opening(first: Question, asked: Sequence[Question], answered: Sequence[dict[str, Any]]) -> Question:
+def opening(first: PageQuestion, asked: Sequence[PageQuestion], answered: Sequence[dict[str, Any]]) -> PageQuestion:
     """The question that is shown first: where it has too few rows, the strictest target that has enough."""
     good = [one for one, found in zip(asked, answered, strict=True) if found["refused"] is None]
     if first in good:
@@ -127,13 +122,13 @@ def discreet(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "ends": blurred or None}
 
 
-def entry(part: str, question: Question, answer: dict[str, Any], **extra: Any) -> dict[str, Any]:
+def entry(part: str, question: PageQuestion, answer: dict[str, Any], **extra: Any) -> dict[str, Any]:
     return {"part": part, "question": question.to_json(), "extra": extra, "answer": answer}
 
 
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options of `importance`, completed; a wrong one is an error and no refused answer."""
-    return dict(ImportanceQuestion(**check_how(options, what="a report")).how)
+    return dict(Question(**check_how(options, what="a report")).how)
 
 
 def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:
@@ -149,13 +144,13 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
     return wanted
 
 
-def as_question(a: Shows, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> Question:
+def as_question(a: Shows, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
     """On the steps where it is one of them; a box is a selection."""
     selection = {}
     if isinstance(region, Mapping):
         selection, region = as_selection(region, a.space), 1
     bands = [as_band(steps, target, "target"), as_band(steps, region, "region")]
-    return Question(target=bands[0], region=bands[1], selection=selection, baseline=baseline, of=of)
+    return PageQuestion(target=bands[0], region=bands[1], selection=selection, baseline=baseline, of=of)
 
 
 def as_band(steps: Ladder, rows: object, name: str) -> Region:
@@ -178,38 +173,38 @@ def as_part_of(name: str, bounds: Any, space: Space) -> dict[str, Any]:
     return {"labels": sorted(texts.get(label, str(label)) for label in picked)}
 
 
-def all_questions(steps: Ladder, own: Sequence[Question], of: str) -> list[Question]:
+def all_questions(steps: Ladder, own: Sequence[PageQuestion], of: str) -> list[PageQuestion]:
     """Every two rungs, then what they cannot ask, against both baselines."""
     parts = [as_region(rung.part, "target") for rung in steps.rungs]
-    plain = [Question(target=parts[i], region=parts[j], of=of) for i, j in combinations(range(len(parts)), 2)]
+    plain = [PageQuestion(target=parts[i], region=parts[j], of=of) for i, j in combinations(range(len(parts)), 2)]
     every = [*plain, *(replace(one, baseline="region") for one in own)]
     return distinct(replace(one, baseline=base) for one in every for base in BASELINES)
 
 
-def distinct(questions: Iterable[Question]) -> list[Question]:
-    found: list[Question] = []
+def distinct(questions: Iterable[PageQuestion]) -> list[PageQuestion]:
+    found: list[PageQuestion] = []
     for one in questions:
         if one not in found:
             found.append(one)
     return found
 
 
-def pairs_of(a: Shows, one: Question, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def pairs_of(a: Shows, one: PageQuestion, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Interactions of the question, and the plane of every two parameters."""
     names = paired(a, one)
     if len(names) < 2:
         return
-    yield entry("pairs", one, answers.pairs(a, one, names, **options))
+    yield entry("pairs", one, tabs.pairs(a, one, names, **options))
     try:
         inner, target, region = answers.asked_of(a, one)
-        planes = inner.pairs(names, target, region, cells=answers.PLANE)
+        planes = inner.pairs(names, target, region, cells=tabs.PLANE)
     except PedanovaError:
         return
     for found in planes.values():
-        yield entry("plane", one, answers.plane_to_json(found), first=found.first, second=found.second)
+        yield entry("plane", one, tabs.plane_to_json(found), first=found.first, second=found.second)
 
 
-def paired(a: Shows, one: Question) -> list[str]:
+def paired(a: Shows, one: PageQuestion) -> list[str]:
     """The parameters whose pairs are shown: all, or the most important ones."""
     if len(a.space) <= ALL_PAIRED:
         return list(a.space)

@@ -13,8 +13,8 @@ from pedanova.measures.studies.across import Pooling, StudyRow
 from pedanova.report.asks import Shows
 from pedanova.report.page.answers import importance_row, inside
 from pedanova.report.page.lines import USUAL, python_rows
-from pedanova.report.page.numbers import exact
-from pedanova.report.page.question import Question
+from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.shapes import exact
 from pedanova.report.sentences import shares_over_studies
 
 SHOWN = 16  # studies at first; more when asked for
@@ -23,7 +23,7 @@ ORDERS = ("name", "size", "disagreement")
 
 
 def side_by_side(
-    a: Shows, question: Question, *, column: str | None, order: str = "name", limit: int = SHOWN, **options: Any
+    a: Shows, question: PageQuestion, *, column: str | None, order: str = "name", limit: int = SHOWN, **options: Any
 ) -> dict[str, Any]:
     """Shares of every parameter over all studies, and in some of them each with its interval."""
     how = options | {"baseline": question.baseline, "of": question.of}
@@ -65,7 +65,7 @@ def first_studies(found: Pooling, order: str, limit: int) -> list[StudyRow]:
 
 
 def surely(
-    found: Pooling, name: str, studies: Mapping[str, Shows], question: Question, how: Mapping[str, Any]
+    found: Pooling, name: str, studies: Mapping[str, Shows], question: PageQuestion, how: Mapping[str, Any]
 ) -> Importances:
     """A study's answer with its intervals: of very many, only those that are shown are asked for them."""
     known = found.answers[name]
@@ -96,7 +96,7 @@ def study_to_json(row: StudyRow, answer: Importances) -> dict[str, Any]:
     }
 
 
-def python_line(column: str, question: Question, parts: str, how: Mapping[str, Any]) -> str:
+def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[str, Any]) -> str:
     """What gives these numbers: `across` of the same question."""
     given = [f"group={column!r}", f"target={python_rows(question.target)}"]
     given += [] if question.region.is_all else [f"region={python_rows(question.region)}"]

@@ -13,14 +13,14 @@ from typing import Any
 from pedanova.data.regions import Region
 from pedanova.data.row_selection import LONGEST
 from pedanova.measures.question import DEFAULT
-from pedanova.report.page.question import Picks, Question, Span
+from pedanova.report.page.question import PageQuestion, Picks, Span
 
 USUAL: dict[str, Any] = {**DEFAULT.how}
 ALWAYS = "`"  # no name with one in it can stand in a condition
 
 
 def lines_of(
-    question: Question, target: Region, region: Region, source: str = "", options: Mapping[str, Any] | None = None
+    question: PageQuestion, target: Region, region: Region, source: str = "", options: Mapping[str, Any] | None = None
 ) -> dict[str, str | None]:
     """The lines of a question whose target and region, inside its selection, are these."""
     how = {name: value for name, value in (options or {}).items() if name in USUAL and value != USUAL[name]}
@@ -34,13 +34,13 @@ def lines_of(
 # --- Python ------------------------------------------------------------------------------------------
 
 
-def python_line(question: Question, target: Region, region: Region, how: Mapping[str, Any]) -> str:
+def python_line(question: PageQuestion, target: Region, region: Region, how: Mapping[str, Any]) -> str:
     rows = [python_rows(target), *([] if region.is_all else [python_rows(region)])]
     given = ", ".join([*rows, *(f"{name}={value!r}" for name, value in how.items())])
     return f"{within_in_python(question)}.importance({given})"
 
 
-def within_in_python(question: Question) -> str:
+def within_in_python(question: PageQuestion) -> str:
     """The analysis of the selected rows."""
     box = ", ".join(f"{name!r}: {part.bounds()!r}" for name, part in question.selection.items())
     whole = "a" if question.study is None else f"a.groups({question.study.column!r})[{question.study.name!r}]"
@@ -64,7 +64,7 @@ def part_ends(rows: Region) -> tuple[float, float]:
 # --- the condition -----------------------------------------------------------------------------------
 
 
-def condition_of(question: Question) -> str | None:
+def condition_of(question: PageQuestion) -> str | None:
     """The selected rows as `within` and ``--within`` take them; empty for all, None where it cannot be written."""
     if question.study is not None or any(ALWAYS in name for name in question.selection):
         return None

@@ -61,14 +61,14 @@ class Picks:
 
 
 @dataclass(frozen=True, slots=True)
-class StudyAsked:
+class StudyName:
     """The rows that have one name in a column."""
 
     column: str
     name: str
 
     @classmethod
-    def parse(cls, value: Any) -> StudyAsked | None:
+    def parse(cls, value: Any) -> StudyName | None:
         """Whether there is such a study is known to whoever answers."""
         if value is None:
             return None
@@ -83,7 +83,7 @@ class StudyAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PageQuestion:
     """One immutable question."""
 
     target: Region = field(default_factory=lambda: as_region(0.1, "target"))
@@ -92,10 +92,10 @@ class Question:
     good: str = "all"  # what a part of the rows is a part of, where some are selected
     baseline: Baseline = "region"
     of: str = "space"
-    study: StudyAsked | None = None  # one of several in the table, asked as a table of its own
+    study: StudyName | None = None  # one of several in the table, asked as a table of its own
 
     @classmethod
-    def parse(cls, data: Any, space: Space) -> Question:
+    def parse(cls, data: Any, space: Space) -> PageQuestion:
         """From JSON that may come from anywhere: what is not understood is refused."""
         if not isinstance(data, dict):
             raise QueryError("a question must be an object")
@@ -108,7 +108,7 @@ class Question:
             good=_one_of(data.get("good", "all"), "good", GOOD),
             baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
             of=_one_of(data.get("of", "space"), "of", OF),
-            study=StudyAsked.parse(data.get("study")),
+            study=StudyName.parse(data.get("study")),
         )
 
     def to_json(self) -> dict[str, Any]:

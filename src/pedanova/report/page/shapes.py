@@ -1,37 +1,77 @@
-"""How each parameter is drawn on the page: cut once for all questions, so that no brush changes its shape."""
+"""How numbers and parameters are written for the page: few digits for drawings, shapes cut once for all questions."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.digits import short
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
 from pedanova.measures.question import Baseline
 from pedanova.report.asks import Shows
-from pedanova.report.page.numbers import parts, rounded
 from pedanova.report.page.question import Span, labels_by_text
 from pedanova.space.parameters import Parameter
 
+DIGITS = 4
+MOST_PLACES = 15
+
+
+def rounded(value: float, digits: int = DIGITS) -> float | int | None:
+    """So many significant digits; None for what is no number."""
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | None]:
+    """Numbers that are only drawn."""
+    given = np.fromiter(values, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = many - 1 - np.floor(np.log10(np.abs(given)))
+    if not np.all(np.isfinite(places) | (given == 0)) or np.any(np.abs(places[given != 0]) > MOST_PLACES):
+        return [rounded(value, many) for value in given.tolist()]
+    scale = 10.0 ** np.where(given == 0, 0.0, places)  # a power of ten is exact, and so is what it divides
+    short = np.where(places < 0, np.round(given * scale) * 10.0**-places, np.round(given * scale) / scale)
+    return [int(value) if value.is_integer() else value for value in np.where(given == 0, 0.0, short).tolist()]
+
+
+def parts(values: NDArray[np.float64], places: int = 5) -> list[float]:
+    """Parts of one that are only drawn."""
+    drawn: list[float] = np.round(values, places).tolist()
+    return drawn
+
+
+def exact(value: Any) -> Any:
+    """As JSON can say it, with every digit."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
 POINTS = 40  # steps of a range
-_KNOWN: WeakKeyDictionary[Shows, dict[str, Bins]] = WeakKeyDictionary()
+_BINS: WeakKeyDictionary[Shows, dict[str, Bins]] = WeakKeyDictionary()
 
 
 def bins_for(a: Shows) -> dict[str, Bins]:
     """Of every parameter, from all rows of the analysis."""
-    if a not in _KNOWN:
-        _KNOWN[a] = {
+    if a not in _BINS:
+        _BINS[a] = {
             name: bins_of(tally.parameter, tally.counts.sum(axis=0)[: tally.grid.cells], POINTS)
             for name, tally in a.tallies.items()
         }
-    return _KNOWN[a]
+    return _BINS[a]
 
 
 def draw_like(part: Shows, whole: Shows) -> None:
     """A study among others is drawn as all of them are: in the same steps."""
-    _KNOWN.setdefault(part, bins_for(whole))
+    _BINS.setdefault(part, bins_for(whole))
 
 
 def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:

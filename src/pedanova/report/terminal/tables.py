@@ -1,12 +1,13 @@
-"""Results for the terminal: a title, a table as wide as there is room, and what its columns mean."""
+"""Results for the terminal: a title, a table as wide as there is room, and what its columns mean; notes in short."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pedanova.base.digits import chance, percent
+from pedanova.base.notes import Note, gathered, ranged
 from pedanova.base.terminal import (
     GAP,
     USUAL_BAR,
@@ -20,7 +21,7 @@ from pedanova.base.terminal import (
     width_of,
 )
 from pedanova.data.regions import percent as part_in_words
-from pedanova.measures.distributions import LEAST_TARGET
+from pedanova.errors import Arg, Word, listed
 from pedanova.measures.importance import (
     NEVER,
     Importance,
@@ -33,10 +34,11 @@ from pedanova.measures.importance import (
     marked_share,
 )
 from pedanova.measures.interactions import Interaction, Interactions
+from pedanova.measures.interactions import SetInteractions
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
-from pedanova.report.names import short_names
-from pedanova.report.nesting import NO_NESTING, Nesting
+from pedanova.report.names import NO_NESTING, Nesting, short_names
 from pedanova.report.sentences import meanings_of
 from pedanova.space.parameters import in_words
 
@@ -301,3 +303,96 @@ def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:
         return ""
     lines = [wrapped(shorten(note, 2_000), width, before="- ", behind="  ") for note in notes]
     return "\n".join(["Notes", *lines])
+
+
+SET_MEANINGS = {
+    "interaction": 'part of the variance of "in the target?" that a set explains beyond all that its smaller sets do; '
+    "~ marks sets that chance explains (all sets taken together).",
+    "together": "what a set explains, with its smaller sets.",
+    "by smaller sets": "what the best sum of effects of its smaller sets explains.",
+    "p": "how often a set without such an interaction would look like this by chance, all sets taken together.",
+}
+
+
+def draw_sets(
+    found: SetInteractions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
+) -> str:
+    """The strongest sets, with bars; ~ marks what chance explains."""
+    rows = found.rows[:most] if most else found.rows
+    look: dict[str, Any] = {"width": width, "colour": colour}
+    look["faint"] = {i for i, row in enumerate(rows) if not row.significant}
+    names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)))
+    sets = [printable(" × ".join(names[name] for name in row.names)) for row in rows]
+    columns = set_columns(found, len(rows))
+    beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR
+    if width < NARROW or max(map(width_of, sets), default=0) > beside:
+        table = draw_below("set", [shorten(one, width) for one in sets], columns, **look)
+    else:
+        columns = [TableColumn("set", sets, "words"), *columns]
+        table = draw_columns(columns, **look)
+    if alone:
+        return table
+    shown = {column.title for column in fitted(columns, width)}
+    meanings = " ".join(f"{name}: {text}" for name, text in SET_MEANINGS.items() if name in shown)
+    left = len(found.rows) - len(rows)
+    more = [f"… and {left:,} more sets; --top 0 shows all"] if left else []
+    return "\n\n".join([fill(f"{found.heading()}:", width), "\n".join([table, *more]), fill(meanings, width)])
+
+
+def set_columns(found: SetInteractions, many: int) -> list[TableColumn]:
+    """What stands behind the names of a set."""
+    rows = found.rows[:many]
+    top = max((row.interaction for row in rows), default=0.0)
+    parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
+    marked = [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]
+    return [
+        TableColumn("interaction", marked),
+        TableColumn("", kind="bar", parts=parts),
+        TableColumn("together", [percent(row.closed) for row in rows], leave=1),
+        TableColumn("by smaller sets", [percent(row.lower) for row in rows], leave=2),
+        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
+    ]
+
+
+MOST_NAMED = 8
+MOST_ANSWERS = 4
+NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
+    "space": ("domains guessed from the data: ", ("; pass ", Arg("space"), " to give them")),
+    "condition": ("taken as conditional, for gaps follow another parameter: ", ()),
+    "unused": ("left out: ", ("; name in ", Arg("params"), " what is a setting")),
+}
+
+
+def in_short(notes: Iterable[Note]) -> list[Note]:
+    """Warnings, how the answer was found, one note for each kind of guess, then how many more there are."""
+    every = list(notes)
+    warnings = ranged(gathered(note for note in every if note.severity == "warning"))
+    rest = [note for note in every if note.severity != "warning"]
+    answers = ranged(gathered(note for note in rest if note.kind == "answer"))
+    few = answers[:MOST_ANSWERS]
+    shown = [*warnings, *few, *_joined(rest, "direction"), *_joined(rest, "rows"), *_grouped(rest)]
+    kinds = {"answer", "direction", "rows", *NOTE_GROUPS}
+    hidden = len(answers) - len(few) + sum(note.kind not in kinds for note in rest)
+    spoken = sum(note.kind in NOTE_GROUPS and bool(note.subject) for note in rest)
+    if more := hidden + spoken:
+        shown.append(Note("source", f"{more} note{'s' if more > 1 else ''} in full: ", Arg("notes", True)))
+    return shown
+
+
+def _joined(notes: Sequence[Note], kind: str) -> list[Note]:
+    """The sentences of a kind as one."""
+    words: list[Word] = []
+    for note in ranged(note for note in notes if note.kind == kind):
+        subject = f"{note.subject}: " if note.subject else ""
+        words += ["; " if words else "", subject, *note.words]
+    return [Note(kind, *words, severity="info")] if words else []  # type: ignore[arg-type]
+
+
+def _grouped(notes: Sequence[Note]) -> list[Note]:
+    groups = []
+    for kind, (before, behind) in NOTE_GROUPS.items():
+        names = list(dict.fromkeys(note.subject for note in notes if note.kind == kind and note.subject))
+        if names:
+            groups.append(Note(kind, before, listed(names, most=MOST_NAMED), *behind))  # type: ignore[arg-type]
+        groups += [note for note in notes if note.kind == kind and not note.subject]
+    return groups

@@ -41,7 +41,7 @@ def new_token() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class Access:
     """An ASGI application around another one, which sees only what may be asked."""
 
     app: App

@@ -1,15 +1,22 @@
-"""The page inside a notebook: a frame that holds all of it, so that no extension and no server is needed."""
+"""What a cell of a notebook shows: the live page where it can be answered, else the page of a report in a frame."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from pedanova.errors import QueryError
 from pedanova.report.asks import Shows
-from pedanova.report.page.embedded import payload_of
+from pedanova.report.live.session import Session
+from pedanova.report.page.embedded import QUESTIONS, TITLE, payload_of
 from pedanova.report.page.html import draw_page
+
+if TYPE_CHECKING:
+    from pedanova.report.live.notebook import LiveWidget
+
 
 SHORTEST, TALLEST = 100, 10_000  # pixels
 
@@ -44,3 +51,31 @@ def check_height(height: object) -> int:
     if isinstance(height, bool) or not isinstance(height, int) or not SHORTEST <= height <= TALLEST:
         raise QueryError(f"height={height!r} must be a whole number of pixels from {SHORTEST} to {TALLEST:,}")
     return height
+
+
+OF_A_REPORT = ("ladder", "reduce")  # options that a live page has no use for
+GET_IT = "A page of fixed answers. To select rows in it: pip install 'pedanova[notebook]', and run the cell again."
+NO_ROWS = "A page of fixed answers: the rows are no longer at hand (loaded or added)."
+
+
+def cell_of(
+    a: Shows,
+    *,
+    height: int,
+    live: bool | None = None,
+    title: str = TITLE,
+    questions: Sequence[tuple[object, object]] = QUESTIONS,
+    group: str | None = None,
+    **options: Any,
+) -> LiveWidget | Widget:
+    """The live page unless it cannot be, or an option is about the other one."""
+    if live is None:
+        live = a.observations is not None and find_spec("anywidget") is not None
+        live = live and not any(name in options for name in OF_A_REPORT)
+    if live:
+        from pedanova.report.live.notebook import LiveWidget
+
+        session = Session.of(a, title, questions[0], options, group=group)
+        return LiveWidget(session, height=check_height(height))
+    note = NO_ROWS if a.observations is None else "" if find_spec("anywidget") is not None else GET_IT
+    return widget_of(a, height=height, note=note, title=title, questions=questions, group=group, **options)
