@@ -16,10 +16,7 @@ from helpers.logs import cells, read_untouched, tolerate, write
 from helpers.tools import cut_short, odd_values, places_in, replaced
 from pedanova.errors import DataError, FormatError
 from pedanova.sources import read_records
-from pedanova.space.parameters import Categorical
-from pedanova.space.parameters import Float
-from pedanova.space.parameters import Int
-from pedanova.space.parameters import Ordinal
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal
 
 LEQ = {"__type": "ComparisonOp", "name": "LEQ"}
 

@@ -12,9 +12,7 @@ import pytest
 
 from helpers.logs import cells, read_untouched
 from helpers.tools import need
-from pedanova.space.parameters import Categorical
-from pedanova.space.parameters import Float
-from pedanova.space.parameters import Int
+from pedanova.space.parameters import Categorical, Float, Int
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
 RATES = [0.01, 0.02, 0.05, 0.1]

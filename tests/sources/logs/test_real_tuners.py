@@ -12,8 +12,7 @@ import pytest
 
 from helpers.logs import cells, read_untouched
 from helpers.tools import need
-from pedanova.space.parameters import Float
-from pedanova.space.parameters import Int
+from pedanova.space.parameters import Float, Int
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
 BIN = str(Path(sys.executable).parent)

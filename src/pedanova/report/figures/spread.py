@@ -10,11 +10,9 @@ import numpy as np
 from pedanova.base.digits import percent, short
 from pedanova.errors import QueryError
 from pedanova.measures.bins import Bins, bins_of
-from pedanova.measures.densities import Densities
-from pedanova.measures.densities import Drawing
-from pedanova.measures.effects import Marginal
+from pedanova.measures.densities import Densities, Drawing
+from pedanova.measures.effects import Marginal, binned_marginal
 from pedanova.measures.importance import Importance, is_faint
-from pedanova.measures.effects import binned_marginal
 from pedanova.measures.studies.prior import ParameterPrior, SearchPrior
 from pedanova.reduction.result import Verdict
 from pedanova.report.figures.draw import (

@@ -10,8 +10,7 @@ import numpy as np
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.densities import Densities
-from pedanova.measures.densities import Drawing
+from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.pooling import RankTest, StudyMap
 from pedanova.measures.studies.prior import prior_of

@@ -9,9 +9,7 @@ from threading import Condition, Thread
 from typing import Any, Protocol
 
 from pedanova.errors import PedanovaError, TooFewRowsError
-from pedanova.measures.importance import Importances
-from pedanova.measures.importance import Pass
-from pedanova.measures.importance import Standings
+from pedanova.measures.importance import Importances, Pass, Standings
 from pedanova.report.asks import Shows
 from pedanova.report.live.session import Session
 from pedanova.report.page.answers import asked_of

@@ -16,11 +16,9 @@ from pedanova.counting.goal_plane import GoalPlane
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.difference import Difference, difference
-from pedanova.measures.effects import Effect
+from pedanova.measures.effects import BinnedMarginal, Effect, binned_marginal
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
-from pedanova.measures.effects import BinnedMarginal
-from pedanova.measures.effects import binned_marginal
 from pedanova.measures.plane import PairDensity
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.asks import Shows

@@ -22,6 +22,7 @@ from pedanova.base.terminal import (
 )
 from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import Arg, Word, listed
+from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import (
     NEVER,
     Importance,
@@ -33,9 +34,7 @@ from pedanova.measures.importance import (
     known_percent,
     marked_share,
 )
-from pedanova.measures.interactions import Interaction, Interactions
-from pedanova.measures.interactions import SetInteractions
-from pedanova.measures.distributions import LEAST_TARGET
+from pedanova.measures.interactions import Interaction, Interactions, SetInteractions
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.names import NO_NESTING, Nesting, short_names
