@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pedanova.analysis.difference import StudyDifferences, difference
     from pedanova.analysis.load import load
     from pedanova.base.version import __version__
-    from pedanova.cli.demo import demo_trials
-    from pedanova.cli.versions import show_versions
+    from pedanova.cli.main import show_versions
+    from pedanova.cli.pages import demo_trials
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
     from pedanova.data.regions import Region, at_least, at_most, between, equals
@@ -48,8 +48,8 @@ CONTENTS = {
     "analysis.analyze": ["analyze", "guess_space"],
     "analysis.difference": ["StudyDifferences", "difference"],
     "analysis.load": ["load"],
-    "cli.demo": ["demo_trials"],
-    "cli.versions": ["show_versions"],
+    "cli.main": ["show_versions"],
+    "cli.pages": ["demo_trials"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],
     "data.regions": ["Region", "at_least", "at_most", "between", "equals"],

@@ -12,7 +12,7 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.analysis.options import OBJECTIVE, QUESTION, TABLE, Option
-from pedanova.cli.completion import commands_of
+from pedanova.cli.main import commands_of
 from pedanova.cli.parser import COMMANDS, build_parser
 from pedanova.errors import QueryError, TooFewRowsError
 

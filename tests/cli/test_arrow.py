@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers.common import DEMO
-from pedanova.cli.arrow import typed
+from pedanova.cli.output import typed
 
 pyarrow = pytest.importorskip("pyarrow")
 ipc = pytest.importorskip("pyarrow.ipc")
@@ -50,7 +50,7 @@ def test_a_pipe_gets_a_stream() -> None:
 
 
 def test_a_terminal_gets_no_bytes(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pedanova.cli.arrow.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("pedanova.cli.output.sys.stdout.isatty", lambda: True, raising=False)
     status, out, err = run("analyze", *COMMANDS["analyze"], "--format", "arrow")
     assert (status, out) == (2, "")
     assert "name a file with -o" in err

@@ -11,7 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import DEMO
-from pedanova.cli.completion import names_in
+from pedanova.cli.main import names_in
 
 pytest.importorskip("argcomplete")
 BASH = shutil.which("bash")

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from helpers.explorers import DEMO, demo, served
-from pedanova.cli.explore import source_of
 from pedanova.cli.main import main
+from pedanova.cli.pages import source_of
 from pedanova.cli.parser import build_parser
 
 

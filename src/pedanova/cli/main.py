@@ -1,23 +1,29 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line: ``pedanova analyze FILE --objective y``. Mistakes end in one line and status 2."""
+"""The command line: ``pedanova analyze FILE --objective y``. Mistakes end in one line and status 2.
+
+Also what stands before the commands: the nearest name for a mistyped one, completion by the shell, and versions.
+"""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pedanova.base.files import check_output_path
-from pedanova.cli.completion import complete
-from pedanova.cli.mistakes import BEHIND, left_over, unknown_command
-from pedanova.cli.parser import COMMANDS, build_parser, usage_of
-from pedanova.errors import PedanovaError
+from pedanova.base.kernel import library as kernel
+from pedanova.base.version import __version__
+from pedanova.cli.parser import COMMANDS, Command, build_parser, usage_of
+from pedanova.errors import PedanovaError, unknown_name
 
 if TYPE_CHECKING:
-    from pedanova.cli import along, answers, explore, pages, spaces, studies  # noqa: F401  (named by the commands, loaded when asked for)
+    from pedanova.cli import answers, pages, spaces, studies  # noqa: F401  (named by the commands, loaded when asked for)
 
 OVERVIEW = """pedanova: which hyperparameters matter, where, and how surely.
 
@@ -32,15 +38,19 @@ Ask about your own trials (a table, a study, the folder of a tool):
 
 For a CSV file, name the column to optimise: pedanova analyze trials.csv --objective loss
 """
+BEHIND = {"densities": "names", "across": "others", "difference": "others"}  # behind options too
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+LONGEST_LINE = 1_000_000  # letters; a longer heading is not worth waiting for
+LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 
 
 def overview() -> str:
     """What there is, for whoever typed no command."""
     lines = {command.name: f"  {usage_of(command):<34} {command.what}" for command in COMMANDS}
     about_sources = ("space", "formats")
-    asked = [line for name, line in lines.items() if name not in (*about_sources, "demo")]
+    questions = [line for name, line in lines.items() if name not in (*about_sources, "demo")]
     others = [lines[name] for name in about_sources]
-    return OVERVIEW.format(questions="\n".join(asked), others="\n".join(others))
+    return OVERVIEW.format(questions="\n".join(questions), others="\n".join(others))
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -90,6 +100,116 @@ def refused(message: str) -> int:
 
     complain(message)
     return 2
+
+
+# --- mistakes --------------------------------------------------------------------------------------
+
+
+def unknown_command(name: str) -> str:
+    """The nearest command; for whoever named only their file, the whole line."""
+    names = tuple(command.name for command in COMMANDS)
+    if Path(name).exists() or "/" in name or Path(name).suffix:
+        return f"{name} is no command; write what to do with it first: pedanova analyze {name}"
+    return unknown_name(name, names, what="command", most=2)
+
+
+def left_over(command: Command | None, rest: Sequence[str]) -> str:
+    """One line for what no option of the command, or of pedanova itself, has taken."""
+    first = rest[0]
+    if command is None:
+        return unknown_name(first, ("--help", "--version"), what="option")
+    if first.startswith("-"):
+        flags = tuple(f"--{option.name.replace('_', '-')}" for option in command.options if option.help is not None)
+        return unknown_name(first.partition("=")[0], (*flags, "--help"), what="option")
+    if not command.source:
+        return f"{first!r} is left over; this command takes no source"
+    objective = any(option.name == "objective" for option in command.options)
+    hint = f"; if that is the column to optimise, write --objective {first}" if objective else ""
+    return f"{first!r} is left over: the source is {command.name}'s only argument{hint}"
+
+
+# --- completion: the shell starts the program with _ARGCOMPLETE set --------------------------------
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Answer the shell and leave, if it is the shell that asks; argcomplete must be installed."""
+    if "_ARGCOMPLETE" not in os.environ:
+        return
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    for command in commands_of(parser):
+        for action in command._actions:  # noqa: SLF001  (argparse has no other way to its options)
+            if getattr(action, "names_columns", False):
+                action.completer = column_names  # type: ignore[attr-defined]
+    argcomplete.autocomplete(parser)
+
+
+def commands_of(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
+    for action in parser._actions:  # noqa: SLF001
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            yield from action.choices.values()
+
+
+def column_names(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
+    """Columns of the source that was named before, where they can be told at once."""
+    try:
+        names = names_in(Path(parsed_args.file))
+    except (OSError, UnicodeDecodeError, csv.Error, ValueError, AttributeError, TypeError):
+        return []
+    done, comma, last = prefix.rpartition(",")  # --params lr,un… completes the last one
+    return [f"{done}{comma}{name}" for name in names if name.startswith(last) and name.isprintable()]
+
+
+def names_in(path: Path) -> list[str]:
+    """The parameters of a saved analysis; the heading of a table of text."""
+    if path.suffix.lower() == ".pedanova":
+        from pedanova.analysis.load import load
+
+        return list(load(path).space)
+    separator = SEPARATORS.get(path.suffix.lower())
+    if separator is None:
+        return []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        first = file.readline(LONGEST_LINE)
+    return next(islice(csv.reader([first], delimiter=separator), 1), [])
+
+
+# --- versions --------------------------------------------------------------------------------------
+
+
+def show_versions() -> None:
+    """Print what to tell in a bug report.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.show_versions()  # doctest: +ELLIPSIS
+    pedanova  ...
+    """
+    print(describe_versions())
+
+
+def describe_versions() -> str:
+    import platform  # both are slow to import, and few ask for versions
+
+    lines = [
+        f"pedanova  {__version__}",
+        f"kernel    {kernel.describe()}",
+        f"python    {platform.python_version()} on {platform.system()} {platform.machine()}",
+    ]
+    lines += [f"{name:<9} {version}" for name in LIBRARIES if (version := version_of(name))]
+    return "\n".join(lines)
+
+
+def version_of(name: str) -> str | None:
+    from importlib import metadata
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How an answer leaves: its words, its width, its colours, and where it goes."""
+"""How an answer leaves: its words, its width, its colours, its form, and where it goes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from typing import Any
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
-from pedanova.base.table import Cell
+from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, printable_lines
+from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.report.sentences import aim_in_words
-from pedanova.report.terminal.tables import in_short
 
+from pedanova.report.terminal.tables import draw_notes, in_short
+
+KEY = b"pedanova"  # of the metadata of an Arrow table, which holds the rest of the answer as JSON
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal; where there is none, of a file
 
 
@@ -101,10 +104,98 @@ def as_rows(columns: Mapping[str, Sequence[Cell]]) -> list[dict[str, Cell]]:
 
 def as_json(answer: Mapping[str, Any]) -> str:
     text = json.dumps(answer, indent=1, ensure_ascii=False)
-    return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    return re.sub(r"[\x7f-\x9f]", lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def notes_aside(notes: Iterable[Note], options: argparse.Namespace) -> None:
     """Notes of an answer whose form has no place for them."""
     for note in worded(notes, options):
         complain(note)
+
+
+def look(options: argparse.Namespace) -> dict[str, Any]:
+    """Width and colours of what is drawn."""
+    return {"width": line_width(options.output), "colour": wants_colour(options.output)}
+
+
+def answer_text(options: argparse.Namespace, *parts: str) -> None:
+    """Paragraphs to read."""
+    emit(paragraphs(*parts), options.output, coloured=True)  # every name in it was made printable where it was drawn
+
+
+def answer_form(result: Table, answer: dict[str, Any], notes: Sequence[Note], options: argparse.Namespace) -> None:
+    """One of the forms for scripts and documents."""
+    match options.format:
+        case "json":
+            emit(as_json(answer), options.output)
+            return
+        case "arrow":
+            emit_arrow(result.to_dict(), answer, options.output)
+            return
+        case "csv":
+            emit(result.to_csv(), options.output)
+        case "markdown":
+            emit(result.to_markdown(), options.output)
+        case _:
+            emit(result.to_latex(), options.output)
+    notes_aside(notes, options)
+
+
+def about(a: Analysis) -> dict[str, Any]:
+    """What every answer in JSON begins with."""
+    return {"objective": a.objective, "direction": a.direction, "rows": a.rows, "dropped": a.dropped}
+
+
+def notes_of(notes: Sequence[Note], options: argparse.Namespace) -> str:
+    return draw_notes(worded(notes, options), width=line_width(options.output))
+
+
+# --- Arrow: a file gets the random-access form (Feather 2), a pipe the streaming form ----------------
+
+
+def emit_arrow(columns: Mapping[str, Sequence[Cell]], answer: Mapping[str, Any], output: str | None) -> None:
+    """The table to the file or the pipe; of the answer, everything that is no table goes along."""
+    if output is None and sys.stdout.isatty():
+        raise QueryError("--format arrow is no text; name a file with -o, or pipe it into what reads Arrow")
+    about = {key: value for key, value in answer.items() if not _is_table(value)}
+    content = arrow_bytes(columns, about, streamed=output is None)
+    if output is not None:
+        write_file(Path(output), content)
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def arrow_bytes(columns: Mapping[str, Sequence[Cell]], about: Mapping[str, Any], *, streamed: bool) -> bytes:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingLibraryError("--format arrow needs pyarrow; pip install 'pedanova[arrow]'") from None
+    types = {"text": pa.string(), "truth": pa.bool_(), "whole": pa.int64(), "number": pa.float64()}
+    arrays = {name: typed(cells) for name, cells in columns.items()}
+    metadata = {KEY: json.dumps(about, ensure_ascii=False).encode()}
+    table = pa.table(
+        [pa.array(cells, types[kind]) for kind, cells in arrays.values()], names=list(arrays), metadata=metadata
+    )
+    sink = pa.BufferOutputStream()
+    open_writer = pa.ipc.new_stream if streamed else pa.ipc.new_file
+    with open_writer(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def typed(cells: Sequence[Cell]) -> tuple[str, Sequence[Cell]]:
+    """One type for a column: what is empty throughout holds numbers; what is of several kinds is text."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {float} or kinds == {float, int}:
+        return "number", [None if cell is None else float(cell) for cell in cells]
+    if kinds == {int}:
+        return "whole", cells
+    if kinds == {bool}:
+        return "truth", cells
+    return "text", [None if cell is None else str(cell) for cell in cells]
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)

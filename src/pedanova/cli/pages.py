@@ -1,24 +1,44 @@
-"""Commands that end in something to look at: report and demo."""
+"""Commands that end in something to look at: report, explore and demo."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import sys
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
+from pedanova.analysis.options import OBJECTIVE
+from pedanova.analysis.watched import Watched
 from pedanova.base.terminal import printable
-from pedanova.cli.demo import demo_trials
-from pedanova.cli.explore import serve
-from pedanova.cli.load import estimation, leave_out_group, opened, questions_of
+from pedanova.cli.inputs import (
+    TABLE_OPTIONS,
+    as_argument,
+    estimation,
+    is_saved,
+    leave_out_group,
+    opened,
+    parse_budget,
+    questions_of,
+    table_options,
+)
 from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
-from pedanova.cli.values import parse_budget
+from pedanova.cli.parser import DASK
+from pedanova.data.regions import Region
+from pedanova.errors import Arg, QueryError
+from pedanova.measures.question import DEFAULT
 from pedanova.report.sentences import contrast, summarize
 from pedanova.report.terminal.tables import draw_questions, fill
 
-USUAL_QUESTION = ("0.1", "1.0")
+if TYPE_CHECKING:
+    from pedanova.report.live.server import Explorer
+
+USUAL_QUESTION = (str(DEFAULT.target), str(DEFAULT.region))  # as typed
 DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # target, region: into the best third, then to its top
 DEMO_TITLE = "Digits: 1,000 random trainings of a small network"
 DEMO_EXPLORE = "pedanova demo --explore opens these trials in the browser, to brush in."
@@ -32,6 +52,7 @@ DEMO_LOOK = (
     "noise must. Then at the densities: learning_rate has a hill of good values between about 0.002 and 0.3. Then "
     "set the target to 10 % and the region to 30 %: units and epochs rise once the learning rate is right."
 )
+STOP = "Ctrl-C ends it. Only this machine can open it, with the token in the address."
 
 
 def run_report(options: argparse.Namespace) -> int:
@@ -47,14 +68,116 @@ def run_report(options: argparse.Namespace) -> int:
 
 
 def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
-    """The page about the question that was asked; the usual one brings a look inside the best 10 % along."""
-    asked = questions_of(options)
+    """The page about the question; the usual one brings a look inside the best 10 % along."""
+    question = questions_of(options)
     usual = (options.target, options.region) == USUAL_QUESTION and not options.region_box
-    questions = [asked, (0.02, 0.1)] if usual else [asked]
+    questions = [question, (0.02, 0.1)] if usual else [question]
     title = getattr(options, "title", None) or Path(shown_place(options.file)).name
     budget = parse_budget(getattr(options, "budget", None))
     group = getattr(options, "group", None)
     a.report(path, title=title, questions=questions, budget=budget, group=group, **estimation(options))
+
+
+def run_explore(options: argparse.Namespace) -> int:
+    """The page, until Ctrl-C."""
+    check_question(options)
+    leave_out_group(options)
+    if options.watch:
+        watched = watch_file(options)
+        first = watched.begin(complain).analysis
+        serve(explorer_of(first, options, watched))
+        return 0
+    with opened(options) as a:
+        serve(explorer_of(a, options))
+    return 0
+
+
+def explorer_of(a: Analysis, options: argparse.Namespace, watched: Watched | None = None) -> Explorer:
+    return a.explore(
+        port=options.port,
+        open=options.open,
+        wait=False,
+        title=options.title or Path(shown_place(options.file)).name,
+        start=questions_of(options),
+        source=source_of(options),
+        group=options.group,
+        watched=watched,
+        **estimation(options),
+    )
+
+
+def watch_file(options: argparse.Namespace) -> Watched:
+    """The source, to be looked at again and again, with all options of `analyze` that the command has."""
+    if is_saved(options):
+        raise QueryError(Arg("watch"), " is for sources that grow; a saved analysis does not")
+    if options.dask is not None:
+        raise QueryError(Arg("dask"), " does not go with ", Arg("watch"), ": all rows are held here")
+    return Watched(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
+
+
+def source_of(options: argparse.Namespace) -> str:
+    """How this source was named, for the shell lines that the page shows."""
+    words = [options.file]
+    for option in (OBJECTIVE, *TABLE_OPTIONS, DASK):
+        value = getattr(options, option.name, option.default)
+        usual = option.default if option.shell_default is None else option.shell_default
+        flag = f"--{option.name.replace('_', '-')}"
+        if value == usual:
+            continue
+        if option.flag:
+            words.append(flag if value else f"--no-{flag[2:]}")
+        else:
+            words += [word for one in (value if option.several else [value]) for word in (flag, str(one))]
+    return shlex.join(words)
+
+
+def check_question(options: argparse.Namespace) -> None:
+    """Rows are selected on the page, so that what is asked for first is a part or values of the objective."""
+    for name, rows in zip(("target", "region"), questions_of(options), strict=True):
+        if not isinstance(rows, Region):
+            words = " is no part of the rows; start with a quantile or a value, and select rows on the page"
+            raise QueryError(Arg(name, getattr(options, name)), words)
+
+
+def serve(explorer: Explorer) -> None:
+    """Say where it is, and stay until Ctrl-C."""
+    with explorer:
+        try:
+            emit(f"{printable(explorer.url)}\n", None)
+            if sys.stderr.isatty():
+                complain(STOP)
+            explorer.wait()
+        except KeyboardInterrupt:
+            explorer.close()
+            leave()
+
+
+def leave() -> None:
+    """At once: an ordinary end waits for answers that nobody wants, and takes a large table apart piece by piece."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(0)
+
+
+def demo_trials() -> Path:
+    """The bundled table: 1,000 random trainings of a neural network on handwritten digits.
+
+    Ten settings by trial, one of which (`lucky_number`) is used by nothing, the ``error`` on held-out digits, and
+    the seconds that it took. It is what ``pedanova demo`` analyses.
+
+    Returns
+    -------
+    pathlib.Path
+        A CSV file, which `analyze`, ``pandas.read_csv`` or ``polars.read_csv`` read.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> pa.analyze(pa.demo_trials(), "error")
+    Analysis(1,000 rows, 10 parameters, minimize error (guessed from its name))
+    """
+    return Path(__file__).with_name("demo_trials.csv")
 
 
 def run_demo(options: argparse.Namespace) -> int:
@@ -62,8 +185,8 @@ def run_demo(options: argparse.Namespace) -> int:
     wide, narrow = (a.importance(*question) for question in DEMO_QUESTIONS)
     width = line_width()
     titles = [
-        fill(f"{word}: what separates {found.target} from {found.region}", width)
-        for word, found in (("global", wide), ("local", narrow))
+        fill(f"{word}: what separates {result.target} from {result.region}", width)
+        for word, result in (("global", wide), ("local", narrow))
     ]
     table = draw_questions(wide, narrow, width=width, colour=wants_colour())
     meaning = "\n".join(fill(text, width) for text in (summarize(wide), contrast(wide, narrow)))
@@ -75,7 +198,7 @@ def run_demo(options: argparse.Namespace) -> int:
         parts.append(fill(DEMO_EXPLORE, width))
     emit(paragraphs(*parts), None, coloured=True)
     if options.explore:
-        serve(a, options, title=DEMO_TITLE, start=DEMO_QUESTIONS[0])
+        serve(a.explore(port=options.port, open=options.open, wait=False, title=DEMO_TITLE, start=DEMO_QUESTIONS[0]))
     elif not options.report and sys.stdout.isatty():
         complain("pedanova demo --report report.html writes a page to look at as well")
     return 0

@@ -1,17 +1,17 @@
-"""The commands and their options. What an option means is written in `analysis.options`."""
+"""The commands, their options, and examples of each, which the tests run."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NoReturn
 
 from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal import printable
 from pedanova.base.version import __version__
-from pedanova.cli import examples
 from pedanova.space.exports import FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex", "arrow")
@@ -19,9 +19,7 @@ SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanov
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
 
 
-def own(name: str, default: Any, text: str, **more: Any) -> Option:
-    """An option that the command line alone has."""
-    return Option(name, default, text, text, **more)
+own = partial(Option, about="")  # an option that the command line alone has
 
 
 def at_least_0(text: str) -> int:
@@ -35,62 +33,75 @@ def as_form(text: str) -> str:
     return "text" if text == "table" else text
 
 
-BOX = own("region_box", None, "the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
+BOX = own("region_box", None, help="the rows to stand in, as NAME=LOW..HIGH or NAME=A,B", metavar="BOX", several=True)
 WITHIN = own(
     "within",
     None,
-    "the only rows to look at, as a condition; quantiles are then parts of these. Several must all hold",
+    help="the only rows to look at, as a condition; quantiles are then parts of these. Several must all hold",
     metavar="CONDITION",
     several=True,
 )
-DASK = own("dask", None, "let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS")
-OUTPUT = own("output", None, "write there instead of to the terminal", group="output", metavar="FILE")
-FORMAT = own("format", "text", "how to print (default text)", group="output", choices=FORMATS, type=as_form)
-NOTES = own("notes", False, "print every note in full, not only what may change the ranking", group="output", flag=True)
-QUIET = own("quiet", False, "print the table alone", group="output", flag=True)
+DASK = own(
+    "dask", None, help="let the workers of this Dask cluster read the files", group="large tables", metavar="ADDRESS"
+)
+OUTPUT = own("output", None, help="write there instead of to the terminal", group="output", metavar="FILE")
+FORMAT = own("format", "text", help="how to print (default text)", group="output", choices=FORMATS, type=as_form)
+NOTES = own(
+    "notes", False, help="print every note in full, not only what may change the ranking", group="output", flag=True
+)
+QUIET = own("quiet", False, help="print the table alone", group="output", flag=True)
 TALK = (NOTES, QUIET)
-SAVE = own("save", None, "keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE")
+SAVE = own("save", None, help="keep the counts in a .pedanova file, to ask again later", group="output", metavar="FILE")
 SAVE_ROWS = own(
-    "save_rows", False, "keep the rows in it too, so that the file can be asked everything", group="output", flag=True
+    "save_rows",
+    False,
+    help="keep the rows in it too, so that the file can be asked everything",
+    group="output",
+    flag=True,
 )
-REPORT = own("report", None, "write an HTML report as well", group="output", metavar="FILE")
-PAGE = own("output", "report.html", "where to (default report.html)", group="output", metavar="FILE")
-TITLE = own("title", None, "above the page (default: the name of the source)", group="output", metavar="TEXT")
-OPEN = own("open", False, "show it in the browser", group="output", flag=True)
+REPORT = own("report", None, help="write an HTML report as well", group="output", metavar="FILE")
+PAGE = own("output", "report.html", help="where to (default report.html)", group="output", metavar="FILE")
+TITLE = own("title", None, help="above the page (default: the name of the source)", group="output", metavar="TEXT")
+OPEN = own("open", False, help="show it in the browser", group="output", flag=True)
 PORT = own(
-    "port", 0, "of 127.0.0.1, where the page is served (default: a free one)", group="output", metavar="N", type=int
+    "port",
+    0,
+    help="of 127.0.0.1, where the page is served (default: a free one)",
+    group="output",
+    metavar="N",
+    type=int,
 )
-SHOW = own("open", True, "show it in the browser", group="output", flag=True)
-WATCH = own("watch", False, "follow the source while it grows: new trials appear within seconds", flag=True)
-EXPLORE = own("explore", False, "then explore these trials in the browser", group="output", flag=True)
-GROUP = own("group", None, "the column that names the study of each row", metavar="COLUMN", names_columns=True)
+SHOW = own("open", True, help="show it in the browser", group="output", flag=True)
+WATCH = own("watch", False, help="follow the source while it grows: new trials appear within seconds", flag=True)
+EXPLORE = own("explore", False, help="then explore these trials in the browser", group="output", flag=True)
+GROUP = own("group", None, help="the column that names the study of each row", metavar="COLUMN", names_columns=True)
 GROUP_BESIDE = replace(GROUP, help="a column that names the study of each row: their rankings stand side by side")
-TOP = own("top", 15, "pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
-MOST = own("top", 20, "parameters to print (default 20; 0: all)", group="output", metavar="N", type=at_least_0)
-TO = own("to", None, "write the space for a tool instead of the verdicts", group="output", choices=FORMS)
+TOP = own("top", 15, help="pairs to print (default 15; 0: all)", group="output", metavar="N", type=at_least_0)
+MOST = own("top", 20, help="parameters to print (default 20; 0: all)", group="output", metavar="N", type=at_least_0)
+TO = own("to", None, help="write the space for a tool instead of the verdicts", group="output", choices=FORMS)
 LADDER = own(
-    "ladder", None, "targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
+    "ladder", None, help="targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
 )
-ORDER = own("order", 2, "parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)
-CELLS = own("cells", "auto", "of each parameter (default: 8, or 4 for few rows)", metavar="N")
+ORDER = own("order", 2, help="parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)
+CELLS = own("cells", "auto", help="of each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = own(
-    "budget", None, "a column of budgets, or step for values on the way (default: what the source tells); "
+    "budget", None, help="a column of budgets, or step for values on the way (default: what the source tells); "
     "or the objective at each: 5=loss_5,50=loss_50", metavar="COLUMN", names_columns=True,
 )  # fmt: skip
-AT = own("at", None, "budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
+AT = own("at", None, help="budgets to ask, such as 1,5,50 (default: all, or a dozen)", metavar="B,B,…", several=True)
 AMONG = own(
-    "among", "all", "every trial that has a value there (default), or those that reached the full budget",
+    "among", "all", help="every trial that has a value there (default), or those that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
 KEEP = own(
     "keep",
     0.95,
-    "of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)",
+    help="of the target's best tenth, the part that every narrowed parameter keeps (default 0.95)",
     metavar="K",
     type=float,
 )
-WIDEN = own("widen", False, "move bounds that good values pile up at, instead of saying so", flag=True)
-FOLDS = own("folds", 5, "parts of the rows, each judged by the others", metavar="N", type=int)
+WIDEN = own("widen", False, help="move bounds that good values pile up at, instead of saying so", flag=True)
+FOLDS = own("folds", 5, help="parts of the rows, each judged by the others", metavar="N", type=int)
 BEST = replace(BY_NAME["target"], help="the best part of the rows (default 0.1)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise, which is no parameter")
 
@@ -101,6 +112,88 @@ IN_MEMORY = [option for option in TABLE if option.group in ("columns", "rows")]
 ROWS = [*IN_MEMORY, *(option for option in TABLE if option.group == "large tables"), DASK]
 THREADS, STREAM = BY_NAME["threads"], BY_NAME["stream"]
 FULL = [*QUESTION, *MEASURE, BY_NAME["force"], *ROWS]
+
+# What people type: every command's help ends with its examples.
+EXAMPLES = """examples:
+  pedanova demo
+  pedanova analyze trials.csv --objective error
+  pedanova densities trials.csv learning_rate --objective error
+  pedanova report trials.csv --objective error -o report.html
+"""
+ANALYZE_EXAMPLES = """examples:
+  pedanova analyze trials.csv --objective error --exclude seed,train_seconds
+  pedanova analyze trials.parquet --objective accuracy --direction maximize \\
+      --target 0.01 --region 0.1
+  pedanova analyze trials.csv --objective error --format json -o importance.json
+  pedanova analyze trials.csv --objective error --format arrow -o importance.arrow
+  pedanova analyze trials.csv --objective error \\
+      --where "epochs >= 10 and optimizer == 'adam'"
+  pedanova analyze trials.csv --objective loss --objective latency --feasible memory_over
+  pedanova analyze optuna.db --study mlp --target 0.05
+"""
+PROFILE_EXAMPLES = """examples:
+  pedanova profile trials.csv --objective error
+  pedanova profile trials.csv --objective error --region 0.5
+  pedanova profile trials.csv --objective error --estimator counts
+  pedanova profile trials.csv --objective error --ladder 0.01,0.05,0.1,0.25
+  pedanova profile trials.csv --objective error --format csv -o profile.csv
+"""
+INTERACTIONS_EXAMPLES = """examples:
+  pedanova interactions trials.csv --objective error
+  pedanova interactions trials.csv --objective error --target 0.2 --top 5
+  pedanova interactions trials.csv --objective error --params learning_rate,layers
+  pedanova interactions trials.csv --objective error --order 3
+"""
+DENSITIES_EXAMPLES = """examples:
+  pedanova densities trials.csv --objective error
+  pedanova densities trials.csv learning_rate optimizer --objective error --target 0.05
+  pedanova densities trials.csv layers --objective error --format csv
+"""
+REPORT_EXAMPLES = """examples:
+  pedanova report trials.csv --objective error -o report.html
+  pedanova report optuna.db --study mlp -o report.html
+  pedanova report trials.csv --objective error --target 0.05 --title "My search"
+  pedanova report trials.csv --objective error --group optimizer
+"""
+EXPLORE_EXAMPLES = """examples:
+  pedanova explore trials.csv --objective error
+  pedanova explore optuna.db --study mlp --target 0.05
+  pedanova explore trials.parquet --objective accuracy --port 8080 --no-open
+  pedanova explore optuna.db --watch
+  pedanova explore trials.csv --objective error --group optimizer
+"""
+COMPARE_EXAMPLES = """examples:
+  pedanova compare trials.csv --objective error --exclude seed,train_seconds
+"""
+REDUCE_EXAMPLES = """examples:
+  pedanova reduce trials.csv --objective error
+  pedanova reduce trials.csv --objective error --to code
+  pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
+"""
+ACROSS_EXAMPLES = """examples:
+  pedanova across trials.csv --objective error --group optimizer
+  pedanova across trials.csv --objective error --group seed --format csv
+  pedanova across trials.csv trials.parquet --objective error --estimator counts
+"""
+DIFFERENCE_EXAMPLES = """examples:
+  pedanova difference trials.csv trials.parquet --objective error
+"""
+SPACE_EXAMPLES = """examples:
+  pedanova space trials.csv --objective error -o space.json
+"""
+DEMO_EXAMPLES = """examples:
+  pedanova demo
+  pedanova demo --report report.html
+  pedanova demo --explore
+"""
+ALONG_EXAMPLES = """examples:
+  pedanova along trials.csv --objective error --budget epochs
+  pedanova along trials.csv --objective error --budget epochs --at 5,10,20 --target 0.2
+  pedanova along optuna.db --study mlp --budget step
+"""
+SEEDS_EXAMPLES = """examples:
+  pedanova seeds trials.csv --objective error --params layers,optimizer
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,26 +225,26 @@ COMMANDS = (
     Command(
         "analyze",
         "rank the hyperparameters of a table of trials",
-        examples.ANALYZE_EXAMPLES,
+        ANALYZE_EXAMPLES,
         (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, MOST, *TALK, THREADS),
     ),
     Command(
         "profile",
         "the ranking for stricter and wider targets",
-        examples.PROFILE_EXAMPLES,
+        PROFILE_EXAMPLES,
         (*without(QUESTION, "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, MOST, *TALK, THREADS),
     ),
     Command(
         "densities",
         "where the good values of a parameter lie",
-        examples.DENSITIES_EXAMPLES,
+        DENSITIES_EXAMPLES,
         (*FULL, FORMAT, OUTPUT, THREADS),
         names="which parameters (default: the three most important)",
     ),
     Command(
         "interactions",
         "pairs of parameters that matter together",
-        examples.INTERACTIONS_EXAMPLES,
+        INTERACTIONS_EXAMPLES,
         (
             *QUESTION,
             ORDER,
@@ -169,14 +262,14 @@ COMMANDS = (
     Command(
         "compare",
         "PED-ANOVA beside f-ANOVA by counts and by a forest",
-        examples.COMPARE_EXAMPLES,
+        COMPARE_EXAMPLES,
         (*QUESTION[:2], BEST, WITHIN, BY_NAME["seed"], *IN_MEMORY, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
     ),
     Command(
         "reduce",
         "a smaller search space, with reasons",
-        examples.REDUCE_EXAMPLES,
+        REDUCE_EXAMPLES,
         (
             *QUESTION[:3],
             WITHIN,
@@ -198,7 +291,7 @@ COMMANDS = (
     Command(
         "along",
         "what matters at each budget, and where that settles",
-        examples.ALONG_EXAMPLES,
+        ALONG_EXAMPLES,
         (
             BUDGET,
             AT,
@@ -214,20 +307,20 @@ COMMANDS = (
             THREADS,
         ),
         SOURCE_HELP,
-        module="along",
+        module="studies",
     ),
     Command(
         "seeds",
         "how much the seed alone does, and what that leaves",
-        examples.SEEDS_EXAMPLES,
+        SEEDS_EXAMPLES,
         (*QUESTION[:3], *IN_MEMORY, STREAM, FORMAT, OUTPUT, *TALK, THREADS),
         SOURCE_HELP,
-        module="along",
+        module="studies",
     ),
     Command(
         "across",
         "what matters over many studies",
-        examples.ACROSS_EXAMPLES,
+        ACROSS_EXAMPLES,
         (GROUP, *without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
         others="further studies; or one table and --group",
         module="studies",
@@ -235,7 +328,7 @@ COMMANDS = (
     Command(
         "difference",
         "what matters more in one study than in another",
-        examples.DIFFERENCE_EXAMPLES,
+        DIFFERENCE_EXAMPLES,
         (*without(FULL, "region_box", "within"), FORMAT, OUTPUT, *TALK, THREADS),
         others="the study to compare with",
         module="studies",
@@ -243,21 +336,21 @@ COMMANDS = (
     Command(
         "report",
         "everything as one HTML page that needs no network",
-        examples.REPORT_EXAMPLES,
+        REPORT_EXAMPLES,
         (*FULL, BUDGET, GROUP_BESIDE, PAGE, TITLE, OPEN, THREADS),
         module="pages",
     ),
     Command(
         "explore",
         "a live page: brush, and see what matters there",
-        examples.EXPLORE_EXAMPLES,
+        EXPLORE_EXAMPLES,
         (GROUP_BESIDE, *without(FULL, "region_box", "within"), WATCH, TITLE, PORT, SHOW, THREADS),
-        module="explore",
+        module="pages",
     ),
     Command(
         "space",
         "the search space, to edit and pass as --space",
-        examples.SPACE_EXAMPLES,
+        SPACE_EXAMPLES,
         (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, *TALK),
         SOURCE_HELP,
         module="spaces",
@@ -272,7 +365,7 @@ COMMANDS = (
     Command(
         "demo",
         "analyze a real random search that ships with pedanova",
-        examples.DEMO_EXAMPLES,
+        DEMO_EXAMPLES,
         (replace(REPORT, help="write an HTML report there too"), EXPLORE, PORT, SHOW),
         source=None,
         module="pages",
@@ -292,7 +385,7 @@ def build_parser() -> Parser:
     parser = Parser(
         prog="pedanova",
         description="Which hyperparameters matter, globally and inside the best x %.",
-        epilog=examples.EXAMPLES,
+        epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(

@@ -8,22 +8,22 @@ import sys
 import textwrap
 
 from pedanova.analysis.analyze import guess_space
-from pedanova.cli.answers import about, answer_form
-from pedanova.cli.load import opened
+from pedanova.cli.inputs import opened, parse_rows, split_names
 from pedanova.cli.output import (
+    about,
+    answer_form,
+    answer_text,
     as_rows,
     complain,
     emit,
     heading,
     line_width,
+    look,
     notes_aside,
-    paragraphs,
-    wants_colour,
-    worded,
+    notes_of,
 )
-from pedanova.cli.values import parse_rows, split_names
 from pedanova.errors import QueryError
-from pedanova.report.terminal.tables import draw_notes, draw_reduction
+from pedanova.report.terminal.tables import draw_reduction
 from pedanova.sources.registry import KINDS
 from pedanova.space.exports import left_out
 
@@ -32,7 +32,7 @@ def run_reduce(options: argparse.Namespace) -> int:
     if options.to and options.format != "text":
         raise QueryError(f"--to {options.to} and --format {options.format} are two forms; choose one of them")
     with opened(options) as a:
-        found = a.reduce(
+        reduced = a.reduce(
             parse_rows(options.target, "target"),
             options.keep,
             widen=options.widen,
@@ -40,21 +40,19 @@ def run_reduce(options: argparse.Namespace) -> int:
             folds=options.folds,
             seed=options.seed,
         )
+    notes = [*reduced.notes, *a.notes]
     if options.to:
-        emit(found.export(options.to).rstrip("\n") + "\n", options.output)
-        notes_aside([*left_out(found.space, options.to), *found.notes], options)
+        emit(reduced.export(options.to).rstrip("\n") + "\n", options.output)
+        notes_aside([*left_out(reduced.space, options.to), *reduced.notes], options)
         if not options.quiet:
-            complain(found.summary())
+            complain(reduced.summary())
         return 0
     if options.format != "text":
-        answer = about(a) | {"target": found.target, "space": found.space.to_dict(), "summary": found.summary()}
-        notes = [*found.notes, *a.notes]
-        answer_form(found, answer | {"verdicts": as_rows(found.to_dict()), "notes": notes}, notes, options)
+        answer = about(a) | {"target": reduced.target, "space": reduced.space.to_dict(), "summary": reduced.summary()}
+        answer_form(reduced, answer | {"verdicts": as_rows(reduced.to_dict()), "notes": notes}, notes, options)
         return 0
-    width = line_width(options.output)
-    words = draw_notes(worded([*found.notes, *a.notes], options), width=width)
-    drawn = draw_reduction(found, width=width, colour=wants_colour(options.output), alone=options.quiet)
-    emit(paragraphs(heading(a, options), drawn, words), options.output, coloured=True)
+    drawn = draw_reduction(reduced, alone=options.quiet, **look(options))
+    answer_text(options, heading(a, options), drawn, notes_of(notes, options))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Commands about several studies: across, difference."""
+"""Commands about several studies, budgets and seeds: across, difference, along, seeds."""
 
 from __future__ import annotations
 
@@ -11,37 +11,49 @@ from pedanova.analysis.across import Across, across, by_stem
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.difference import StudyDifferences, difference
 from pedanova.analysis.groups import DRAWS
-from pedanova.analysis.options import BY_NAME, OBJECTIVE
-from pedanova.cli.answers import answer_form, answer_text, look, notes_of
-from pedanova.cli.load import as_given, estimation, given_options, questions_of, source_opened
-from pedanova.cli.output import as_rows, paragraphs
+from pedanova.analysis.options import OBJECTIVE
+from pedanova.cli.inputs import (
+    as_argument,
+    estimation,
+    parse_at,
+    parse_budget,
+    parse_rows,
+    questions_of,
+    source_opened,
+    table_options,
+)
+from pedanova.cli.output import about, answer_form, answer_text, as_rows, heading, look, notes_of
 from pedanova.errors import Arg, QueryError
+from pedanova.measures.question import DEFAULT
+from pedanova.measures.studies.along import Along
+from pedanova.report.terminal.studies import draw_along, draw_seeds
 from pedanova.report.terminal.studies import draw_across, draw_changes
 
 
 def run_across(options: argparse.Namespace) -> int:
     target, region = questions_of(options)
     how = estimation(options)
-    if how["draws"] == BY_NAME["draws"].default:
+    if how["draws"] == DEFAULT.draws:
         how["draws"] = DRAWS
-    found = asked_across(options, target, region, how)
+    result = across_sources(options, target, region, how)
     if options.format != "text":
-        answer_form(found, across_as_json(found), found.notes, options)
+        answer_form(result, across_as_json(result), result.notes, options)
         return 0
-    drawn = draw_across(found, alone=options.quiet, **look(options))
-    answer_text(paragraphs(drawn, notes_of(found.notes, options)), options)
+    drawn = draw_across(result, alone=options.quiet, **look(options))
+    answer_text(options, drawn, notes_of(result.notes, options))
     return 0
 
 
-def asked_across(options: argparse.Namespace, target: object, region: object, how: dict[str, Any]) -> Across:
+def across_sources(options: argparse.Namespace, target: object, region: object, how: dict[str, Any]) -> Across:
     """Groups of one table, or several sources, saved ones among them."""
     places = [options.file, *options.others]
     if options.group is not None:
         if options.others:
             raise QueryError(Arg("group"), f" is for one table, not {len(places)} sources; leave one of both out")
-        given = given_options(options)
-        objective = as_given(OBJECTIVE, options.objective)
-        return across(options.file, objective, group=options.group, target=target, region=region, **how, **given)
+        objective = as_argument(OBJECTIVE, options.objective)
+        return across(
+            options.file, objective, group=options.group, target=target, region=region, **how, **table_options(options)
+        )
     if not options.others:
         raise QueryError("one source holds one study; name the column of its studies as ", Arg("group"))
     return across(opened_all(places, options), target=target, region=region, **how)
@@ -54,36 +66,36 @@ def run_difference(options: argparse.Namespace) -> int:
         )
     studies = opened_all([options.file, *options.others], options)
     (first, a), (second, b) = studies.items()
-    found = difference(a, b, *questions_of(options), names=(first, second), **estimation(options))
+    result = difference(a, b, *questions_of(options), names=(first, second), **estimation(options))
     if options.format == "text":
-        drawn = draw_changes(found, alone=options.quiet, **look(options))
-        answer_text(paragraphs(drawn, notes_of(found.notes, options)), options)
+        drawn = draw_changes(result, alone=options.quiet, **look(options))
+        answer_text(options, drawn, notes_of(result.notes, options))
     else:
-        answer_form(found, difference_as_json(found), found.notes, options)
+        answer_form(result, difference_as_json(result), result.notes, options)
     return 0
 
 
 def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:
     """Every source as its own analysis; options about tables concern those that are tables."""
-    found = {}
+    analyses = {}
     for name, place in by_stem(places).items():
-        own = argparse.Namespace(**(vars(options) | {"file": place}))
+        alone = argparse.Namespace(**(vars(options) | {"file": place}))
         if Path(place).suffix.lower() == ".pedanova":
-            own = argparse.Namespace(file=place)
-        with source_opened(own) as a:
-            found[name] = a
-    if len(found) < len(places):
+            alone = argparse.Namespace(file=place)
+        with source_opened(alone) as a:
+            analyses[name] = a
+    if len(analyses) < len(places):
         raise QueryError("a source is named twice; give different ones")
-    return found
+    return analyses
 
 
-def across_as_json(found: Across) -> dict[str, Any]:
-    ranks = found.ranks
+def across_as_json(result: Across) -> dict[str, Any]:
+    ranks = result.ranks
     return {
-        "target": found.target,
-        "region": found.region,
-        "across": as_rows(found.to_dict()),
-        "studies": as_rows(found.studies.to_dict()),
+        "target": result.target,
+        "region": result.region,
+        "across": as_rows(result.to_dict()),
+        "studies": as_rows(result.studies.to_dict()),
         "ranks": None
         if ranks is None
         else {
@@ -94,19 +106,61 @@ def across_as_json(found: Across) -> dict[str, Any]:
             "ranks": as_rows(ranks.to_dict()),
             "alike": [list(ranks.names[first : last + 1]) for first, last in ranks.alike],
         },
-        "disagreements": as_rows(found.disagreements.to_dict()),
-        "map": [] if found.map is None else as_rows(found.map.to_dict()),
-        "notes": list(found.notes),
+        "disagreements": as_rows(result.disagreements.to_dict()),
+        "map": [] if result.map is None else as_rows(result.map.to_dict()),
+        "notes": list(result.notes),
     }
 
 
-def difference_as_json(found: StudyDifferences) -> dict[str, Any]:
-    relation = found.relation
+def difference_as_json(result: StudyDifferences) -> dict[str, Any]:
+    relation = result.relation
     return {
-        "studies": list(found.names),
+        "studies": list(result.names),
         "relation": relation.kind,
         "same_space": relation.space,
         "drawn_differently": list(relation.drawn),
-        "difference": as_rows(found.to_dict()),
-        "notes": list(found.notes),
+        "difference": as_rows(result.to_dict()),
+        "notes": list(result.notes),
     }
+
+
+def run_along(options: argparse.Namespace) -> int:
+    with source_opened(options) as a:
+        how = estimation(options)
+        result = a.along(
+            parse_budget(options.budget), *questions_of(options), at=parse_at(options.at), among=options.among, **how
+        )
+        if options.format == "text":
+            drawn = draw_along(result, alone=options.quiet, **look(options))
+            answer_text(options, heading(a, options), drawn, notes_of(result.notes, options))
+            return 0
+        answer_form(result, about(a) | along_as_json(result), result.notes, options)
+    return 0
+
+
+def along_as_json(result: Along) -> dict[str, Any]:
+    left_out = [{"budget": one.budget, "rows": one.rows, "why": one.why} for one in result.left_out]
+    return {
+        "budget": result.name,
+        "target": result.target,
+        "region": result.region,
+        "full": result.full.budget,
+        "since": result.since,
+        "in_words": result.in_words(),
+        "along": as_rows(result.to_dict()),
+        "left_out": left_out,
+        "notes": list(result.notes),
+    }
+
+
+def run_seeds(options: argparse.Namespace) -> int:
+    with source_opened(options) as a:
+        result = a.seeds(parse_rows(options.target, "target"))
+        if options.format == "text":
+            drawn = draw_seeds(result, alone=options.quiet, **look(options))
+            answer_text(options, heading(a, options), drawn, notes_of(result.notes, options))
+            return 0
+        counts = {"configurations": result.configurations, "repeated": result.repeated, "target": result.target}
+        answer = about(a) | counts | {"seeds": as_rows(result.to_dict()), "notes": list(result.notes)}
+        answer_form(result, answer, result.notes, options)
+    return 0

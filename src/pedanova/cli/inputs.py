@@ -1,0 +1,201 @@
+"""What was typed, as values: the source that a command names, opened as its options say, and the question to it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.analyze import analyze
+from pedanova.analysis.load import load
+from pedanova.analysis.options import OBJECTIVE, TABLE, Option
+from pedanova.cli.parser import DASK, THREADS
+from pedanova.data.regions import Region, as_region, at_least, at_most, between
+from pedanova.errors import Arg, QueryError
+from pedanova.scale.dask import dask_executor
+
+TABLE_OPTIONS = [option for option in TABLE if option.help is not None]
+
+
+@contextmanager
+def opened(options: argparse.Namespace) -> Iterator[Analysis]:
+    """The analysis, of some rows only where these are named."""
+    with source_opened(options) as a:
+        yield a.within(*(getattr(options, "within", None) or ()))
+
+
+@contextmanager
+def source_opened(options: argparse.Namespace) -> Iterator[Analysis]:
+    """The analysis of all rows; the workers of a cluster stay at hand, since a question may need another reading."""
+    if is_saved(options):
+        yield load(options.file)
+        return
+    address = getattr(options, "dask", None)  # `compare` and `reduce` need all rows at once
+    if address is None:
+        yield analyze_file(options, None)
+        return
+    with dask_executor(address) as executor:
+        yield analyze_file(options, executor)
+
+
+def is_saved(options: argparse.Namespace) -> bool:
+    """Whether the source is a .pedanova file, which options about the table cannot change any more."""
+    if Path(options.file).suffix.lower() != ".pedanova":
+        return False
+    for option in (OBJECTIVE, *TABLE_OPTIONS, DASK):
+        if option is not THREADS and getattr(options, option.name, option.default) != option.default:
+            words = " has no effect on a saved analysis; analyze the table again with it"
+            raise QueryError(Arg(option.name), words)
+    return True
+
+
+def leave_out_group(options: argparse.Namespace) -> None:
+    """The column of ``--group`` names studies, and is no parameter of theirs."""
+    if options.group is not None and not is_saved(options):
+        options.exclude = [*(options.exclude or []), options.group]
+
+
+def analyze_file(options: argparse.Namespace, executor: object) -> Analysis:
+    """`analyze`, with all of its options that the command has."""
+    return analyze(options.file, as_argument(OBJECTIVE, options.objective), executor=executor, **table_options(options))
+
+
+def table_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of `analyze` that the command has, as it takes them."""
+    taken = [option for option in TABLE_OPTIONS if hasattr(options, option.name)]
+    return {option.name: as_argument(option, getattr(options, option.name)) for option in taken}
+
+
+def as_argument(option: Option, value: Any) -> Any:
+    """What was typed as `analyze` takes it: columns as names, one objective or direction as itself."""
+    if not option.several or value is None:
+        return value
+    if option.metavar == "COLS":
+        return split_names(value)
+    return value if len(value) > 1 else value[0]
+
+
+def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | str | dict[str, Any]]:
+    """Target and region."""
+    return parse_rows(options.target, "target"), region_of(options)
+
+
+def region_of(options: argparse.Namespace) -> Region | str | dict[str, Any]:
+    return parse_box(getattr(options, "region_box", None) or []) or parse_rows(options.region, "region")
+
+
+def estimation(options: argparse.Namespace) -> dict[str, Any]:
+    """How the numbers are computed."""
+    names = ("baseline", "estimator", "of", "draws", "seed", "force")
+    how = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    return how | {"smoothing": parse_smoothing(options.smoothing)}
+
+
+# --- values behind options -------------------------------------------------------------------------
+
+
+def split_names(texts: list[str] | None) -> list[str] | None:
+    if texts is None:
+        return None
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+def parse_rows(text: str, name: str) -> Region | str:
+    """A quantile, '<=V', '>=V', '>=V,<=W' or 'A..B'; anything else is left as a column or a condition."""
+    first, comma, last = text.partition(",")
+    if comma and (first[:2], last[:2]) == (">=", "<="):
+        ends = [as_float(part[2:]) for part in (first, last)]
+        if None in ends:
+            raise QueryError(f"--{name} {text!r} must have numbers behind >= and <=")
+        return between(*ends, values=True)  # type: ignore[arg-type]
+    if text[:2] in ("<=", ">="):
+        value = as_float(text[2:])
+        if value is None:
+            raise QueryError(f"--{name} {text!r} must have a number behind {text[:2]}")
+        return at_most(value) if text.startswith("<=") else at_least(value)
+    low, high = (as_float(part) for part in (text.partition("..")[0], text.partition("..")[2]))
+    if ".." in text and low is not None and high is not None:
+        return between(low, high)
+    if text[:1] in ("<", ">"):
+        raise QueryError(f"--{name} {text!r} must be written with {text[0]}= and a number")
+    number = as_float(text.rstrip("% ")) if text.endswith("%") else as_float(text)
+    if number is None:
+        return text
+    return as_region(number / 100 if text.endswith("%") else number, name)
+
+
+def parse_ladder(texts: list[str] | None) -> list[float] | None:
+    """Quantiles, separated by commas."""
+    return parse_numbers(texts, "ladder", "must be a quantile, such as 0.1 for the best 10 %")
+
+
+def parse_at(texts: list[str] | None) -> list[float] | None:
+    """Budgets, separated by commas."""
+    return parse_numbers(texts, "at", "must be numbers, such as 1,5,50")
+
+
+def parse_numbers(texts: list[str] | None, name: str, rule: str) -> list[float] | None:
+    if texts is None:
+        return None
+    numbers = []
+    for text in split_names(texts) or []:
+        number = as_float(text)
+        if number is None:
+            raise QueryError(f"--{name} {text!r} {rule}")
+        numbers.append(number)
+    return numbers
+
+
+def as_float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def parse_box(texts: list[str]) -> dict[str, Any]:
+    """``lr=1e-4..1e-2`` is a range, ``optimizer=adam,sgd`` a set of values."""
+    box: dict[str, Any] = {}
+    for text in texts:
+        name, equal, bounds = text.partition("=")
+        if not equal or not name.strip() or not bounds.strip():
+            raise QueryError(f"--region-box {text!r} must be NAME=LOW..HIGH or NAME=A,B")
+        low, dots, high = bounds.partition("..")
+        box[name.strip()] = (as_bound(low, text), as_bound(high, text)) if dots else as_values(bounds)
+    return box
+
+
+def as_bound(text: str, whole: str) -> float | None:
+    if text.strip() and as_float(text) is None:
+        raise QueryError(f"--region-box {whole!r}: {text!r} is no number")
+    return as_float(text)
+
+
+def as_values(text: str) -> set[str]:
+    return {value.strip() for value in text.split(",") if value.strip()}
+
+
+def parse_smoothing(text: str) -> Any:
+    if text in ("auto", "none"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise QueryError(f"--smoothing {text!r} must be auto, none or a bandwidth in cells") from None
+
+
+def parse_budget(text: str | None) -> str | dict[float, str] | None:
+    """A column, or ``5=loss_5,50=loss_50``."""
+    if text is None or "=" not in text:
+        return text
+    columns: dict[float, str] = {}
+    for part in text.split(","):
+        number, _, name = part.partition("=")
+        value = as_float(number)
+        if value is None or not name.strip():
+            raise QueryError(Arg("budget", text), " must be a column, or the objective's at each: 5=loss_5,50=loss_50")
+        columns[value] = name.strip()
+    return columns
