@@ -73,7 +73,7 @@ def run_interactions(options: argparse.Namespace) -> int:
         cells = options.cells if options.cells == "auto" else as_float(options.cells)
         whole = int(cells) if isinstance(cells, float) and cells.is_integer() else options.cells
         how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
-        result = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
+        result = a.interactions(*questions_of(options), order=int(options.order), cells=whole, **how)
         if options.format == "text":
             layout: dict[str, Any] = {"most": options.top, "alone": options.quiet, **look(options)}
             pairs = isinstance(result, Interactions)

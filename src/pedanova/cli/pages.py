@@ -9,7 +9,7 @@ import sys
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
@@ -84,7 +84,7 @@ def run_explore(options: argparse.Namespace) -> int:
     leave_out_group(options)
     if options.watch:
         watched = watch_file(options)
-        first = watched.begin(complain).analysis
+        first = cast("Analysis", watched.begin(complain).analysis)
         serve(explorer_of(first, options, watched))
         return 0
     with opened(options) as a:
