@@ -34,7 +34,6 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal.curves import draw_densities, draw_key
-
 from pedanova.report.terminal.tables import draw_importances, draw_interactions, draw_profile, draw_sets, fill
 
 SHOWN = 3  # densities, where no parameter is named
@@ -73,7 +72,7 @@ def run_interactions(options: argparse.Namespace) -> int:
         cells = options.cells if options.cells == "auto" else as_float(options.cells)
         whole = int(cells) if isinstance(cells, float) and cells.is_integer() else options.cells
         how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
-        result = a.interactions(*questions_of(options), order=int(options.order), cells=whole, **how)
+        result = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
         if options.format == "text":
             layout: dict[str, Any] = {"most": options.top, "alone": options.quiet, **look(options)}
             pairs = isinstance(result, Interactions)

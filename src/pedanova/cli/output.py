@@ -20,7 +20,6 @@ from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, printable_lines
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.report.sentences import aim_in_words
-
 from pedanova.report.terminal.tables import draw_notes, in_short
 
 KEY = b"pedanova"  # of the metadata of an Arrow table, which holds the rest of the answer as JSON

@@ -82,7 +82,7 @@ TO = own("to", None, help="write the space for a tool instead of the verdicts", 
 LADDER = own(
     "ladder", None, help="targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
 )
-ORDER = own("order", "2", help="parameters of a set: 2 for pairs (default), up to 5", choices=("2", "3", "4", "5"))
+ORDER = own("order", 2, help="parameters of a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
 CELLS = own("cells", "auto", help="of each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = own(
     "budget", None, help="a column of budgets, or step for values on the way (default: what the source tells); "

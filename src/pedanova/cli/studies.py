@@ -26,8 +26,7 @@ from pedanova.cli.output import about, answer_form, answer_text, as_rows, headin
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import DEFAULT
 from pedanova.measures.studies.along import Along
-from pedanova.report.terminal.studies import draw_along, draw_seeds
-from pedanova.report.terminal.studies import draw_across, draw_changes
+from pedanova.report.terminal.studies import draw_across, draw_along, draw_changes, draw_seeds
 
 
 def run_across(options: argparse.Namespace) -> int:
