@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -56,10 +57,16 @@ def table() -> pd.DataFrame:
     return table_of(20_000)
 
 
+@pytest.fixture(scope="module")
+def files(table: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty files, written once."""
+    return write(table, tmp_path_factory.mktemp("files") / "data")
+
+
 @pytest.fixture
-def folder(table: pd.DataFrame, tmp_path: Path) -> Path:
-    """Twenty files."""
-    return write(table, tmp_path / "data")
+def folder(files: Path, tmp_path: Path) -> Path:
+    """The same files, which a test may damage."""
+    return shutil.copytree(files, tmp_path / "data")
 
 
 def write(table: pd.DataFrame, folder: Path, files: int = 20) -> Path:

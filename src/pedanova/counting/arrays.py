@@ -204,8 +204,8 @@ def count_by_kernel(
         done = spread(lambda group: added_up([[one] for one in count(group, cuts[0])]), groups, threads=threads)
         totals = [total for own in done for total in own]
     else:
-        found = spread(lambda piece: count(*piece), [(own, rows) for own in groups for rows in cuts], threads=threads)
-        of_groups = [found[i : i + len(cuts)] for i in range(0, len(found), len(cuts))]
+        results = spread(lambda piece: count(*piece), [(own, rows) for own in groups for rows in cuts], threads=threads)
+        of_groups = [results[i : i + len(cuts)] for i in range(0, len(results), len(cuts))]
         totals = added_up([tables for own in of_groups for tables in zip(*own, strict=True)], threads=threads)
     every = [job for group in groups for job in group]
     result = {job.name: in_order(total, job) for job, total in zip(every, totals, strict=True)}
@@ -324,10 +324,10 @@ class RunningCounts:
 
     def take(self) -> dict[str, list[NDArray[Any]]]:
         """Counts and sums of every parameter, once: they are given away one by one, as memory may be short."""
-        found: dict[str, Counted] = {}
+        totals: dict[str, Counted] = {}
         while self._tables:
             (name, _), (job, table) = self._tables.popitem()
             (total,) = added_up([[table[: self.levels]]])
             own = in_order(total, job)
-            found[name] = added([found[name], own]) if name in found else own
-        return {name: list(both) for name, both in found.items()}
+            totals[name] = added([totals[name], own]) if name in totals else own
+        return {name: list(both) for name, both in totals.items()}

@@ -74,19 +74,19 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
     """What a reader must know of the rows behind an answer; `own`: levels cut from these very rows."""
-    asked = (("target", wanted, inside), ("region", base, rows))
-    return [note for name, region, held in asked for note in ties_note(name, region, held, total, own=own)]
+    regions = (("target", wanted, inside), ("region", base, rows))
+    return [note for name, region, many in regions for note in ties_note(name, region, many, total, own=own)]
 
 
-def ties_note(name: str, region: Region, held: int, total: int, *, own: bool) -> list[Note]:
+def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) -> list[Note]:
     """Quantiles that hold other rows than their name says."""
     if region.kind != "quantile":
         return []
     low, high = bounds(region)
-    if held == rank_of(high, total) - rank_of(low, total):
+    if many == rank_of(high, total) - rank_of(low, total):
         return []
     why = "with ties" if own else "by the levels given"
-    return [Note("question", f"{why}, {region} are {percent(Fraction(held, total))} of the rows", subject=name)]
+    return [Note("question", f"{why}, {region} are {percent(Fraction(many, total))} of the rows", subject=name)]
 
 
 def few_rows_note(inside: int) -> list[Note]:
@@ -145,20 +145,20 @@ def slices_of(
     levels, by_level = tally.levels, tally.rows_by_level()
     outer = levels.find(base, by_level)
     region, total = int(by_level[slice(*outer)].sum()), max(1, int(by_level.sum()))
-    found: list[Slice] = []
+    slices: list[Slice] = []
     same: list[Fraction] = []
     for part in parts:
         end = levels.find(as_region(part, "target"), by_level)[1]
         rows = int(by_level[outer[0] : end].sum())
         if end > outer[1] or rows in (0, region):
             continue
-        if found and rows == found[-1].rows:
+        if slices and rows == slices[-1].rows:
             same.append(part)
             continue
-        held = float(by_level[:end].sum()) / total
+        share = float(by_level[:end].sum()) / total
         target = up_to(base, part, float(levels.thresholds[end - 1]), levels.direction)
-        found.append(Slice(part, held, rows, target, tallies, (outer[0], end), outer))
-    return found, same
+        slices.append(Slice(part, share, rows, target, tallies, (outer[0], end), outer))
+    return slices, same
 
 
 def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
@@ -183,12 +183,12 @@ def from_few(space: Space, few: FewRows, codes: Codes) -> list[Contrast]:
     """The same of few rows whose cells are known; `codes` are of all rows of the table."""
     of_few, children = codes[few.rows], children_of(space)
     inside, region = of_few == 0, of_few < 2
-    found = []
+    contrasts = []
     for name, parameter in space.items():
         grid, cells = grid_of(parameter), few.cells[name]
         target, base = (np.bincount(cells[some], minlength=grid.width) for some in (inside, region))
-        found.append(Contrast(name, grid, target, base, name in children))
-    return found
+        contrasts.append(Contrast(name, grid, target, base, name in children))
+    return contrasts
 
 
 def codes_of_levels(

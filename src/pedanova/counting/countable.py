@@ -171,12 +171,14 @@ def _few_notes(tally: Tally) -> list[Note]:
 
 def _few_in_words(domain: Parameter, rows: int) -> str:
     """A word with digits among numbers is most likely a number that was written in another way."""
-    told = f"has only {rows} row{'s' * (rows != 1)}; its part is rough"
+    words = f"has only {rows} row{'s' * (rows != 1)}; its part is rough"
     if not isinstance(domain, Categorical) or len(domain.choices) > 1:
-        return f"its domain {domain} {told}"
+        return f"its domain {domain} {words}"
     (value,) = domain.choices
     meant = isinstance(value, str) and any(char.isdigit() for char in value)
-    return f"its value {value!r} {told}" + ("; if it is meant as a number, write it as the others are" if meant else "")
+    return f"its value {value!r} {words}" + (
+        "; if it is meant as a number, write it as the others are" if meant else ""
+    )
 
 
 @dataclass(slots=True, eq=False)

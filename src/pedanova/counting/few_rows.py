@@ -95,18 +95,18 @@ def lower_is_better(observed: Observations, rows: Indices) -> Reals:
 def strung_rows(parts: Iterable[FewRows]) -> FewRows:
     """Rows of several parts, one after the other."""
     parts = list(parts)
-    found = [part for part in parts if len(part)] or parts
-    first = found[0]
-    known = all(part.trials is not None for part in found)
+    filled = [part for part in parts if len(part)] or parts
+    first = filled[0]
+    numbered = all(part.trials is not None for part in filled)
     return FewRows(
-        cells={name: np.concatenate([part.cells[name] for part in found]) for name in first.cells},
+        cells={name: np.concatenate([part.cells[name] for part in filled]) for name in first.cells},
         exact={
-            name: np.concatenate([part.exact[name] for part in found])
+            name: np.concatenate([part.exact[name] for part in filled])
             for name in first.exact
-            if all(name in part.exact for part in found)
+            if all(name in part.exact for part in filled)
         },
-        signed=np.concatenate([part.signed for part in found]),
-        rows=np.arange(sum(map(len, found))),
-        trials=np.concatenate([part.trials for part in found if part.trials is not None]) if known else None,
+        signed=np.concatenate([part.signed for part in filled]),
+        rows=np.arange(sum(map(len, filled))),
+        trials=np.concatenate([part.trials for part in filled if part.trials is not None]) if numbered else None,
         picked=frozenset().union(*(part.picked for part in parts)),
     )

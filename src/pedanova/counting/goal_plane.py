@@ -51,8 +51,8 @@ def goal_plane(observed: Observations, codes: Codes, *, cells: int = CELLS) -> G
 
     region = count(np.ones(int(rows.sum()), dtype=bool))
     names, directions = (first.name, second.name), (str(first.direction), str(second.direction))
-    found = region, count(codes[rows] == 0), count(ranks_of(losses) == 0)
-    return GoalPlane(names, directions, (log_x, log_y), (xs, ys), *found)
+    tables = region, count(codes[rows] == 0), count(ranks_of(losses) == 0)
+    return GoalPlane(names, directions, (log_x, log_y), (xs, ys), *tables)
 
 
 def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.float64], bool]:

@@ -206,10 +206,10 @@ def cut_levels(
     rows = len(objective) if nan == "worst" else numbers
     ranks = [rank_of(part, rows) for part in quantiles]
     reached = sought(quantiles, ranks, numbers)
-    found = select_ranks(objective, sign, reached, threads=threads, survey=survey)
+    value_at = select_ranks(objective, sign, reached, threads=threads, survey=survey)
     complete = every and numbers <= SMALL
-    own = np.unique(sign * objective[~np.isnan(objective)]) if complete else setting_apart(found, numbers, rows)
-    levels = assemble(found, ranks, quantiles, direction=direction, nan=nan, values=[*own, *values])
+    own = np.unique(sign * objective[~np.isnan(objective)]) if complete else setting_apart(value_at, numbers, rows)
+    levels = assemble(value_at, ranks, quantiles, direction=direction, nan=nan, values=[*own, *values])
     return replace(levels, complete=complete)
 
 
@@ -221,13 +221,13 @@ def sought(quantiles: Sequence[Fraction], ranks: Sequence[int], numbers: int) ->
     return [*(rank for part, rank in zip(quantiles, ranks, strict=True) if rank <= numbers and part < 1), numbers]
 
 
-def setting_apart(found: Mapping[int, float], numbers: int, rows: int) -> list[float]:
+def setting_apart(value_at: Mapping[int, float], numbers: int, rows: int) -> list[float]:
     """A cut between finite objectives and others, where there are others."""
-    return [LARGEST] if numbers < rows or found[numbers] == math.inf else []
+    return [LARGEST] if numbers < rows or value_at[numbers] == math.inf else []
 
 
 def assemble(
-    found: Mapping[int, float],
+    value_at: Mapping[int, float],
     ranks: Sequence[int],
     quantiles: Sequence[Fraction],
     *,
@@ -238,7 +238,7 @@ def assemble(
     """Levels from the signed objectives at the ranks of the quantiles, and further signed values."""
     sign = sign_of(direction)
     # Where a quantile reaches into the rows that count as worst, it means all rows.
-    ends = [math.inf if part == 1 else found.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)]
+    ends = [math.inf if part == 1 else value_at.get(r, math.inf) for part, r in zip(quantiles, ranks, strict=True)]
     cuts = np.unique(np.concatenate([ends, values, [math.inf]])) + 0.0
     return Levels(
         direction=direction,

@@ -108,8 +108,8 @@ def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
     """The power of two nearest to the largest distance, be it between centres or from one; 0 if all are 0."""
     sizes = np.concatenate([np.abs(off), np.sqrt(squares)])
     added = np.concatenate([np.zeros_like(powers), powers])
-    known = (sizes > 0) & np.isfinite(sizes)
-    return int(np.max(np.frexp(sizes[known])[1] + added[known])) if known.any() else 0
+    finite = (sizes > 0) & np.isfinite(sizes)
+    return int(np.max(np.frexp(sizes[finite])[1] + added[finite])) if finite.any() else 0
 
 
 def centres_of(levels: Levels) -> Reals:

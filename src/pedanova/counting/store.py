@@ -194,9 +194,9 @@ def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[
     sums, squares = block.astype(np.float64)
     rows = next(iter(tallies.values())).rows_by_level()
     with np.errstate(invalid="ignore", over="ignore"):
-        known = np.isfinite(squares)
+        finite = np.isfinite(squares)
         possible = np.abs(sums) <= np.sqrt(rows * (squares + rows * TINY)) * (1 + 1e-6)
-    if not np.all(possible | (~known & (rows > 0))):
+    if not np.all(possible | (~finite & (rows > 0))):
         raise FormatError("has sums of the objective that no rows could have")
     powers = powers_of(levels)
     return Moments(centres_of(levels), rows, sums, squares, powers if scaled else np.zeros_like(powers))

@@ -122,11 +122,11 @@ class Rescan:
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
         """Levels and counts for a later question; it must be about the very rows of the first."""
-        known = set(self.workers.lost)
+        lost_before = set(self.workers.lost)
         try:
             return recut(self, levels, cuts)
         except StartOverError:
-            lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - known}
+            lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - lost_before}
             why = next(iter(lost.values()))  # forgotten again: no question is answered without these rows
             raise DataError(f"{why}; it was counted before: bring it back, or analyze the rest") from None
 
@@ -175,8 +175,8 @@ class Rescan:
         return f"rows lie outside {parameter}"
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
-        asked = Marks.of(self.look.window, marks, few, large)
-        return self.workers.total(marked_of_part, joined, light(self.plan), asked, what="rows for thresholds")
+        slots = Marks.of(self.look.window, marks, few, large)
+        return self.workers.total(marked_of_part, joined, light(self.plan), slots, what="rows for thresholds")
 
     def _by_radix(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
         plan = light(self.plan)
@@ -184,12 +184,12 @@ class Rescan:
         def count(tables: list[NDArray[np.int32]], nodes: int, bits: int) -> NDArray[np.int64]:
             if not tables and self.look.window == LEADING_BITS:  # counted at the first look
                 return np.append(self.look.counts[:-1], 0)[None, :]
-            asked = Prefixes.of(tables), nodes, bits
-            return self.workers.total(digits_of_part, summed, plan, *asked, what="rows for thresholds")
+            arguments = Prefixes.of(tables), nodes, bits
+            return self.workers.total(digits_of_part, summed, plan, *arguments, what="rows for thresholds")
 
         def gather(tables: list[NDArray[np.int32]], most: int) -> NDArray[np.float64]:
-            asked = Prefixes.of(tables), most
-            return self.workers.total(wanted_of_part, strung, plan, *asked, what="rows for thresholds")
+            arguments = Prefixes.of(tables), most
+            return self.workers.total(wanted_of_part, strung, plan, *arguments, what="rows for thresholds")
 
         return radix_select(count, gather, wanted, few=SORTED_AT_ONCE)
 

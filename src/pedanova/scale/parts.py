@@ -199,8 +199,8 @@ class FirstLook:
         )
 
     @classmethod
-    def sum(cls, found: Iterable[FirstLook]) -> FirstLook:
-        return reduce(cls.add, found, cls())
+    def sum(cls, looks: Iterable[FirstLook]) -> FirstLook:
+        return reduce(cls.add, looks, cls())
 
 
 def kept_values(observed: Observations) -> NDArray[Any]:
@@ -258,13 +258,13 @@ def marked_of_part(part: Part, plan: Plan, marks: Marks, meter: Meter | None = N
     Row groups that say they hold none of them stay unread.
     """
     table = marks.table()
-    found = [(np.empty(0), np.tile([np.inf, -np.inf], (marks.large, 1)))]
+    gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (marks.large, 1)))]
     for observed in asked_batches(part, plan, marks, meter):
         values = kept_values(observed)
         slots = np.empty(len(values), dtype=np.uint16)
         count_slots(values, plan.sign, marks.window, slots)
-        found.append(gather_slots(values, plan.sign, slots, table, marks.few, marks.large))
-    return joined(found)
+        gathered.append(gather_slots(values, plan.sign, slots, table, marks.few, marks.large))
+    return joined(gathered)
 
 
 def asked_batches(part: Part, plan: Plan, marks: Marks, meter: Meter | None) -> Iterator[Observations]:
@@ -275,9 +275,9 @@ def asked_batches(part: Part, plan: Plan, marks: Marks, meter: Meter | None) -> 
         return bool(np.any((marks.places >= ends[0]) & (marks.places <= ends[1])))
 
     for one in getattr(part, "parts", (part,)):
-        asked = one.between(plan.objective, may_hold) if isinstance(one, FilePart) else one
+        chosen = one.between(plan.objective, may_hold) if isinstance(one, FilePart) else one
         try:
-            yield from () if asked is None else batches_of(asked, plan, meter)
+            yield from () if chosen is None else batches_of(chosen, plan, meter)
         except PartError as error:
             raise PartError(*error.words, part=one.name) from None
 
@@ -317,23 +317,23 @@ def digits_of_part(
 def few_of_part(part: Part, plan: Plan, meter: Meter | None = None) -> FewRows | None:
     """Its rows that count, one by one; None where it has none."""
     whole = plan if plan.trial is None else replace(plan, needs=tuple(dict.fromkeys([*plan.needs, plan.trial])))
-    found = []
+    pieces = []
     for observed in batches_of(part, whole, meter):
         trials = trial_numbers(observed.table, len(observed), ordered=False)
         rows = np.flatnonzero(counted_rows(observed, plan.nan))
-        found.append(few_rows(replace(observed, trials=trials), rows))
-    return strung_rows(found) if found else None
+        pieces.append(few_rows(replace(observed, trials=trials), rows))
+    return strung_rows(pieces) if pieces else None
 
 
-def strung_parts(found: Iterable[FewRows | None]) -> FewRows | None:
+def strung_parts(parts: Iterable[FewRows | None]) -> FewRows | None:
     """Rows of several parts, one after the other."""
-    held = [few for few in found if few is not None]
-    return strung_rows(held) if held else None
+    filled = [few for few in parts if few is not None]
+    return strung_rows(filled) if filled else None
 
 
-def summed(found: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+def summed(tables: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Counts of several parts as counts of all."""
-    return reduce(np.add, found)
+    return reduce(np.add, tables)
 
 
 def wanted_of_part(
@@ -341,10 +341,10 @@ def wanted_of_part(
 ) -> NDArray[np.float64]:
     """The signed objectives below the wanted prefixes."""
     tables, sign = prefixes.tables(), plan.sign
-    found = [gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)]
-    return np.concatenate(found) if found else np.empty(0)
+    values = [gather_wanted(kept_values(observed), sign, tables, most) for observed in batches_of(part, plan, meter)]
+    return np.concatenate(values) if values else np.empty(0)
 
 
-def strung(found: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+def strung(arrays: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Rows of several parts, one after the other."""
-    return np.concatenate(list(found))
+    return np.concatenate(list(arrays))

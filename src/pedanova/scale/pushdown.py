@@ -79,13 +79,13 @@ def extent_of(frame: Any, objective: str, sign: float) -> Extent:
         ),
         nw.when(usable).then(nw.lit(1)).otherwise(nw.lit(0)).alias(SLOT),
     ]
-    found = lazy.select(*columns).select(
+    summary = lazy.select(*columns).select(
         nw.len().alias(ROWS),
         nw.col(VALUE).min().alias(LOW),
         nw.col(VALUE).max().alias(HIGH),
         *(nw.col(key).sum().alias(key) for key in (FIRST, LAST, SLOT)),
     )
-    row = {name: values[0] for name, values in found.collect("pyarrow").to_native().to_pydict().items()}
+    row = {name: values[0] for name, values in summary.collect("pyarrow").to_native().to_pydict().items()}
     rows, first, last, finite = (int(row[key] or 0) for key in (ROWS, FIRST, LAST, SLOT))
     low, high = (math.nan if row[key] is None else float(row[key]) for key in (LOW, HIGH))
     return Extent(rows, first, last, finite, low, high)
@@ -97,13 +97,13 @@ def ranks_in_engine(
     """The signed objectives at some ranks (1 = smallest)."""
     values = np.where(wanted <= extent.first, -np.inf, np.inf)
     open_ranks = wanted[(wanted > extent.first) & (wanted <= extent.first + extent.finite)]
-    found: dict[int, float] = {}
+    value_of: dict[int, float] = {}
     todo = [RankSpan(extent.low, extent.high, extent.first, extent.finite, whole=True)]
     cuts = 0
-    while len(open_ranks) > len(found):
-        spans = [s for span in todo for s in narrowed(span, [r for r in open_ranks if r not in found], found)]
+    while len(open_ranks) > len(value_of):
+        spans = [s for span in todo for s in narrowed(span, [r for r in open_ranks if r not in value_of], value_of)]
         if sum(span.rows for span in spans) <= FEW:
-            collect_ranks(frame, objective, sign, spans, open_ranks, found)
+            collect_ranks(frame, objective, sign, spans, open_ranks, value_of)
             break
         cuts += len(spans)
         if cuts > MOST_CUTS:
@@ -111,15 +111,15 @@ def ranks_in_engine(
                 f"{objective}: its quantiles cannot be found by groupings; leave ", Arg("pushdown", True), " out"
             )
         todo = [slot for span in spans for slot in slots_of(frame, objective, sign, span)]
-    inside = np.array([found.get(int(rank), math.nan) for rank in wanted])
+    inside = np.array([value_of.get(int(rank), math.nan) for rank in wanted])
     return np.where(np.isin(wanted, open_ranks), inside, values)
 
 
-def narrowed(span: RankSpan, ranks: list[int], found: dict[int, float]) -> list[RankSpan]:
+def narrowed(span: RankSpan, ranks: list[int], value_of: dict[int, float]) -> list[RankSpan]:
     """The span if a rank lies in it that is still open; one value only settles its ranks."""
     own = [rank for rank in ranks if span.before < rank <= span.before + span.rows]
     if own and span.low == span.high:
-        found.update(dict.fromkeys(map(int, own), span.low + 0.0))
+        value_of.update(dict.fromkeys(map(int, own), span.low + 0.0))
         return []
     return [span] if own else []
 
@@ -146,16 +146,16 @@ def slots_of(frame: Any, objective: str, sign: float, span: RankSpan) -> list[Ra
         .agg(nw.len().alias(ROWS), nw.col(VALUE).min().alias(LOW), nw.col(VALUE).max().alias(HIGH))
     )
     columns = read_frame(groups.collect("pyarrow").to_native()).columns
-    found: list[RankSpan] = []
+    slots: list[RankSpan] = []
     for low, high, count in sorted(zip(*(columns[key].values.tolist() for key in (LOW, HIGH, ROWS)), strict=True)):
-        if found and low <= found[-1].high:
-            last = found.pop()
+        if slots and low <= slots[-1].high:
+            last = slots.pop()
             joint = max(high, last.high), last.before, last.rows + count
-            found.append(RankSpan(last.low, *joint))
+            slots.append(RankSpan(last.low, *joint))
         else:
-            before = found[-1].before + found[-1].rows if found else span.before
-            found.append(RankSpan(low + 0.0, high + 0.0, before, count))
-    return found
+            before = slots[-1].before + slots[-1].rows if slots else span.before
+            slots.append(RankSpan(low + 0.0, high + 0.0, before, count))
+    return slots
 
 
 def slot_within(span: RankSpan, literal: Literal) -> Any:
@@ -178,7 +178,7 @@ def slot_within(span: RankSpan, literal: Literal) -> Any:
 
 
 def collect_ranks(
-    frame: Any, objective: str, sign: float, spans: list[RankSpan], ranks: NDArray[np.int64], found: dict[int, float]
+    frame: Any, objective: str, sign: float, spans: list[RankSpan], ranks: NDArray[np.int64], value_of: dict[int, float]
 ) -> None:
     """The rows of a few small spans, sorted here."""
     if not spans:
@@ -190,7 +190,7 @@ def collect_ranks(
     first = 0
     for span in sorted(spans, key=lambda span: span.before):
         for rank in ranks[(ranks > span.before) & (ranks <= span.before + span.rows)]:
-            found[int(rank)] = float(values[first + int(rank) - span.before - 1])
+            value_of[int(rank)] = float(values[first + int(rank) - span.before - 1])
         first += span.rows
 
 

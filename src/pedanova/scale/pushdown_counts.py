@@ -81,13 +81,13 @@ def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:
     squared = lazy.select(*columns).with_columns((nw.col(SUM) * nw.col(SUM)).alias(SQUARE))
     sums = [nw.col(key).sum().alias(key) for key in (SUM, SQUARE, *ODD)]
     groups = squared.group_by(LEVEL).agg(nw.len().alias(ROWS), *sums).collect("pyarrow").to_native()
-    found = {name: column.values for name, column in read_frame(groups).columns.items()}
+    grouped = {name: column.values for name, column in read_frame(groups).columns.items()}
     tables = np.zeros((3, levels.count + 1))
-    odd = sum(found[key] for key in ODD) > 0
-    place = found[LEVEL].astype(np.int64)
-    tables[0, place] = found[ROWS]
-    tables[1, place] = np.where(odd, np.nan, found[SUM])
-    tables[2, place] = np.where(odd, np.inf, found[SQUARE])
+    odd = sum(grouped[key] for key in ODD) > 0
+    place = grouped[LEVEL].astype(np.int64)
+    tables[0, place] = grouped[ROWS]
+    tables[1, place] = np.where(odd, np.nan, grouped[SUM])
+    tables[2, place] = np.where(odd, np.inf, grouped[SQUARE])
     return Moments(centres, tables[0, :-1].astype(np.int64), tables[1, :-1], tables[2, :-1], powers)
 
 

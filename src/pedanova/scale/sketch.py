@@ -214,7 +214,7 @@ class Sketch:
             return values
         wanted = [v for v in dict.fromkeys([*(self.values or ()), self.broken, self.low, self.high]) if v is not None]
         there = np.isin(np.array(wanted, dtype=values.dtype), values).tolist()
-        lacking = [v for v, known in zip(wanted, there, strict=True) if not known]
+        lacking = [v for v, present in zip(wanted, there, strict=True) if not present]
         extra = [v for v in lacking if v not in (self.low, self.high)]
         first, last = ([v] if v in lacking else [] for v in (self.low, self.high))
         pieces = [np.array(piece, dtype=values.dtype) for piece in (first, extra, last)]
@@ -313,9 +313,9 @@ class SurveyedColumns:
 
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         plan = self._reading([*children, *parents])
-        asked = list(children), list(parents), {name: form for name, (form, _) in self.texts.items()}
+        arguments = list(children), list(parents), {name: form for name, (form, _) in self.texts.items()}
         presence: Presence = self.workers.total(
-            presence_part, Presence.sum, plan, *asked, what="rows to find conditions"
+            presence_part, Presence.sum, plan, *arguments, what="rows to find conditions"
         )
         return presence
 

@@ -26,18 +26,18 @@ class Failed:
 def packed(work: Callable[[], Any]) -> bytes:
     """A result, or what went wrong, as it travels."""
     try:
-        found = work()
+        result = work()
     except PedanovaError as error:
-        found = Failed(error)
-    return zlib.compress(pickle.dumps(found), 1)
+        result = Failed(error)
+    return zlib.compress(pickle.dumps(result), 1)
 
 
 def unpacked(content: bytes) -> Any:
     """The result again; it fails as the work did."""
-    found = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
-    if isinstance(found, Failed):
-        raise found.error
-    return found
+    result = pickle.loads(zlib.decompress(content))  # noqa: S301  (our own workers wrote it)
+    if isinstance(result, Failed):
+        raise result.error
+    return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,12 +60,12 @@ class SparkWorkers:
         def work(partition: Partition) -> bytes:
             return packed(lambda: function(partition, plan, *arguments))
 
-        def put_together(found: list[bytes]) -> bytes:
-            return packed(lambda: add(map(unpacked, found)))
+        def put_together(results: list[bytes]) -> bytes:
+            return packed(lambda: add(map(unpacked, results)))
 
         with Meter(what):
-            found = self._run(plan.needs, work, put_together)
-        return add(map(unpacked, found))
+            results = self._run(plan.needs, work, put_together)
+        return add(map(unpacked, results))
 
     def _run(
         self, names: tuple[str, ...], work: Callable[[Partition], bytes], add: Callable[[list[bytes]], bytes]
@@ -73,8 +73,8 @@ class SparkWorkers:
         try:
             return run_on_partitions(self.part.frame, names, work, add)
         except Exception as error:  # py4j's and PySpark's, behind which lies whatever a worker or the JVM raised
-            told = [line.strip() for line in str(error).splitlines() if line.strip()]
-            lines = [line for line in told if "Error:" in line or "Exception:" in line] or told or [""]
+            message = [line.strip() for line in str(error).splitlines() if line.strip()]
+            lines = [line for line in message if "Error:" in line or "Exception:" in line] or message or [""]
             raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
 
     def keep(self, names: Iterable[str]) -> None:
@@ -106,5 +106,5 @@ class SparkExecutor:
         def work(_: int) -> bytes:
             return packed(lambda: function(*given))
 
-        (found,) = self._context.parallelize([0], 1).map(work).collect()
-        return unpacked(bytes(found))
+        (content,) = self._context.parallelize([0], 1).map(work).collect()
+        return unpacked(bytes(content))

@@ -93,10 +93,10 @@ class Workers:
             def submit(*given: Any) -> Later:
                 return Later(partial(function, *given, self.threads, meter=meter))
 
-            found: list[Result] = [result for _, result in self._run([bundle], submit, (plan, *arguments), 1)]
+            results: list[Result] = [result for _, result in self._run([bundle], submit, (plan, *arguments), 1)]
         self.readings += 1
         release_memory()
-        return found[0]
+        return results[0]
 
     def each_but(
         self, done: Sequence[int], function: Callable[..., Result], plan: Any, *arguments: Any, what: str
@@ -126,12 +126,12 @@ class Workers:
                 for places, future in self._run(self._bundles(set()), submit, (plan, *arguments), width):
                     meter.add(len(places))
                     named(f"the sum of {len(self.parts)} parts", partial(tree.take, future))
-                found: Result = self._fetch(tree)
+                total: Result = self._fetch(tree)
         except BaseException:
             tree.forget()
             raise
         self.readings += 1
-        return found
+        return total
 
     def _submit_kept(self, function: Callable[..., Any], bundle: Bundle, *given: Any) -> Kept:
         return Kept(submit_kept(self.executor, function, bundle, *given))

@@ -148,8 +148,8 @@ def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
     """The slots of some signed values, as `count_slots` finds them; not for NaN."""
     first, shift, slots = window
     keys = np.maximum(_key_of(values), np.uint64(first)) - np.uint64(first)
-    found: NDArray[np.int64] = np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64)
-    return found
+    place: NDArray[np.int64] = np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64)
+    return place
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
@@ -176,9 +176,9 @@ def _by_survey(
             if rough is None or rough.beside is None:
                 return gather_slots(part, sign, survey.slots[rows], marks, few, large, codes)
             places = np.empty(min(few, len(part)), dtype=np.int64)
-            found = gather_slots(part, sign, survey.slots[rows], marks, few, large, codes, places)
-            rough.beside.append((rows, places[: len(found[0])].copy(), found[0]))
-            return found
+            gathered = gather_slots(part, sign, survey.slots[rows], marks, few, large, codes, places)
+            rough.beside.append((rows, places[: len(gathered[0])].copy(), gathered[0]))
+            return gathered
 
         return joined(spread(gather_rows, portions(len(objective), threads=threads), threads=threads))
 
@@ -243,13 +243,13 @@ def gather_slots(
     """The signed values of the collected slots, and the (smallest, largest) one of each large slot."""
     out = np.empty(min(few, len(objective)), dtype=np.float64)
     ends = np.tile([np.inf, -np.inf], (large, 1))
-    found = kernel.gather_slots(objective, sign, slots, marks, ends, out, codes, places)
-    return out[:found].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
+    count = kernel.gather_slots(objective, sign, slots, marks, ends, out, codes, places)
+    return out[:count].copy(), ends  # many batches may be waiting: none keeps room for all of its rows
 
 
-def joined(found: Iterable[Gathered]) -> Gathered:
+def joined(parts: Iterable[Gathered]) -> Gathered:
     """What several pieces hold, together."""
-    values, pairs = zip(*found, strict=True)
+    values, pairs = zip(*parts, strict=True)
     ends = np.array(pairs)
     both = np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
     return np.concatenate(values), both

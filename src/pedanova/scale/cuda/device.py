@@ -132,9 +132,9 @@ def launch(function: Any, blocks: int, threads: int, arguments: Sequence[Any], s
 
 def fetched(array: Any) -> NDArray[Any]:
     """An array of the GPU in memory, by way of memory that the GPU may write to."""
-    held = pinned(array.size, array.dtype).reshape(array.shape)
-    array.get(out=held)
-    return held
+    host = pinned(array.size, array.dtype).reshape(array.shape)
+    array.get(out=host)
+    return host
 
 
 def pinned(size: int, dtype: Any) -> NDArray[Any]:

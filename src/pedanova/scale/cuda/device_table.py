@@ -61,16 +61,16 @@ REFUSED = ("where", "feasible", "state")
 
 def extent_of(array: Any) -> ColumnExtent:
     """What one pass over a column tells."""
-    told = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
-    look_at(array, told)
-    return ColumnExtent.of(library().asnumpy(told))
+    words = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
+    look_at(array, words)
+    return ColumnExtent.of(library().asnumpy(words))
 
 
-def look_at(array: Any, told: Any) -> None:
+def look_at(array: Any, words: Any) -> None:
     """Launch what adds a column, or a piece of one, to an extent."""
     reading = DeviceArray.of(array)
     function = kernel("extent", reading.word, "true" if reading.dense else "false")
-    given = reading.array, np.int64(reading.stride), np.int64(len(array)), told
+    given = reading.array, np.int64(reading.stride), np.int64(len(array)), words
     launch(function, blocks_for(len(array), 4 * THREADS, 3 * here()[0]), THREADS, given)
 
 
@@ -81,8 +81,8 @@ def exponents_of(array: Any) -> NDArray[np.int64]:
     function = kernel("exponents", reading.word, "false", shared=8192)
     blocks = blocks_for(len(array), THREADS, 4 * here()[0])
     launch(function, blocks, THREADS, (reading.array, np.int64(reading.stride), np.int64(len(array)), counts), 8192)
-    held: NDArray[np.int64] = cupy.asnumpy(counts).astype(np.int64)
-    return held
+    by_exponent: NDArray[np.int64] = cupy.asnumpy(counts).astype(np.int64)
+    return by_exponent
 
 
 @dataclass(slots=True, eq=False)
@@ -115,11 +115,11 @@ class DeviceColumns:
         extent = self.extents.setdefault(name, extent_of(array))
         gaps = extent.absent > 0
         finite = sample[np.isfinite(sample)] if sample.dtype.kind == "f" else sample
-        known = np.unique(finite)
+        distinct = np.unique(finite)
         ends = np.array([end for end in (extent.low, extent.high) if end == end]).astype(sample.dtype)
-        beyond = np.setdiff1d(ends, known)
-        if len(known) <= FEW and not self._are_all(array, np.union1d(known, ends)):
-            more = self._others(array, known)
+        beyond = np.setdiff1d(ends, distinct)
+        if len(distinct) <= FEW and not self._are_all(array, np.union1d(distinct, ends)):
+            more = self._others(array, distinct)
             beyond = np.union1d(beyond, more)
         values = np.concatenate([sample, beyond])
         if not gaps:
@@ -136,10 +136,10 @@ class DeviceColumns:
         ((counts, _),) = count_columns(rows, 1, None, [DeviceColumn("", grid, array)])
         return not counts[0, grid.outside]
 
-    def _others(self, array: Any, known: NDArray[Any]) -> NDArray[Any]:
+    def _others(self, array: Any, distinct: NDArray[Any]) -> NDArray[Any]:
         """Some numbers that the sample lacks."""
         cupy = library()
-        strange = ~cupy.isin(array, cupy.asarray(known)) & ~cupy.isnan(array)
+        strange = ~cupy.isin(array, cupy.asarray(distinct)) & ~cupy.isnan(array)
         rows = cupy.flatnonzero(strange)[: 4 * FEW]
         others: NDArray[Any] = cupy.asnumpy(array[rows])
         return others
@@ -202,8 +202,8 @@ class DeviceTable:
         shared = 2 * len(table)
         function = kernel("level_codes", goal.word, "u8" if small else "u16", str(goal.dense).lower(), shared=shared)
         given = goal.array, np.int64(goal.stride), np.int64(len(codes)), turn_of(levels.sign)
-        told = cupy.asarray(np.concatenate([keys.view(np.uint8), table.view(np.uint8)]))  # one journey
-        tail = told[keys.nbytes :], told, np.int32(len(keys)), np.int32(nan_level), codes
+        packed = cupy.asarray(np.concatenate([keys.view(np.uint8), table.view(np.uint8)]))  # one journey
+        tail = packed[keys.nbytes :], packed, np.int32(len(keys)), np.int32(nan_level), codes
         processors, _ = here()
         blocks = blocks_for(len(codes), 4 * THREADS, 3 * processors)
         launch(function, blocks, THREADS, (*given, *self.ranking.window(), *tail), shared)
@@ -232,9 +232,9 @@ class DeviceTable:
         columns = [self._device_column(name) for name in self.space]
         own = DeviceRows(self.codes(levels), self.goal)
         bands: Sequence[Units | None] = self.units(levels) or [None]
-        found = add_bands([count_columns(own, levels.count, units, columns) for units in bands])
-        tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, found, strict=True)}
-        rows = int(found[0][0].sum())
+        counted = add_bands([count_columns(own, levels.count, units, columns) for units in bands])
+        tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, counted, strict=True)}
+        rows = int(counted[0][0].sum())
         return Counts(len(self.goal), rows, tables, None, [*self.notes, *notes], idle)
 
     def _device_column(self, name: str) -> DeviceColumn:
@@ -267,10 +267,10 @@ class DeviceTable:
         for parent, wanted in parameter.when:
             if parent not in self.columns:
                 raise SpaceError(f"{name}: {unknown_name(parent, tuple(self.columns), what='column')}")
-            held = equal_to_any(self.columns[parent], wanted)
+            matches = equal_to_any(self.columns[parent], wanted)
             if parent in self._missing:
-                held &= self._missing[parent] == 0
-            active &= held
+                matches &= self._missing[parent] == 0
+            active &= matches
         absent = cupy.isnan(values) if values.dtype.kind == "f" else cupy.zeros(len(values), dtype=bool)
         unneeded, lacking = int((~active & ~absent).sum()), int((active & absent).sum())
         if not bool(active.any()):
@@ -391,9 +391,9 @@ def count_device_table(
         goal = goal.astype(np.float64)
     guess, more = guess_directions(name, tuple(arrays))
     direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
-    found = Goal(name, np.empty(0), direction, name)
+    objective = Goal(name, np.empty(0), direction, name)
     try:
-        choice = choose_space(tuple(arrays), (found,), request, DeviceColumns(arrays))
+        choice = choose_space(tuple(arrays), (objective,), request, DeviceColumns(arrays))
         nan = "worst" if request.policies.may_be_worst else "drop"
         table = DeviceTable(name, direction, nan, choice.space, arrays, goal)  # type: ignore[arg-type]
         cut = levels_for(table, levels)

@@ -55,15 +55,15 @@ class FromMemory(InMemory):
         if goal is None:
             codes = kept_codes(observed, levels, threads=self.threads, survey=self._survey)
             self._survey = None
-            found = count_from_memory(observed, codes, levels, threads=self.threads)
+            result = count_from_memory(observed, codes, levels, threads=self.threads)
         else:
-            told = goal.codes(levels)
+            device_codes = goal.codes(levels)
             bands: Sequence[Units | None] = goal.units(levels) or [None]
-            rows: RowsOf = lambda piece: DeviceRows(told[piece], goal.goal[piece])  # noqa: E731
-            found = _in_bands(observed, rows, levels.count, bands, self.threads)
+            rows: RowsOf = lambda piece: DeviceRows(device_codes[piece], goal.goal[piece])  # noqa: E731
+            result = _in_bands(observed, rows, levels.count, bands, self.threads)
             self._goal = None  # the GPU's memory is given back
-        tables: dict[str, list[Any]] = {name: list(both) for name, both in found.items()}
-        counted = int(next(iter(found.values()))[0].sum())
+        tables: dict[str, list[Any]] = {name: list(both) for name, both in result.items()}
+        counted = int(next(iter(result.values()))[0].sum())
         return Counts(len(observed), counted, tables, None, list(observed.notes), observed.idle)
 
     def _on_device(self) -> DeviceTable | None:
@@ -98,11 +98,11 @@ def _in_bands(
     observed: Observations, rows_of: RowsOf, levels: int, bands: Sequence[Units | None], threads: int
 ) -> dict[str, Counted]:
     try:
-        found = add_bands([_count(observed, rows_of, levels, units, threads) for units in bands])
+        result = add_bands([_count(observed, rows_of, levels, units, threads) for units in bands])
     except library().cuda.memory.OutOfMemoryError as error:
         why = f"the GPU has too little memory ({error}); leave "
         raise DataError(why, Arg("engine", "cuda"), " out to count on the CPU") from None
-    return dict(zip(observed.space, found, strict=True))
+    return dict(zip(observed.space, result, strict=True))
 
 
 def _count(observed: Observations, rows_of: RowsOf, levels: int, units: Units | None, threads: int) -> list[Counted]:
@@ -140,10 +140,10 @@ def as_read(values: NDArray[Any]) -> NDArray[Any]:
 
 def units_of(goal: NDArray[Any], codes: NDArray[Any], levels: Levels, copy: PinnedCopy) -> list[Units]:
     """Units of the sums; none where no objective is finite."""
-    told = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
+    words = library().zeros(ColumnExtent.WORDS, dtype=np.uint64)
     for piece in pieces_of(len(goal)):
-        look_at(copy.upload(goal[piece]), told)
-    extent = ColumnExtent.of(library().asnumpy(told))
+        look_at(copy.upload(goal[piece]), words)
+    extent = ColumnExtent.of(library().asnumpy(words))
     if extent.low != extent.low:
         return []
     rows = np.bincount(codes[:: max(1, len(codes) // SAMPLE)], minlength=levels.count)[: levels.count]

@@ -42,9 +42,9 @@ def window_of(sample: NDArray[Any]) -> tuple[int, int]:
     Singles have keys of 32 bits, everything else those of doubles.
     """
     single = sample.dtype == np.float32
-    known = sample[~np.isnan(sample)]
+    numbers = sample[~np.isnan(sample)]
     width = 32 if single else 64
-    keys = np.sort(single_keys(known) if single else keys_of(known.astype(np.float64)))
+    keys = np.sort(single_keys(numbers) if single else keys_of(numbers.astype(np.float64)))
     if not len(keys):
         return 0, width - SLOTS.bit_length()
     tail = min(TAIL, (len(keys) - 1) // 2)
@@ -66,14 +66,14 @@ class ColumnExtent:
     WORDS: ClassVar[int] = 5  # in which kernels tell it, beginning with zeros
 
     @classmethod
-    def of(cls, told: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> ColumnExtent:
+    def of(cls, words: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> ColumnExtent:
         """As kernels tell it of numbers with this sign."""
-        low, high, small = values_of(np.array([~told[0], told[1], ~told[2]])).tolist()
-        absent += int(told[4])
-        if not told[1]:
+        low, high, small = values_of(np.array([~words[0], words[1], ~words[2]])).tolist()
+        absent += int(words[4])
+        if not words[1]:
             return cls(np.nan, np.nan, 0.0, True, absent)
         low, high = (low, high) if sign > 0 else (-high, -low)
-        return cls(low, high, small if told[2] else 0.0, not told[3], absent)
+        return cls(low, high, small if words[2] else 0.0, not words[3], absent)
 
 
 def as_values(keys: NDArray[Any], *, single: bool) -> NDArray[np.float64]:
@@ -125,16 +125,16 @@ class Ranking:
         cupy, reading, rows = library(), DeviceArray.of(array), len(array)
         picked = cupy.asnumpy(reading.array[sampled_rows(rows, cupy.cuda.runtime.getDevice())])
         first, shift = window_of(picked.dtype.type(sign) * picked if picked.dtype.kind == "f" else sign * picked)
-        told = cupy.zeros(SLOTS + 1 + ColumnExtent.WORDS, dtype=np.uint64)
+        out = cupy.zeros(SLOTS + 1 + ColumnExtent.WORDS, dtype=np.uint64)
         shared = 4 * (SLOTS + 1)
         function = kernel("count_slots", reading.word, _truth(reading.dense), shared=shared)
         processors, _ = here()
         blocks = blocks_for(rows, 4 * THREADS, 3 * processors)
         window = np.uint64(first), np.int32(shift), np.uint32(SLOTS)
-        given = reading.array, np.int64(reading.stride), np.int64(rows), turn_of(sign), *window, told, told[SLOTS + 1 :]
+        given = reading.array, np.int64(reading.stride), np.int64(rows), turn_of(sign), *window, out, out[SLOTS + 1 :]
         launch(function, blocks, THREADS, given, shared)
-        held = cupy.asnumpy(told)
-        counts, extent = held[: SLOTS + 1].view(np.int64), ColumnExtent.of(held[SLOTS + 1 :], sign, int(held[SLOTS]))
+        host = cupy.asnumpy(out)
+        counts, extent = host[: SLOTS + 1].view(np.int64), ColumnExtent.of(host[SLOTS + 1 :], sign, int(host[SLOTS]))
         return cls(reading, sign, first, shift, counts, extent, np.cumsum(counts[:-1]))
 
     @property
@@ -172,9 +172,9 @@ class Ranking:
         whole = np.isin(np.arange(len(slots)), under[~first & ~last])  # of the others the ends are enough
         small = whole & (np.cumsum(np.sort(sizes))[np.argsort(np.argsort(sizes))] <= MOST_GATHERED)
         values, ends[~small] = self._pick(slots, sizes, small, under, inside)
-        told = ~small[under]
-        values[told] = np.where(last, ends[under, 1], ends[under, 0])[told]
-        odd = told & (ends[under, 0] < ends[under, 1]) & ~first & ~last  # a large slot of many different numbers
+        by_ends = ~small[under]
+        values[by_ends] = np.where(last, ends[under, 1], ends[under, 0])[by_ends]
+        odd = by_ends & (ends[under, 0] < ends[under, 1]) & ~first & ~last  # a large slot of many different numbers
         if odd.any():
             all_of_them = np.isin(np.arange(len(slots)), under[odd])
             values[odd] = self._pick(slots, sizes, all_of_them, under, inside)[0][odd]
@@ -193,7 +193,7 @@ class Ranking:
         out = cupy.empty(max(1, few), dtype=np.uint32 if single else np.uint64)
         ends = np.zeros((2, others), dtype=np.uint64)
         ends[0] = ~np.uint64(0)  # lows, highs
-        told = cupy.asarray(
+        buffer = cupy.asarray(
             np.concatenate([ends.ravel(), np.zeros(1, np.uint64), kept.view(np.uint64), marks.view(np.uint64)])
         )
         used = 2 * others
@@ -202,14 +202,14 @@ class Ranking:
         processors, _ = here()
         where = self.objective.array, np.int64(self.objective.stride), np.int64(rows), turn_of(self.sign)
         blocks = blocks_for(rows, 4 * THREADS, 3 * processors)
-        bits = told[used + 1 :]
-        tables = bits, bits[len(kept) // 2 :], told, told[others:], told[used:], out
+        bits = buffer[used + 1 :]
+        tables = bits, bits[len(kept) // 2 :], buffer, buffer[others:], buffer[used:], out
         launch(function, blocks, THREADS, (*where, *self.window(), *tables), shared)
         out.sort()
         before = np.cumsum(np.where(small, sizes, 0)) - sizes
         places = np.where(small[under], before[under] + inside, 0)
         values = as_values(cupy.asnumpy(out[cupy.asarray(places)]), single=single)
-        keys = cupy.asnumpy(told[:used]) if others else ends
+        keys = cupy.asnumpy(buffer[:used]) if others else ends
         return values, as_values(keys.reshape(2, others), single=single).T
 
 

@@ -101,14 +101,14 @@ def _narrow(
 
 def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
     """Units of numbers whose sizes differ without measure, given how many have each exponent of a double."""
-    held = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last is of what is not finite
+    places = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last is of what is not finite
     bands: list[Units] = []
     width = 2 * SUM_BITS - 53
-    while held:
-        top = held[-1] - 1022  # numbers of this exponent are below 2^top
+    while places:
+        top = places[-1] - 1022  # numbers of this exponent are below 2^top
         low = top - width
-        held = [place for place in held if place - 1022 <= low]
-        least = 0.0 if not held else float(np.ldexp(1.0, low))
+        places = [place for place in places if place - 1022 <= low]
+        least = 0.0 if not places else float(np.ldexp(1.0, low))
         most = np.inf if not bands else bands[-1].sizes[0]
         bands.append(Units(np.full(levels, SUM_BITS - top, dtype=np.int32), WIDE, sizes=(least, most)))
     return bands
@@ -142,8 +142,8 @@ class Counter:
         self.levels, self.way = levels, NONE if units is None else units.way
         self.grids, self.words = list(grids), WORDS[self.way]
         self.ends = np.cumsum([0, *(levels * grid.width for grid in grids)]).tolist()
-        held = cupy.zeros((1 + self.words) * self.ends[-1], dtype=np.int64)
-        self.counts, self.sums = held[: self.ends[-1]], held[self.ends[-1] :] if self.words else held
+        memory = cupy.zeros((1 + self.words) * self.ends[-1], dtype=np.int64)
+        self.counts, self.sums = memory[: self.ends[-1]], memory[self.ends[-1] :] if self.words else memory
         sizes = (0.0, np.inf) if units is None else units.sizes
         self.units = cupy.asarray(np.ones((1, 2)) if units is None else units.pairs())
         self.tail = self.units, np.float64(2.0**SUM_BITS), np.float64(sizes[0]), np.float64(sizes[1])
@@ -180,21 +180,21 @@ class Counter:
 
     def take(self) -> list[Counted]:
         """Counts and sums of every column; waits for the GPU."""
-        told = library().empty((2 if self.words else 1, self.ends[-1]), dtype=np.int64)
-        told[0] = self.counts
+        output = library().empty((2 if self.words else 1, self.ends[-1]), dtype=np.int64)
+        output[0] = self.counts
         for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
             if self.words:
                 own = self.counts[start:], self.sums[self.words * start :], np.int64(stop - start)
-                given = *own, np.int32(grid.width), self.units, told[1, start:]
+                given = *own, np.int32(grid.width), self.units, output[1, start:]
                 blocks = blocks_for(stop - start, HALF, 4 * here()[0])
                 launch(kernel("finish_sums", str(self.way)), blocks, HALF, given)
-        both = fetched(told)
-        found = []
+        both = fetched(output)
+        results = []
         for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
             shape = self.levels, grid.width
             total = both[1, start:stop].view(np.float64).reshape(shape) if self.words else np.zeros(shape)
-            found.append((both[0, start:stop].reshape(shape), total))
-        return found
+            results.append((both[0, start:stop].reshape(shape), total))
+        return results
 
 
 def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: Sequence[DeviceColumn]) -> list[Counted]:
@@ -214,9 +214,9 @@ def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.f
     return counts[:, order], sums[:, order]
 
 
-def add_bands(found: Sequence[Sequence[Counted]]) -> list[Counted]:
+def add_bands(by_band: Sequence[Sequence[Counted]]) -> list[Counted]:
     """Counts, and sums over all bands of sizes: the small ones first."""
-    columns = zip(*found, strict=True)
+    columns = zip(*by_band, strict=True)
     return [(bands[-1][0], reduce(np.add, (sums for _, sums in bands[::-1]))) for bands in columns]
 
 

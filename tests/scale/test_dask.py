@@ -1,9 +1,9 @@
-"""Results that workers add up: each once, in the order of the parts, and none changed on the way."""
+"""The one order of adding, whoever adds, and sums that Dask's workers make themselves."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,55 @@ import pytest
 from pedanova.base.notes import Count, Note, added
 from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
-from pedanova.scale.dask import GROUP, SumTree, client_of
+from pedanova.scale.dask import GROUP, SumTree, client_of, ordered_sum
 from pedanova.scale.parts import FirstLook
 from pedanova.scale.sketch import FEW, MOST, Sketch, joined_sketches
+
+SIZES = [0, 1, 2, 15, 16, 17, 31, 255, 256, 257, 272, 300]
+
+
+def strung(found: Iterable[str]) -> str:
+    inside = list(found)
+    return inside[0] if len(inside) == 1 else "(" + " ".join(inside) + ")"
+
+
+def by_halves(names: list[str]) -> str:
+    """Written down from the rule: heaps of sixteen, heaps of sixteen of these, and so on."""
+    while len(names) > 1:
+        names = [strung(names[start : start + GROUP]) for start in range(0, len(names), GROUP)]
+    return strung(names)
+
+
+@pytest.mark.parametrize("many", SIZES)
+def test_results_are_added_by_their_place(many: int) -> None:
+    names = [str(number) for number in range(many)]
+    assert ordered_sum(iter(names), strung, many) == by_halves(names)
+    assert ordered_sum(iter(names), strung, 3 * many + 40) == by_halves(names)  # some were lost on the way
+
+
+def test_few_results_are_held_and_all_are_asked_for() -> None:
+    held, most, ended = 0, 0, []
+
+    def results() -> Iterator[int]:
+        nonlocal held, most
+        for _ in range(256):
+            held += 1
+            most = max(most, held)
+            yield 1
+        ended.append(True)
+
+    def add(found: Iterable[int]) -> int:
+        nonlocal held
+        total = 0
+        for one in found:
+            total += one
+            held -= 1
+        held += 1
+        return total
+
+    assert ordered_sum(results(), add, 256) == 256
+    assert most <= 4  # one at a time, and a sum for each height
+    assert ended
 
 
 @pytest.fixture
@@ -53,14 +99,14 @@ class InMemory:
         return self.value
 
 
-def strung(found: Iterable[str]) -> str:
+def bracketed(found: Iterable[str]) -> str:
     return "(" + " ".join(found) + ")"
 
 
 @pytest.mark.parametrize("many", [1, 2, 15, 16, 17, 255, 256, 257, 700])
 def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> None:
     cluster = Near()
-    tree = SumTree(cluster, strung)
+    tree = SumTree(cluster, bracketed)
     for number in range(many):
         tree.take(InMemory(cluster, str(number)))
         assert sum(map(len, tree.heights)) < 3 * GROUP  # the rest is added, and may be forgotten
@@ -73,7 +119,7 @@ def test_one_result_is_fetched_and_the_order_is_that_of_the_parts(many: int) -> 
 
 
 def test_nothing_adds_up_to_nothing() -> None:
-    assert SumTree(Near(), strung).total() == "()"
+    assert SumTree(Near(), bracketed).total() == "()"
 
 
 def test_only_workers_that_know_one_another_add() -> None:
