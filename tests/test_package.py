@@ -38,7 +38,7 @@ def test_public_names_exist_and_are_documented() -> None:
     assert dir(pedanova) == [
         "Across", "Along", "Analysis", "Categorical", "Comparison", "Densities", "Difference",
         "Differences", "Effect", "Effects", "Evidence", "Float", "ForestEffects", "ForestPairs", "Importance",
-        "Importances", "Int", "Interaction", "Interactions", "Levels", "Marginal", "Measures", "Moving",
+        "Importances", "Int", "Interaction", "Interactions", "Levels", "Marginal", "Moving",
         "Ordinal", "PedanovaError", "Profile", "ReducedSpace", "Region", "Seeds", "SetInteraction", "SetInteractions",
         "Space", "StudyDifferences", "Switch", "Tally", "Trials", "Verdict", "__version__", "across", "analyze",
         "at_least", "at_most", "between", "demo_trials", "difference", "equals", "errors",

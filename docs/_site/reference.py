@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
         [
             "base.table.Table", "Importances", "Importance", "Profile", "Densities", "Interactions", "Interaction",
             "SetInteractions", "SetInteraction", "Effects", "Effect", "Marginal", "ForestEffects", "ForestPairs",
-            "forest_effects", "Comparison", "Measures", "Trials",
+            "forest_effects", "Comparison", "Trials",
         ],
     ),
     "studies": (
@@ -41,7 +41,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
         [
             "across", "Across", "measures.studies.across.PooledShare", "measures.studies.prior.SearchPrior",
             "difference", "StudyDifferences",
-            "measures.studies.study_difference.StudyDifference", "Differences", "Difference", "Along", "Seeds",
+            "Differences", "Difference", "Along", "Seeds",
         ],
     ),
     "reduction": ("Smaller spaces", ["ReducedSpace", "Verdict", "Evidence"]),

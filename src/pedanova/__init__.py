@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from pedanova.data.regions import Region, at_least, at_most, between, equals
     from pedanova.data.trials import Trials
     from pedanova.errors import PedanovaError
-    from pedanova.measures.compare import Comparison, Measures
+    from pedanova.measures.compare import Comparison
     from pedanova.measures.densities import Densities
-    from pedanova.measures.difference import Difference, Differences
     from pedanova.measures.effects import Effect, Effects, Marginal
     from pedanova.measures.forest.forest import ForestEffects, ForestPairs, forest_effects
     from pedanova.measures.importance import Importance, Importances
     from pedanova.measures.interactions import Interaction, Interactions, SetInteraction, SetInteractions
     from pedanova.measures.studies.along import Along
     from pedanova.measures.studies.seeds import Seeds
+    from pedanova.measures.studies.study_difference import Difference, Differences
     from pedanova.measures.surrogate.profile import Profile
     from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
     from pedanova.sources.spaces.read import space_from
@@ -55,9 +55,9 @@ CONTENTS = {
     "data.regions": ["Region", "at_least", "at_most", "between", "equals"],
     "data.trials": ["Trials"],
     "errors": ["PedanovaError"],
-    "measures.compare": ["Comparison", "Measures"],
+    "measures.compare": ["Comparison"],
     "measures.densities": ["Densities"],
-    "measures.difference": ["Difference", "Differences"],
+    "measures.studies.study_difference": ["Difference", "Differences"],
     "measures.effects": ["Effect", "Effects", "Marginal"],
     "measures.forest.forest": ["ForestEffects", "ForestPairs", "forest_effects"],
     "measures.importance": ["Importance", "Importances"],
@@ -94,7 +94,6 @@ __all__ = [
     "Interactions",
     "Levels",
     "Marginal",
-    "Measures",
     "Moving",
     "Ordinal",
     "PedanovaError",

@@ -82,11 +82,11 @@ OFFERED = {
     "interactions": {"cells", "corrected", "estimator", "notes", "region", "rows", "target"},
     "forest": {"n_rows", "notes", "objective", "pairs", "ratios", "rows", "shares", "trees", "variance"},
     "pairs": {"computed", "rows"},
-    "compare": {"meanings", "noise", "notes", "ratios"},
-    "by_objective": {"answers"},
+    "compare": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
+    "by_objective": {"answers", "meanings", "noise", "notes", "ratios", "shown"},
     "reduce": {
         "as_code", "evidence", "export", "fixed", "keep", "notes", "rows", "space", "summary", "target",
-        "to_configspace", "to_json", "to_optuna", "to_plain", "to_raytune", "to_smac", "to_wandb", "to_yaml",
+        "to_configspace", "to_optuna", "to_plain", "to_raytune", "to_wandb",
     },
 }  # fmt: skip
 

@@ -25,33 +25,33 @@ def a() -> pa.Analysis:
 
 
 @pytest.fixture(scope="module")
-def found(a: pa.Analysis) -> pa.Measures:
+def found(a: pa.Analysis) -> pa.Comparison:
     return a.compare()
 
 
 class TestColumns:
     @pytest.mark.slow
-    def test_each_is_its_own_method(self, a: pa.Analysis, found: pa.Measures) -> None:
+    def test_each_is_its_own_method(self, a: pa.Analysis, found: pa.Comparison) -> None:
         assert list(found) == [
             "PED", "PED local", "f-ANOVA", "f-ANOVA local", "forest", "forest clipped"
         ]  # fmt: skip
-        assert found["PED"] == {row.name: row.ratio for row in a.importance(0.1).rows}
-        assert found["f-ANOVA local"] == {row.name: row.ratio for row in a.effects(0.1).rows}
-        assert found["forest clipped"] == {row.name: row.ratio for row in a.forest(0.1).rows}
+        assert found["PED"].ratios == {row.name: row.ratio for row in a.importance(0.1).rows}
+        assert found["f-ANOVA local"].ratios == {row.name: row.ratio for row in a.effects(0.1).rows}
+        assert found["forest clipped"].ratios == {row.name: row.ratio for row in a.forest(0.1).rows}
 
-    def test_ratios_add_to_one_and_agree_on_the_first(self, found: pa.Measures) -> None:
+    def test_ratios_add_to_one_and_agree_on_the_first(self, found: pa.Comparison) -> None:
         for name in found:
-            assert sum(found[name].values()) == pytest.approx(1.0)
-        assert all(max(found[name], key=found[name].get) == "lr" for name in ("PED", "f-ANOVA", "forest"))  # type: ignore[arg-type]
+            assert sum(found[name].ratios.values()) == pytest.approx(1.0)
+        assert all(max(found.ratios[name], key=found.ratios[name].get) == "lr" for name in ("PED", "f-ANOVA", "forest"))  # type: ignore[arg-type]
 
-    def test_printed_and_plain(self, found: pa.Measures) -> None:
+    def test_printed_and_plain(self, found: pa.Comparison) -> None:
         columns = found.to_dict()
         assert columns["parameter"] == list(found["PED"])
         assert len(found.lines()) == 3
         assert found.header() == ["parameter", *found]
 
-    def test_an_unknown_measure(self, found: pa.Measures) -> None:
-        refuse(UnknownParameterError, "no measure is called 'ped'", of=lambda: found["ped"])
+    def test_an_unknown_measure(self, found: pa.Comparison) -> None:
+        refuse(UnknownParameterError, "no answer is called 'ped'", of=lambda: found["ped"])
 
 
 class TestWhatCannotBeAnswered:

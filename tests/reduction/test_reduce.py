@@ -126,7 +126,7 @@ def test_forms(found: pa.ReducedSpace) -> None:
     assert json.loads(json.dumps(found.to_plain()))["space"] == found.space.to_dict()
     assert found.to_dict()["verdict"][0] == "narrow"
     assert "suggest_float('lr'" in found.as_code()
-    assert pa.Space.from_dict(json.loads(found.to_json())) == found.space
+    assert pa.Space.from_dict(json.loads(found.export("json"))) == found.space
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from pedanova.data.prepare import with_goal
 from pedanova.data.regions import as_parts, as_region
 from pedanova.data.row_selection import RowSet
 from pedanova.errors import UnknownParameterError, unknown_name
-from pedanova.measures.compare import Comparison, Measures, compare_measures
+from pedanova.measures.compare import Comparison, Ranked, compare_measures
 from pedanova.measures.densities import Densities
 from pedanova.measures.effects import Effects, Marginal, check_single, clip_region, effects_of
 from pedanova.measures.importance import Importances
@@ -226,7 +226,7 @@ class Analysis(AnalysisStudies):
         about: dict[str, Any] = {"title": title, "start": start, "source": source, "group": group}
         return explore(self, **about, port=port, show=open, wait=wait, **options)
 
-    def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison:
+    def by_objective(self, target: object = 0.1, region: object = 1.0, **options: Any) -> Comparison[Importances]:
         """The ratios for each of several objectives alone, beside those for all together."""
         goals = self._observed().goals
         together = {"together": self.importance(target, region, **options)} if len(goals) > 1 else {}
@@ -239,7 +239,7 @@ class Analysis(AnalysisStudies):
 
         return forest_effects(self._observed(), clip=clip, trees=trees, seed=seed, pairs=pairs, threads=self.threads)
 
-    def compare(self, target: float = 0.1, *, seed: int = 0) -> Measures:
+    def compare(self, target: float = 0.1, *, seed: int = 0) -> Comparison[Ranked]:
         """PED and f-ANOVA, globally and locally, side by side."""
         return compare_measures(self, target, seed=seed)
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.base.notes import Note, in_order
 from pedanova.errors import QueryError, listed
-from pedanova.measures.difference import SHARED, Differences
-from pedanova.measures.difference import difference as difference_of_answers
 from pedanova.measures.importance import Importances
-from pedanova.measures.studies.study_difference import Changes, differences_of, study_relation
+from pedanova.measures.studies.study_difference import (
+    SHARED,
+    Differences,
+    StudyRelation,
+    difference_of_answers,
+    differences_of,
+    study_relation,
+)
 from pedanova.space.comparison import CommonSpace, shared_space
 from pedanova.space.parameters import in_words
 
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class StudyDifferences(Changes):
+class StudyDifferences(Differences):
     """How two studies differ: see `difference`. ``d["lr"].difference``, ``d.relation``, ``d.plot.densities()``.
 
     Attributes
@@ -46,8 +51,10 @@ class StudyDifferences(Changes):
     >>> d.relation.kind, d["units"].significant
     ('continued', False)
     >>> d.in_words()
-    'No parameter matters distinguishably more in early than in all.'
+    'No parameter matters clearly more in early than in all.'
     """
+
+    relation: StudyRelation = field(kw_only=True)
 
     @property
     def plot(self) -> DifferencePlots:
@@ -133,7 +140,7 @@ def difference(
     if relation.kind in ("same", "continued"):
         notes.append(Note("answer", SHARED))
     every = [relation.note, *notes, *_aims(a, b), *_answered(answers, shared, names)]
-    return StudyDifferences(rows, names, relation, in_order(every), densities)
+    return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
 
 
 def on_common_ground(a: Analysis, b: Analysis, shared: CommonSpace) -> tuple[Analysis, Analysis, list[Note]]:

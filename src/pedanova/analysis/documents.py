@@ -153,7 +153,7 @@ threads
     },
     "compare": {
         "Parameters": "target seed",
-        "Returns": """Measures
+        "Returns": """Comparison
     Ratios by parameter, a column for each measure.""",
         "Raises": f"""MissingLibraryError
     scikit-learn is not installed (``pedanova[fanova]``).

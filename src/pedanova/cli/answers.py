@@ -28,7 +28,7 @@ from pedanova.cli.output import (
 )
 from pedanova.cli.pages import write_report
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.compare import Measures
+from pedanova.measures.compare import Comparison, Ranked
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
@@ -192,7 +192,7 @@ def run_compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def compared_in_words(result: Measures, notes: Sequence[Note], options: argparse.Namespace) -> list[str]:
+def compared_in_words(result: Comparison[Ranked], notes: Sequence[Note], options: argparse.Namespace) -> list[str]:
     """Ratios by measure, and what each measure means."""
     width = line_width(options.output)
     meanings = [fill(f"{name}: {meaning}", width, "  ") for name, meaning in result.meanings.items()]

@@ -1,10 +1,10 @@
-"""Several measures of importance side by side, as the paper's tables have them."""
+"""Several answers about the same parameters side by side: by measure, as in the paper's tables, or by objective."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
@@ -16,72 +16,91 @@ from pedanova.errors import PedanovaError, UnknownParameterError, unknown_name
 from pedanova.measures.asks import Asks
 from pedanova.measures.effects import Effects
 from pedanova.measures.forest.forest import ForestEffects
-from pedanova.measures.importance import Importances, marked_share
+from pedanova.measures.importance import Importance, Importances, known_percent
 
-Entry = TypeVar("Entry")
 Ranked: TypeAlias = Importances | Effects | ForestEffects
+Answer = TypeVar("Answer", bound=Ranked)
 Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], Ranked]]]  # measure → what it means, how to ask
 
 
-def found_in(answers: Mapping[str, Entry], name: str, what: str) -> Entry:
-    if name not in answers:
-        raise UnknownParameterError(unknown_name(name, tuple(answers), what=what))
-    return answers[name]
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class Measures(Table, Mapping[str, Mapping[str, float]]):
-    """Ratios of every parameter by each measure. ``m["PED"]["lr"]``; `notes` say what was left out.
+class Comparison(Table, Mapping[str, Answer]):
+    """Answers about the same parameters side by side: by measure (`compare`), or by objective (`by_objective`).
 
     Attributes
     ----------
-    ratios
-        By measure and parameter.
+    answers
+        Tables by name: ``c["PED"]["lr"].ratio``, ``c["loss"]["lr"].share``.
+    shown
+        What is printed of each, ``"ratio"`` or ``"share"``.
     meanings
-        Of the measures, in words.
+        What the answers are, in words.
     notes
-        What to know beside the numbers.
-    noise
-        The parameters that are noise, by measure, where it knows.
+        What to know beside the numbers, and which answers were left out.
 
     Examples
     --------
     >>> import pedanova as pa
-    >>> m = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "solver"]).first(100).compare()
-    >>> set(m["PED"]) == set(m.to_dict()["parameter"])
-    True
+    >>> a = pa.analyze(pa.demo_trials(), ["error", "train_seconds"])
+    >>> c = a.by_objective(estimator="counts", draws=0)
+    >>> next(iter(c["train_seconds"]))
+    'epochs'
     """
 
-    ratios: Mapping[str, Mapping[str, float]]  # measure → parameter → ratio
-    meanings: Mapping[str, str]
+    answers: Mapping[str, Answer]
+    shown: Literal["ratio", "share"] = "share"
+    meanings: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
-    noise: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by measure, where it knows
 
-    def __getitem__(self, measure: str) -> Mapping[str, float]:
-        return found_in(self.ratios, measure, "measure")
+    def __getitem__(self, name: str) -> Answer:
+        if name not in self.answers:
+            raise UnknownParameterError(unknown_name(name, tuple(self.answers), what="answer"))
+        return self.answers[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.ratios)
+        return iter(self.answers)
 
     def __len__(self) -> int:
-        return len(self.ratios)
+        return len(self.answers)
+
+    @property
+    def ratios(self) -> dict[str, dict[str, float]]:
+        """Ratios by answer and parameter."""
+        return {name: answer.ratios for name, answer in self.items()}
+
+    @property
+    def noise(self) -> dict[str, frozenset[str]]:
+        """The parameters that are not distinguishable from noise, by answer, where it can tell."""
+        known = {name: answer for name, answer in self.items() if isinstance(answer, Importances)}
+        return {
+            name: frozenset(row.name for row in one.rows if row.significant is False) for name, one in known.items()
+        }
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        first = next(iter(self.ratios.values()))
-        columns: dict[str, list[Cell]] = {"parameter": list(first)}
-        return columns | {name: [ratios[key] for key in first] for name, ratios in self.ratios.items()}
+        names = list(next(iter(self.answers.values())))
+        columns: dict[str, list[Cell]] = {"parameter": list(names)}
+        for key, answer in self.items():
+            columns[f"{key} ratio"] = [answer[name].ratio for name in names]
+            columns[f"{key} share"] = [answer[name].share for name in names]
+        return columns
 
     def printed(self) -> Printed:
-        names = list(next(iter(self.ratios.values())))
-        columns = [TableColumn(key, [self._marked(key, name) for name in names]) for key in self]
-        return [TableColumn("parameter", names), *columns]
+        names, noise = list(next(iter(self.answers.values()))), self.noise
+        columns = [TableColumn("parameter", names)]
+        for key, answer in self.items():
+            marks = ["~ " if name in noise.get(key, ()) else "" for name in names]
+            values = [shown_value(answer[name], self.shown) for name in names]
+            columns.append(TableColumn(key, [mark + value for mark, value in zip(marks, values, strict=True)]))
+        return columns
 
-    def _marked(self, measure: str, name: str) -> str:
-        noise = "~ " if name in self.noise.get(measure, ()) else ""
-        return f"{noise}{percent(self.ratios[measure][name])}"
+
+def shown_value(row: Any, column: str) -> str:
+    """A ratio in per cent; a share likewise, unless the parameter never varied."""
+    value = getattr(row, column)
+    return known_percent(row, value) if column == "share" and isinstance(row, Importance) else percent(value)
 
 
-def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures:
+def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Comparison[Ranked]:
     """PED globally and locally, f-ANOVA of the objective by counts, and by a random forest.
 
     Parameters
@@ -116,63 +135,17 @@ def compare_measures(a: Asks, target: float = 0.1, *, seed: int = 0) -> Measures
     return _answered(ways)
 
 
-def _answered(ways: Ways) -> Measures:
+def _answered(ways: Ways) -> Comparison[Ranked]:
     """All that can be answered; what cannot is listed in the notes, unless it is the first question."""
-    ratios: dict[str, dict[str, float]] = {}
-    meanings, notes, noise = {}, [], {}
+    answers: dict[str, Ranked] = {}
+    meanings, notes = {}, []
     for name, (meaning, ask) in ways.items():
         try:
-            table = ask()
+            answers[name], meanings[name] = ask(), meaning
         except PedanovaError as error:
-            if not ratios:
+            if not answers:
                 raise
             notes.append(Note("answer", "left out, ", *error.words, subject=name))
             continue
-        ratios[name], meanings[name] = table.ratios, meaning
-        if isinstance(table, Importances):
-            noise[name] = frozenset(row.name for row in table.rows if row.significant is False)
-        notes += [Note(note.kind, note, subject=name) for note in table.notes]
-    return Measures(ratios, meanings, tuple(notes), noise)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Table, Mapping[str, Importances]):
-    """The same question asked of several objectives, ratios side by side: ``c["loss"]["lr"].ratio``.
-
-    Attributes
-    ----------
-    answers
-        Importances by objective; ``"together"`` for all.
-
-    Examples
-    --------
-    >>> import pedanova as pa
-    >>> a = pa.analyze(pa.demo_trials(), ["error", "train_seconds"])
-    >>> c = a.by_objective(estimator="counts", draws=0)
-    >>> next(iter(c["train_seconds"]))
-    'epochs'
-    """
-
-    answers: dict[str, Importances]
-
-    def __getitem__(self, objective: str) -> Importances:
-        return found_in(self.answers, objective, "objective")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.answers)
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def to_dict(self) -> dict[str, list[Cell]]:
-        names = list(next(iter(self.answers.values())))
-        columns: dict[str, list[Cell]] = {"parameter": list(names)}
-        for objective, importances in self.answers.items():
-            columns[f"{objective} ratio"] = [importances[name].ratio for name in names]
-            columns[f"{objective} share"] = [importances[name].share for name in names]
-        return columns
-
-    def printed(self) -> Printed:
-        names = list(next(iter(self.answers.values())))
-        columns = [TableColumn(key, [marked_share(one[name]) for name in names]) for key, one in self.items()]
-        return [TableColumn("parameter", names), *columns]
+        notes += [Note(note.kind, note, subject=name) for note in answers[name].notes]
+    return Comparison(answers, "ratio", meanings, tuple(notes))

@@ -257,22 +257,7 @@ class ReducedSpace(NamedTable[Verdict]):
         return exports.to_optuna(self.space)
 
     def to_configspace(self) -> Any:
-        """A ConfigSpace `ConfigurationSpace`.
-
-        Returns
-        -------
-        ConfigSpace.ConfigurationSpace
-            With conditions, where there are any.
-
-        Raises
-        ------
-        MissingLibraryError
-            ConfigSpace is not installed.
-        """
-        return exports.to_configspace(self.space)
-
-    def to_smac(self) -> Any:
-        """What SMAC's `Scenario` takes.
+        """A ConfigSpace `ConfigurationSpace`, as SMAC's `Scenario` takes it.
 
         Returns
         -------
@@ -340,31 +325,6 @@ class ReducedSpace(NamedTable[Verdict]):
             `form` is none of these.
         """
         return exports.export(self.space, form)
-
-    def to_json(self) -> str:
-        """The space alone, as `space_from` reads it.
-
-        Returns
-        -------
-        str
-            JSON.
-        """
-        return self.export("json")
-
-    def to_yaml(self) -> str:
-        """The same as YAML.
-
-        Returns
-        -------
-        str
-            YAML.
-
-        Raises
-        ------
-        MissingLibraryError
-            PyYAML is not installed.
-        """
-        return self.export("yaml")
 
     def to_plain(self) -> dict[str, object]:
         """Everything, fit for JSON: the space, verdicts with reasons, evidence and notes.

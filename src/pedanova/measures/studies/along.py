@@ -20,8 +20,8 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.difference import recovered
 from pedanova.measures.importance import Importance, Importances, beats_chance, known_percent, marked_share
+from pedanova.measures.studies.study_difference import recovered
 
 Reals: TypeAlias = NDArray[np.float64]
 Verdict: TypeAlias = Literal["same", "other", "unsure"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias
@@ -24,10 +24,9 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.tally import Tally
 from pedanova.data.column import Column
-from pedanova.errors import listed
+from pedanova.errors import QueryError, listed
 from pedanova.measures.asks import Asks
 from pedanova.measures.densities import Densities
-from pedanova.measures.difference import signed_percent
 from pedanova.measures.distributions import LEVEL, chi2_tail, holm
 from pedanova.measures.importance import Importance, Importances
 from pedanova.space.comparison import CommonSpace, same_cells
@@ -187,24 +186,26 @@ def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS
 Reals: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[float | None, float | None]
 NORMAL = 1.96
+SHARED = "where both share rows, the intervals are wider than they need be"
 TARGET_BINS = 8
 FEWEST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class StudyDifference:
-    """One parameter in two studies; differences are the first less the second, with 95 % intervals.
+class Difference:
+    """One parameter in two studies, or in two answers; differences are the first less the second.
 
     Attributes
     ----------
     name
         The parameter.
     share, other
-        In the first study and in the second.
+        In the first and in the second.
     difference, low, high
-        Of the shares; without an interval where draws were left out.
+        Of the shares, with a 95 % interval; None where draws were left out.
     p_value, p_adjusted
-        How often equal shares would look so different by chance; adjusted for the number of parameters (Holm).
+        How often equal shares would look so different by chance; adjusted for the number of parameters (Holm). None,
+        as everything below but the ratios, where answers are compared rather than studies.
     ratio, other_ratio, ratio_difference, ratio_low, ratio_high, ratio_p_adjusted
         The same of the ratios.
     good, other_good
@@ -229,14 +230,14 @@ class StudyDifference:
     difference: float
     low: float | None
     high: float | None
-    p_value: float | None
-    p_adjusted: float | None
     ratio: float
     other_ratio: float
     ratio_difference: float
-    ratio_low: float | None
-    ratio_high: float | None
-    ratio_p_adjusted: float | None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    ratio_p_adjusted: float | None = None
     good: str = ""
     other_good: str = ""
     overlap: float | None = None
@@ -248,63 +249,138 @@ class StudyDifference:
         return self.p_adjusted is not None and self.p_adjusted <= LEVEL
 
     @property
+    def clear(self) -> bool:
+        """Whether the shares surely differ: by the corrected p-value, or else by the interval."""
+        if self.p_adjusted is not None:
+            return self.significant
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+    @property
     def moved(self) -> bool:
         """Whether good values lie elsewhere, distinguishable from chance."""
         return self.moved_p_adjusted is not None and self.moved_p_adjusted <= LEVEL
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Changes(NamedTable[StudyDifference]):
-    """`StudyDifference` rows by name, the clearest first; `StudyDifferences` explains what else there is."""
+class Differences(NamedTable[Difference]):
+    """Differences by parameter, the clearest first: of two answers, or of two studies (`StudyDifferences`).
 
-    also = ("significant", "moved")
-    rows: tuple[StudyDifference, ...]
-    names: tuple[str, str]  # of both studies
-    relation: StudyRelation
+    Attributes
+    ----------
+    rows
+        The same, by place.
+    names
+        Of both answers, or studies.
+    notes
+        What to know beside the numbers.
+    densities
+        Where the target lies, by parameter, in each study; empty for answers.
+
+    Examples
+    --------
+    >>> import pedanova as pa
+    >>> a = pa.analyze(pa.demo_trials(), "error")
+    >>> two = [a.importance(target, estimator="counts", draws=0) for target in (0.3, 0.1)]
+    >>> next(iter(pa.difference(*two)))
+    'learning_rate'
+    """
+
+    also = ("clear", "significant", "moved")
+    rows: tuple[Difference, ...]
+    names: tuple[str, str] = ("A", "B")
     notes: tuple[Note, ...] = ()
     densities: tuple[Mapping[str, Densities], Mapping[str, Densities]] = field(default=({}, {}), compare=False)
 
     def printed(self) -> Printed:
         first, second = self.names
-        rows = self.rows
         columns = [
             self.column("parameter", lambda row: row.name),
             self.percents("share", first),
             self.percents("other", second),
             self.column("difference", marked),
             self.column("95 % interval", lambda row: ends_in_words(row.low, row.high)),
-            self.column("p", lambda row: "" if row.p_adjusted is None else chance(row.p_adjusted)),
             self.column("ratio difference", lambda row: signed_percent(row.ratio_difference)),
         ]
-        if any(row.moved for row in rows):
+        if any(row.p_adjusted is not None for row in self.rows):
+            columns.insert(5, self.column("p", lambda row: "" if row.p_adjusted is None else chance(row.p_adjusted)))
+        if any(row.moved for row in self.rows):
             columns.append(self.column("good values", moved_in_words))
         return columns
 
     def heading(self) -> str:
         return f"What matters in {self.names[0]} and in {self.names[1]}"
 
-    def in_words(self) -> str:
+    def in_words(self, here: str = "", there: str = "") -> str:
         """What is clear, in one or two sentences.
+
+        Parameters
+        ----------
+        here, there
+            Where both are, in words; by default ``"in"`` and their names.
 
         Returns
         -------
         str
-            The clearest difference, or that nothing is clear; and where good values moved.
+            The clearest difference, or that nothing is clear; and where good values moved. Empty without intervals.
         """
-        clear = [row for row in self.rows if row.significant]
-        moved = [row for row in self.rows if row.moved]
-        first, second = self.names
-        if not clear:
-            words = f"No parameter matters distinguishably more in {first} than in {second}."
-        else:
-            row = clear[0]
+        here, there = here or f"in {self.names[0]}", there or f"in {self.names[1]}"
+        row = next((row for row in self.rows if row.clear), None)
+        if row is not None:
             more = "more" if row.difference > 0 else "less"
-            words = f"{row.name} matters {more} in {first} than in {second}: {signed_percent(row.difference)}, "
-            words += f"{ends_in_words(row.low, row.high)}."
+            interval = ends_in_words(row.low, row.high)
+            words = f"{row.name} matters {more} {here} than {there}: {signed_percent(row.difference)}, {interval}."
+        else:
+            known = any(row.low is not None for row in self.rows)
+            words = f"No parameter matters clearly more {here} than {there}." if known else ""
+        moved = [row for row in self.rows if row.moved]
         return words + "".join(f" Good values of {row.name} moved: {moved_in_words(row)}." for row in moved[:2])
 
 
-def marked(row: StudyDifference) -> str:
+def difference_of_answers(one: Importances, two: Importances) -> Differences:
+    """How the shares of one answer differ from those of another, with 95 % intervals; see `difference`."""
+    for answer in (one, two):
+        if not isinstance(answer, Importances):
+            raise QueryError(f"{type(answer).__name__} must be what importance() gives, to be compared")
+    if one.baseline != two.baseline:
+        raise QueryError(f"baselines differ, {one.baseline!r} and {two.baseline!r}; ask both against the same")
+    both = [(row, two[row.name]) for row in one.rows if row.name in two]
+    return Differences(clearest_first(recovered(*pair) for pair in both), notes=(Note("answer", SHARED),))
+
+
+def recovered(one: Importance, two: Importance) -> Difference:
+    """The difference of two shares, its interval from theirs.
+
+    By the method of variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): each end moves by
+    the root of the summed squares of the two distances that can move it. Both are taken as independent; where they
+    share rows the interval is wider than it need be, never narrower.
+    """
+    gap = one.share - two.share
+    ends: Ends = (None, None)
+    if None not in (one.low, one.high, two.low, two.high):
+        down = math.hypot(below(one), above(two))
+        up = math.hypot(above(one), below(two))
+        ends = gap - down, gap + up
+    return Difference(one.name, one.share, two.share, gap, *ends, one.ratio, two.ratio, one.ratio - two.ratio)
+
+
+def below(row: Importance) -> float:
+    return max(0.0, row.share - row.low) if row.low is not None else math.inf
+
+
+def above(row: Importance) -> float:
+    return max(0.0, row.high - row.share) if row.high is not None else math.inf
+
+
+def clearest_first(rows: Iterable[Difference]) -> tuple[Difference, ...]:
+    return tuple(sorted(rows, key=lambda row: (not row.clear, -abs(row.difference))))
+
+
+def signed_percent(part: float) -> str:
+    words = f"{part:+.0%}".replace("%", " %").replace("-", "−")
+    return "0 %" if words[1:] == "0 %" else words
+
+
+def marked(row: Difference) -> str:
     noise = "" if row.significant or row.p_adjusted is None else "~ "
     return f"{noise}{signed_percent(row.difference)}"
 
@@ -315,7 +391,7 @@ def ends_in_words(low: float | None, high: float | None) -> str:
     return f"{100 * low:.0f} to {100 * high:.0f} %".replace("-", "−")
 
 
-def moved_in_words(row: StudyDifference) -> str:
+def moved_in_words(row: Difference) -> str:
     if not row.moved:
         return ""
     return f"{row.good or 'none'} and {row.other_good or 'none'}"
@@ -327,7 +403,7 @@ def differences_of(
     names: Sequence[str],
     densities: tuple[Mapping[str, Densities], Mapping[str, Densities]],
     contrasts: tuple[Sequence[Contrast], Sequence[Contrast]],
-) -> tuple[StudyDifference, ...]:
+) -> tuple[Difference, ...]:
     """Differences of the parameters named, p-values corrected together."""
     known = [name for name in names if one[name].varied and two[name].varied]
     rows = [difference_of(one, two, name) for name in known]
@@ -339,7 +415,7 @@ def differences_of(
     moved = adjusted_together(lying)
     each = zip(rows, adjusted, ratio_p, moved, strict=True)
     final = [replace(row, p_adjusted=p, ratio_p_adjusted=r, moved_p_adjusted=m) for row, p, r, m in each]
-    return tuple(sorted(final, key=lambda row: (not row.significant, -abs(row.difference))))
+    return clearest_first(final)
 
 
 def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
@@ -348,15 +424,15 @@ def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
     return [float(p) if known else None for p, known in zip(found, tested, strict=True)]
 
 
-def difference_of(one: Importances, two: Importances, name: str) -> StudyDifference:
+def difference_of(one: Importances, two: Importances, name: str) -> Difference:
     first, second = one[name], two[name]
     gap = first.share - second.share
     low, high = ends_of(gap, first.deviation, second.deviation)
     ratio = first.ratio - second.ratio
     ratio_ends = ends_of(ratio, ratio_deviation(one.rows, first), ratio_deviation(two.rows, second))
     p_value = p_of(gap, low, high)
-    shares = first.share, second.share, gap, low, high, p_value, None
-    return StudyDifference(name, *shares, first.ratio, second.ratio, ratio, *ratio_ends, None)
+    shares = first.share, second.share, gap, low, high
+    return Difference(name, *shares, first.ratio, second.ratio, ratio, p_value, None, *ratio_ends)
 
 
 def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
@@ -385,9 +461,7 @@ def ratio_deviation(rows: Sequence[Importance], row: Importance) -> float | None
     return math.sqrt(own + row.ratio**2 * others) / total
 
 
-def with_good(
-    row: StudyDifference, densities: tuple[Mapping[str, Densities], Mapping[str, Densities]]
-) -> StudyDifference:
+def with_good(row: Difference, densities: tuple[Mapping[str, Densities], Mapping[str, Densities]]) -> Difference:
     first, second = (some[row.name] for some in densities)
     words = [", ".join(one.words for one in some.good()) for some in (first, second)]
     overlap = None

@@ -52,7 +52,7 @@ pedanova.compare = (function () {
     }
   }
 
-  /* From the two answers of a file, as measures/difference.py puts their intervals together. */
+  /* From the two answers of a file, as `recovered` in measures/studies/study_difference.py puts their intervals together. */
   async function inFile(now, other) {
     const [one, two] = await Promise.all([now, other].map((question, i) => pedanova.source.ask("answer", question, { sure: true }, { slot: `compare ${i}` })));
     const refused = one.refused || two.refused;

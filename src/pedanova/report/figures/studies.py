@@ -14,7 +14,7 @@ from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.pooling import RankTest, StudyMap
 from pedanova.measures.studies.prior import prior_of
-from pedanova.measures.studies.study_difference import Changes
+from pedanova.measures.studies.study_difference import Differences
 from pedanova.report.figures.draw import (
     NOISE,
     Axes,
@@ -300,7 +300,7 @@ class DifferencePlots:
     'share (%)'
     """
 
-    _found: Changes
+    _found: Differences
 
     def importance(self, *, ax: Axes = None) -> Axes:
         """The share of every parameter in both studies; grey and ~ where they are not distinguishable.
@@ -352,7 +352,7 @@ class DifferencePlots:
         return with_legend(panels(chosen, ax, draw))
 
 
-def draw_both(found: Changes, ax: Axes | None = None) -> Axes:
+def draw_both(found: Differences, ax: Axes | None = None) -> Axes:
     rows = found.rows[::-1]
     ax = ax if ax is not None else new_axes(6.4, 1.4 + 0.46 * len(rows))
     ink = colours_of(ax)

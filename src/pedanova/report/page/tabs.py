@@ -15,11 +15,11 @@ from pedanova.base.table import Cell
 from pedanova.counting.goal_plane import GoalPlane
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.measures.difference import Difference, difference
 from pedanova.measures.effects import BinnedMarginal, Effect, binned_marginal
 from pedanova.measures.importance import Importances
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
+from pedanova.measures.studies.study_difference import Difference, difference_of_answers
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.asks import Shows
 from pedanova.report.page.answers import asked_of, importance_row, inside, some
@@ -251,7 +251,7 @@ def difference_of(
     both = ((a, question), (a if beside is None else beside, other))
     try:
         one, two = (importances_of(of, each, options) for of, each in both)
-        found = difference(one, two)
+        found = difference_of_answers(one, two)
     except PedanovaError as error:
         return {"refused": str(error)}
     return {

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from pedanova.base.digits import chance, percent, short
 from pedanova.base.terminal import TableColumn, draw_columns, fitted, sparkline
-from pedanova.measures.difference import signed_percent
 from pedanova.measures.importance import NEVER, marked_share
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.across import interval_in_words as pooled_interval
 from pedanova.measures.studies.along import Along, interval_in_words, spearman_in_words
 from pedanova.measures.studies.pooling import RankTest
 from pedanova.measures.studies.seeds import Seeds
-from pedanova.measures.studies.study_difference import Changes, ends_in_words, marked
+from pedanova.measures.studies.study_difference import Differences, ends_in_words, marked, signed_percent
 from pedanova.report.sentences import joined
 from pedanova.report.terminal.tables import fill, in_full, name_column
 
@@ -115,7 +114,7 @@ def draw_studies(found: Pooling, *, width: int, colour: bool) -> str:
     return f"{words}\n\n{table}"
 
 
-def draw_changes(found: Changes, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_changes(found: Differences, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Both studies by parameter, what is clear in words, and what the columns mean."""
     columns = change_columns(found, width)
     faint = {i for i, row in enumerate(found.rows) if not row.significant}
@@ -124,12 +123,11 @@ def draw_changes(found: Changes, *, colour: bool = False, width: int = 100, alon
         return table
     shown = {column.title for column in fitted(columns, width)}
     meanings = " ".join(f"{name}: {text}" for name, text in DIFFERENCE_MEANINGS.items() if name in shown)
-    return "\n\n".join(
-        [fill(f"{found.heading()}:", width), table, fill(found.in_words(), width), fill(meanings, width)]
-    )
+    parts = [fill(f"{found.heading()}:", width), table, fill(found.in_words(), width), fill(meanings, width)]
+    return "\n\n".join(part for part in parts if part)
 
 
-def change_columns(found: Changes, width: int) -> list[TableColumn]:
+def change_columns(found: Differences, width: int) -> list[TableColumn]:
     rows, (first, second) = found.rows, found.names
     p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
     overlaps = ["" if row.overlap is None else percent(row.overlap) for row in rows]

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.errors import QueryError
-from pedanova.measures.difference import Difference, Differences, difference, recovered
 from pedanova.measures.importance import Importance, Importances
+from pedanova.measures.studies.study_difference import Difference, Differences, recovered
+from pedanova.measures.studies.study_difference import difference_of_answers as difference
 
 SHARES = st.tuples(*(st.floats(0, 1) for _ in range(3))).map(sorted)
 
@@ -91,7 +92,7 @@ def test_what_matters_with_adam_alone_is_found() -> None:
     assert found["decay"].clear
     words = found.in_words("with adam", "with sgd")
     assert words.startswith("decay matters more with adam than with sgd: +")
-    assert " … " in words
+    assert " to " in words
     assert difference(sgd, adam).in_words("with sgd", "with adam").startswith("decay matters less with sgd")
 
 
@@ -103,14 +104,20 @@ def test_without_draws_there_is_no_interval_and_no_claim() -> None:
 
 
 def test_it_prints_and_is_a_table() -> None:
-    found = Differences((Difference("x", 0.5, 0.25, 0.25, 0.1, 0.4), Difference("y", 0.1, 0.2, -0.1, -0.3, 0.1)))
-    assert found.to_dict() == {
+    rows = (
+        Difference("x", 0.5, 0.25, 0.25, 0.1, 0.4, 0.6, 0.5, 0.1),
+        Difference("y", 0.1, 0.2, -0.1, -0.3, 0.1, 0.4, 0.5, -0.1),
+    )
+    found = Differences(rows)
+    columns = found.to_dict()
+    wanted = {
         "parameter": ["x", "y"], "share": [0.5, 0.1], "other": [0.25, 0.2], "difference": [0.25, -0.1],
-        "low": [0.1, -0.3], "high": [0.4, 0.1], "clear": [True, False],
+        "low": [0.1, -0.3], "high": [0.4, 0.1], "clear": [True, False], "p_adjusted": [None, None],
     }  # fmt: skip
+    assert {name: columns[name] for name in wanted} == wanted
     assert "+25 %" in str(found)
-    assert "10 … 40" in str(found)
-    assert "−30 … 10" in str(found)
+    assert "10 to 40 %" in str(found)
+    assert "−30 to 10 %" in str(found)
 
 
 def test_only_answers_of_the_same_kind_are_compared() -> None:
