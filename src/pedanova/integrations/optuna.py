@@ -23,6 +23,7 @@ from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
 from pedanova.data.regions import as_region
 from pedanova.errors import MissingLibraryError, PedanovaError
+from pedanova.measures.question import DEFAULT, Question
 from pedanova.sources.optuna.live import log_of
 from pedanova.sources.optuna.study_log import as_records
 
@@ -70,12 +71,17 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
     """
 
     def __init__(
-        self, *, target: Any = 0.1, region: Any = 1.0, baseline: str = "region", estimator: str = "auto", seed: int = 0
+        self,
+        *,
+        target: object = DEFAULT.target,
+        region: object = DEFAULT.region,
+        baseline: str = DEFAULT.baseline,
+        estimator: str = DEFAULT.estimator,
+        seed: int = DEFAULT.seed,
     ) -> None:
         as_region(target, "target")
         as_region(region, "region")
-        self._question = {"target": target, "region": region}
-        self._options = {"baseline": baseline, "estimator": estimator, "seed": seed}
+        self._question = Question(target, region, baseline, estimator=estimator, draws=0, seed=seed, force=True)
 
     def evaluate(
         self, study: Study, params: list[str] | None = None, *, target: Callable[[FrozenTrial], float] | None = None
@@ -111,41 +117,41 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         except PedanovaError as error:
             warnings.warn(f"importances cannot be computed: {error}", stacklevel=2)
             return zeros
-        known = zeros | shares
-        return dict(sorted(known.items(), key=lambda pair: -pair[1]))
+        return dict(sorted((zeros | shares).items(), key=lambda pair: -pair[1]))
 
     def _shares(self, log: Any, goals: Any, directions: tuple[str, ...], names: list[str]) -> dict[str, float]:
         log = replace(log, values=goals, directions=directions, metrics=(), reports={})
-        held = {name: setting for name, setting in log.settings.items() if name in names}
+        chosen = log.settings.keys() & set(names)
         records = as_records(log)
-        metadata = replace(records.metadata, params=tuple(name for name in records.metadata.params if name in held))
+        metadata = replace(records.metadata, params=tuple(name for name in records.metadata.params if name in chosen))
         a = analyze(replace(records, metadata=metadata))
-        return shares_of(a, self._question, self._options)
+        return shares_of(a, self._question)
 
 
-def shares_of(a: Analysis, question: dict[str, Any], options: dict[str, Any]) -> dict[str, float]:
+def shares_of(a: Analysis, question: Question) -> dict[str, float]:
     """Corrected shares; where rows are so few that none is left, those of the counts, widely smoothed.
 
     Optuna promises an answer from three trials on.
     """
-    found = a.importance(**question, **options, draws=0, force=True)
-    shares = {name: max(0.0, float(found[name].share)) for name in found}
+    result = a.importance(question.target, question.region, **question.how)
+    shares = {name: max(0.0, float(result[name].share)) for name in result}
     if any(shares.values()):
         return shares
-    rough = a.importance(**question, **options | {"estimator": "counts"}, smoothing=WIDE, draws=0, force=True)
+    wide = replace(question, estimator="counts", smoothing=WIDE)
+    rough = a.importance(wide.target, wide.region, **wide.how)
     return {name: max(0.0, float(rough[name].raw_share)) for name in rough}
 
 
 def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
-    """The names asked for, or all that completed trials have."""
-    known = list(dict.fromkeys(name for trial in trials for name in trial.distributions))
+    """The names given, or all that completed trials have."""
+    present = list(dict.fromkeys(name for trial in trials for name in trial.distributions))
     if params is None:
-        return known
+        return present
     if not isinstance(params, list | tuple) or not all(isinstance(name, str) for name in params):
         raise TypeError(f"params={params!r} must be a list of names")
-    strangers = [name for name in params if name not in known]
+    strangers = [name for name in params if name not in present]
     if strangers:
-        raise ValueError(f"no completed trial has a parameter called {strangers[0]!r}; there are: {known}")
+        raise ValueError(f"no completed trial has a parameter called {strangers[0]!r}; there are: {present}")
     return list(params)
 
 
@@ -160,8 +166,8 @@ def goals_of(
     values = np.array([trial.values for trial in trials], dtype=np.float64).reshape(len(trials), -1)
     if target is None:
         return values, directions
-    asked = np.array([target(trial) for trial in trials], dtype=np.float64).reshape(-1, 1)
+    chosen = np.array([target(trial) for trial in trials], dtype=np.float64).reshape(-1, 1)
     for i, direction in enumerate(directions):
-        if np.array_equal(values[:, i], asked[:, 0], equal_nan=True):
-            return asked, (direction,)
-    return asked, ("minimize",)
+        if np.array_equal(values[:, i], chosen[:, 0], equal_nan=True):
+            return chosen, (direction,)
+    return chosen, ("minimize",)
