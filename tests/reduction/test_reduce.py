@@ -16,7 +16,7 @@ import pedanova as pa
 from pedanova.cli.main import main
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
-from pedanova.measures.surrogate.row_model import Knowledge
+from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.measures.surrogate.summaries import sampled_shares
 from pedanova.reduction.boxes import (
     Box,
@@ -46,7 +46,7 @@ SPACE = {
 }
 
 
-def drawn(rows: int, seed: int = 0) -> dict[str, Any]:
+def samples(rows: int, seed: int = 0) -> dict[str, Any]:
     random = np.random.default_rng(seed)
     return {
         "lr": 10 ** random.uniform(-5, 0, rows),
@@ -65,7 +65,7 @@ def loss_of(table: dict[str, Any]) -> Any:
 
 @pytest.fixture(scope="module")
 def found() -> pa.ReducedSpace:
-    table = drawn(200)
+    table = samples(200)
     return pa.analyze(table, loss_of(table), space=SPACE).reduce()
 
 
@@ -91,7 +91,7 @@ def test_an_optimum_on_a_bound_says_widen(found: pa.ReducedSpace) -> None:
     assert wd.beyond[1] > 1.0
     assert "upper bound 1" in wd.reason
     assert found.space["wd"].high == 1.0  # type: ignore[union-attr]  # only said
-    table = drawn(200)
+    table = samples(200)
     wide = pa.analyze(table, loss_of(table), space=SPACE).reduce(widen=True, folds=0)
     assert wide.space["wd"].high == wd.beyond[1]  # type: ignore[union-attr]
 
@@ -102,7 +102,7 @@ def test_evidence_is_honest(found: pa.ReducedSpace) -> None:
     assert evidence is not None
     assert evidence.kept.rows == 20
     assert evidence.kept.low <= evidence.kept.part <= evidence.kept.high
-    fresh = drawn(100_000, seed=1)
+    fresh = samples(100_000, seed=1)
     loss = loss_of(fresh)
     target = loss <= np.quantile(loss, 0.1)
     inside = np.ones(len(loss), dtype=bool)
@@ -131,14 +131,14 @@ def test_forms(found: pa.ReducedSpace) -> None:
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_space(found: pa.ReducedSpace) -> None:
-    table = drawn(200)
+    table = samples(200)
     again = pa.analyze(table, loss_of(table), space=SPACE).reduce(folds=0)
     assert again.rows == found.rows
 
 
 @pytest.mark.slow
 def test_keeping_more_keeps_more() -> None:
-    table = drawn(120, seed=3)
+    table = samples(120, seed=3)
     a = pa.analyze(table, loss_of(table), space=SPACE)
     spaces = [a.reduce(keep=keep, folds=0).space for keep in (0.5, 0.8, 0.9, 0.95, 0.99, 1.0)]
     for tight, wide in pairwise(spaces):
@@ -160,7 +160,7 @@ def test_noise_is_left_alone() -> None:
     changed = count = 0
     for seed in range(6):
         for rows in (60, 120):
-            table = drawn(rows, seed)
+            table = samples(rows, seed)
             random = np.random.default_rng([seed, rows])
             reduced = pa.analyze(table, random.random(rows), space=SPACE).reduce(folds=0)
             changed += sum(row.after != row.before for row in reduced.rows)
@@ -185,7 +185,7 @@ def test_what_matters_globally_is_not_fixed_for_mattering_little_locally() -> No
 @pytest.mark.slow
 def test_what_is_asked_locally_is_what_importance_says() -> None:
     """The shortcut to p-values among the best gives the same as the whole way."""
-    table = drawn(150, seed=2)
+    table = samples(150, seed=2)
     a = pa.analyze(table, loss_of(table), space=SPACE)
     search = search_of(a)
     inside = search.p_values_inside(as_region(0.05, "target"), as_region(0.3, "region"))
@@ -205,19 +205,19 @@ def search_of(a: pa.Analysis) -> Search:
 
 def test_models_of_folds_are_near_those_fitted_anew() -> None:
     """A warm start changes little: the same rows give about the same shares."""
-    table = drawn(150, seed=2)
-    every = pa.analyze(table, loss_of(table), space=SPACE).known
-    assert isinstance(every, Knowledge)
+    table = samples(150, seed=2)
+    every = pa.analyze(table, loss_of(table), space=SPACE).row_model
+    assert isinstance(every, RowModel)
     rest = np.arange(150) % 5 > 0
-    again, anew = every.part(rest, seed=0).lesson(0), Knowledge(every.space, every.few.take(rest)).lesson(0)
+    again, anew = every.part(rest, seed=0).fitted(0), RowModel(every.space, every.few.take(rest)).fitted(0)
     assert again is not None
     assert anew is not None
     shares = []
-    for lesson in (again, anew):
-        assert lesson.drawn is not None
-        rungs = lesson.drawn.rungs
-        assert rungs.rows[-1] == 120
-        shares.append(sampled_shares(lesson.drawn, (0, 12), (0, len(rungs))).share(uneven=False))
+    for fitted in (again, anew):
+        assert fitted.samples is not None
+        ranks = fitted.samples.ranks
+        assert ranks.rows[-1] == 120
+        shares.append(sampled_shares(fitted.samples, (0, 12), (0, len(ranks))).share(adaptive=False))
     assert shares[0] == pytest.approx(shares[1], abs=0.05)
 
 
@@ -228,7 +228,7 @@ def test_one_parameter_must_be_sure_before_others_may_be_likely() -> None:
 
 
 def test_few_rows_decide_nothing() -> None:
-    table = drawn(30)
+    table = samples(30)
     a = pa.analyze(table, loss_of(table), space=SPACE)
     reduced = a.reduce()
     assert {row.advice for row in reduced.rows} == {"undecided"}
@@ -238,7 +238,7 @@ def test_few_rows_decide_nothing() -> None:
 
 
 def test_many_rows_by_counts() -> None:
-    table = drawn(8000)
+    table = samples(8000)
     reduced = pa.analyze(table, loss_of(table), space=SPACE).reduce()
     assert reduced.evidence is not None
     assert reduced.evidence.estimator == "counts"
@@ -275,7 +275,7 @@ def test_conditions_are_kept_in_order() -> None:
 
 @pytest.mark.slow
 def test_several_objectives_and_constraints_go_through_the_same_target() -> None:
-    table = drawn(150)
+    table = samples(150)
     random = np.random.default_rng(0)
     table |= {"loss": loss_of(table), "cost": table["width"] / 50 + 0.01 * random.random(150)}
     table["over"] = table["wd"] - 0.9
@@ -286,7 +286,7 @@ def test_several_objectives_and_constraints_go_through_the_same_target() -> None
 
 @pytest.mark.slow
 def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_them() -> None:
-    table = drawn(250, seed=4)
+    table = samples(250, seed=4)
     loss = 8 * np.minimum((table["wd"] - 0.15) ** 2, (table["wd"] - 0.85) ** 2)
     a = pa.analyze(table, loss + 0.1 * (np.log10(table["lr"]) + 3) ** 2, space=SPACE)
     reduced = a.reduce(folds=0)
@@ -306,7 +306,7 @@ def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_t
 
 
 def test_masks_are_targets_too() -> None:
-    table = drawn(400)
+    table = samples(400)
     a = pa.analyze(table, loss_of(table), space=SPACE)
     reduced = a.reduce(target=table["lr"] < 1e-4)
     assert reduced["lr"].advice in ("narrow", "widen")
@@ -315,7 +315,7 @@ def test_masks_are_targets_too() -> None:
 
 @pytest.mark.parametrize("wrong", [{"keep": 0}, {"keep": 1.5}, {"keep": True}, {"folds": 1}, {"folds": -2}])
 def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
-    table = drawn(60)
+    table = samples(60)
     with pytest.raises(QueryError, match=next(iter(wrong))):
         pa.analyze(table, loss_of(table), space=SPACE).reduce(**wrong)
 
@@ -324,7 +324,7 @@ def test_wrong_options_are_refused(wrong: dict[str, Any]) -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import pandas as pd
 
-    table = drawn(100)
+    table = samples(100)
     file = tmp_path / "trials.csv"
     pd.DataFrame({**table, "loss": loss_of(table)}).to_csv(file, index=False)
     (tmp_path / "space.json").write_text(json.dumps(pa.Space(SPACE).to_dict()))

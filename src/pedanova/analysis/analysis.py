@@ -25,8 +25,8 @@ from pedanova.measures.effects import Effects, Marginal, check_single, clip_regi
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.answer import answered, spread_over
-from pedanova.measures.surrogate.profile import Profile, ask_profile
+from pedanova.measures.surrogate.answer import answer, density_answer
+from pedanova.measures.surrogate.profile import Profile, profile_answer
 
 if TYPE_CHECKING:
     from pedanova.measures.forest.forest import ForestEffects
@@ -81,7 +81,7 @@ class Analysis(AnalysisStudies):
         whole = getattr(base, "is_all", False)
         query = self.asked(contrasts, wanted, base)
         with explaining(self.notes):
-            return answered(query, question, words, notes, objective=self.objective, whole=whole)
+            return answer(query, question, words, notes, objective=self.objective, whole=whole)
 
     def profile(
         self,
@@ -103,8 +103,8 @@ class Analysis(AnalysisStudies):
         parts = None if ladder is None else as_parts(ladder)
         base = self._as_rows(region, "region")
         if isinstance(base, RowSet):
-            return replace(ask_profile(self.within(base), as_region(1, "region"), parts, question), region=str(base))
-        return ask_profile(self, base, parts, question)
+            return replace(profile_answer(self.within(base), as_region(1, "region"), parts, question), region=str(base))
+        return profile_answer(self, base, parts, question)
 
     def densities(
         self,
@@ -136,7 +136,7 @@ class Analysis(AnalysisStudies):
         question = Question(target, region, smoothing=smoothing, estimator=estimator, seed=seed, of=of, force=True)
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         contrasts, words, _ = self.ask(wanted, base)
-        return spread_over(self.asked(contrasts, wanted, base), question, words, objective=self.objective)
+        return density_answer(self.asked(contrasts, wanted, base), question, words, objective=self.objective)
 
     def effects(self, region: object = 1.0, *, clip: object = None, smoothing: Smoothing = "auto") -> Effects:
         """How much of the objective's own variance each parameter explains inside the region.
@@ -322,7 +322,7 @@ class Analysis(AnalysisStudies):
         if rows or model:
             observed = self._observed() if rows else None
             told = self._is_alone(), self.levels.direction, self._attached
-            attachments = attachments_of(observed, self.known, *told)
+            attachments = attachments_of(observed, self.row_model, *told)
         write_tallies(path, Stored(*kept, moments=self._moments_to_keep(), attachments=attachments))
 
     def report(

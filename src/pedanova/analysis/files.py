@@ -11,7 +11,7 @@ from pedanova.data.observations import Observations, rows_from, rows_kept
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, PedanovaError
 from pedanova.measures.surrogate.estimate import ALONE
-from pedanova.measures.surrogate.row_model import Knowledge, Known, from_attachment, to_attachment
+from pedanova.measures.surrogate.row_model import AnyModel, RowModel, from_attachment, to_attachment
 from pedanova.space.parameters import Space
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def attachments_of(
-    observed: Observations | None, known: Known | None, alone: bool, direction: Direction, before: Attachment | None
+    observed: Observations | None, model: AnyModel | None, alone: bool, direction: Direction, before: Attachment | None
 ) -> dict[str, Attachment]:
     """The rows, if they are to be kept; else what they tell, or what an earlier file told of them."""
     if observed is not None:
         return {"rows": rows_kept(observed)}
-    if isinstance(known, Knowledge):
-        return {"known": to_attachment(known, direction, objection=ALONE if alone else "")}
+    if isinstance(model, RowModel):
+        return {"known": to_attachment(model, direction, objection=ALONE if alone else "")}
     return {} if before is None else {"known": before}
 
 
@@ -41,7 +41,7 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
             return {"observations": observed, "threads": threads, "_source": source}
         if "known" in stored.attachments:
             attachment = stored.attachments["known"]
-            return {"_known": from_attachment(attachment, space, rows), "_attached": attachment}
+            return {"_model": from_attachment(attachment, space, rows), "_attached": attachment}
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:

@@ -53,16 +53,16 @@ class AnalysisGlances(AnalysisTrials):
         if not inside.any() or np.array_equal(inside, outside) or (inside & ~outside).any():
             return None
         codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
-        known = self._known_of(mask)
+        model = self._model_of(mask)
         return Query(
             contrasts=from_codes(observed, codes, threads=self.threads)
-            if known is None
-            else from_few(self.space, known.few, codes),
+            if model is None
+            else from_few(self.space, model.few, codes),
             target=target,
             region=region,
             levels=self.levels,
             count=int(mask.sum()),
-            known=known,
-            objection="" if known is not None and not known.cut_off else ALONE,
+            model=model,
+            objection="" if model is not None and not model.cut_off else ALONE,
             inner=True,
         )

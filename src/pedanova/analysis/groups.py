@@ -21,7 +21,7 @@ from pedanova.errors import Arg, OutsideSpaceError, QueryError, listed, unknown_
 from pedanova.measures.importance import Importances, rank
 from pedanova.measures.question import Question
 from pedanova.measures.studies.across import pool_studies
-from pedanova.measures.surrogate.answer import answered
+from pedanova.measures.surrogate.answer import answer
 from pedanova.measures.surrogate.estimate import MOST_ROWS, check_enough
 from pedanova.report.page.answers import by_value
 from pedanova.space.grid import grid_of
@@ -164,7 +164,7 @@ def briefly(a: Any, target: object, region: object, **how: Any) -> Importances:
         check_enough(rows[0].n_target, rows[0].n_region, question)
         return Importances(rows, words[0], words[1], question.baseline)  # type: ignore[arg-type]
     query = a.asked(contrasts, target, region)
-    return answered(query, question, words, (), objective=a.objective, whole=False, brief=True)
+    return answer(query, question, words, (), objective=a.objective, whole=False, brief=True)
 
 
 def check_narrowing(within: tuple[object, ...], parts: str) -> None:

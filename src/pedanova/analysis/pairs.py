@@ -99,17 +99,17 @@ class AnalysisPairs(AnalysisGlances):
             inner = self.within(base).interactions(wanted, order=size, estimator=estimator, of=of, **options)
             return replace(inner, region=str(base))
         observed = self._observed()
-        meant = self.meant(replace(question, target=wanted, region=base))
-        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        resolved = self.resolved(replace(question, target=wanted, region=base))
+        wanted, base = self._as_rows(resolved.target, "target"), self._as_rows(resolved.region, "region")
         contrasts, words, notes = self.ask(wanted, base)
         codes = self._codes(wanted, base)
         options["threads"] = self.threads
         found: Interactions | SetInteractions
         if size == 2:
-            found = find_pairs(observed, codes, contrasts, told=meant.pairs_told(), **options)
+            found = find_pairs(observed, codes, contrasts, told=resolved.pair_counter(), **options)
         else:
-            found = find_sets(observed, codes, contrasts, order=size, told=meant.sets_told(), **options)
-        words = meant.words or words
+            found = find_sets(observed, codes, contrasts, order=size, told=resolved.set_counter(), **options)
+        words = resolved.words or words
         return replace(found, target=words[0], region=words[1], notes=(*notes, *found.notes))
 
     def pair(
@@ -144,8 +144,8 @@ class AnalysisPairs(AnalysisGlances):
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             return self.within(base)._count_pairs(names, wanted, 1.0, cells)  # noqa: SLF001  (its own kind)
-        meant = self.meant(Question(wanted, base))
-        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        resolved = self.resolved(Question(wanted, base))
+        wanted, base = self._as_rows(resolved.target, "target"), self._as_rows(resolved.region, "region")
         contrasts, _, _ = self.ask(wanted, base)
         chosen = {c.name: c for c in choose(contrasts, names)}
         groups = groups_of(chosen.values(), as_cells(cells, 0))

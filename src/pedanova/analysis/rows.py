@@ -47,10 +47,10 @@ from pedanova.data.regions import Cut, Region, Threshold, as_region
 from pedanova.data.row_selection import RowSet, as_rows, needs_rows
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import Question
-from pedanova.measures.surrogate.answer import Meant, meant_by
+from pedanova.measures.surrogate.answer import ResolvedQuestion, resolve
 from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Query, choose
-from pedanova.measures.surrogate.posterior import Drawn
-from pedanova.measures.surrogate.row_model import Knowledge, Known
+from pedanova.measures.surrogate.posterior import PosteriorSamples
+from pedanova.measures.surrogate.row_model import AnyModel, RowModel
 from pedanova.report.sentences import aim_in_words
 from pedanova.space.parameters import Space, in_words
 
@@ -69,7 +69,7 @@ class AnalysisRows:
     observations: Observations | None = field(default=None, repr=False)  # None once loaded or added
     threads: int = field(default=1, repr=False)
     _recounts: ResultCache[Any] = field(default_factory=lambda: ResultCache(KEPT), repr=False)
-    _known: Known | None = field(default=None, repr=False)  # where it is not learned from the rows
+    _model: AnyModel | None = field(default=None, repr=False)  # where it is not learned from the rows
     _attached: Attachment | None = field(default=None, repr=False)  # where that was read from
     _moments: Moments | None = field(default=None, repr=False)  # where the rows are no longer at hand
     _source: Countable | None = field(default=None, repr=False)  # the way back to the rows
@@ -140,16 +140,16 @@ class AnalysisRows:
 
     def _moments_to_keep(self) -> Moments | None:
         """What a file or a sum takes along; several objectives have no one mean."""
-        known = self._moments is not None or self.observations is not None
-        return self.moments if known and not self.levels.several else None
+        at_hand = self._moments is not None or self.observations is not None
+        return self.moments if at_hand and not self.levels.several else None
 
     @cached_property
-    def known(self) -> Known | None:
+    def row_model(self) -> AnyModel | None:
         """What few rows tell beyond their counts; None where there are many, or they are no longer at hand."""
-        if self._known is not None or self._source is None or self.rows > MOST_ROWS:
-            return self._known
+        if self._model is not None or self._source is None or self.rows > MOST_ROWS:
+            return self._model
         few = self._source.few()
-        return None if few is None else Knowledge(self.space, few)
+        return None if few is None else RowModel(self.space, few)
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
         """The same analysis of some of the rows only; levels are cut anew inside them.
@@ -185,21 +185,21 @@ class AnalysisRows:
         return reduce(np.logical_and, [rows_in(base, observed, counted) for base in bases]), counted
 
     def _cuts_of(self, rows: object) -> Iterable[Cut | None]:
-        known = self._as_rows(rows, "at")
-        return known.cuts(self.levels.direction) if isinstance(known, Region) else ()
+        region = self._as_rows(rows, "at")
+        return region.cuts(self.levels.direction) if isinstance(region, Region) else ()
 
     def _restricted_to(self, mask: Mask, cuts: Iterable[Threshold]) -> Self:
         observed = self._observed()
         inner = self._like(reordered(replace(observed, keep=mask, restricted=True, origin=None)), cuts)
-        known = self._known_of(mask)
-        return inner if known is None else replace(inner, _known=known)
+        model = self._model_of(mask)
+        return inner if model is None else replace(inner, _model=model)
 
-    def _known_of(self, mask: Mask) -> Knowledge | None:
+    def _model_of(self, mask: Mask) -> RowModel | None:
         """What all rows tell about some of them; None where there are too many to ask each."""
-        known = self.known
-        if not isinstance(known, Knowledge):
+        model = self.row_model
+        if not isinstance(model, RowModel):
             return None
-        return Knowledge(self.space, known.few.take(mask[known.few.rows]), around=known)
+        return RowModel(self.space, model.few.take(mask[model.few.rows]), around=model)
 
     def goal_plane(self, target: object = 0.1, region: object = 1.0) -> GoalPlane:
         """Rows of target and region on the plane of the first two objectives, and their front."""
@@ -256,24 +256,24 @@ class AnalysisRows:
 
     def _is_alone(self) -> bool:
         """Whether these rows were picked out of others that tell nothing of them."""
-        known = self.known
-        if not isinstance(known, Knowledge):
+        model = self.row_model
+        if not isinstance(model, RowModel):
             return restricted(self.observations)
-        return known.cut_off or (restricted(self.observations) and known.around is None)
+        return model.cut_off or (restricted(self.observations) and model.around is None)
 
     def asked(self, contrasts: list[Contrast], target: object, region: object) -> Query:
         """A question with all that can answer it."""
         wanted, base = self._as_rows(target, "target"), self._as_rows(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             return self.within(base).asked(contrasts, wanted, 1.0)
-        known = self.known
+        model = self.row_model
         query = Query(
             contrasts=contrasts,
             target=None,
             region=None,
             levels=self.levels,
             count=self.rows,
-            known=known,
+            model=model,
             objection=ALONE if self._is_alone() else "",
             inner=restricted(self.observations),
         )
@@ -282,18 +282,18 @@ class AnalysisRows:
         observed = self._observed()
         counted = counted_rows(observed, self.levels.nan)
         masks = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
-        fixed = known.spans_of(*masks) if isinstance(known, Knowledge) else None
+        fixed = model.ranges_of(*masks) if isinstance(model, RowModel) else None
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
 
-    def meant(self, question: Question) -> Meant:
+    def resolved(self, question: Question) -> ResolvedQuestion:
         """Target and region as rows: after an adaptive sampler a quantile of the space is a value of the objective."""
-        return meant_by(self.asked([], question.target, question.region), question, objective=self.objective)
+        return resolve(self.asked([], question.target, question.region), question, objective=self.objective)
 
-    def _uneven(self, seed: int) -> Drawn | None:
+    def _adaptive_samples(self, seed: int) -> PosteriorSamples | None:
         """The model's table, where it answers and the sampler was adaptive."""
         question = Question(seed=seed)
         query = self.asked([], question.target, question.region)
-        return None if (asked := choose(query, question)[0]) is None or not asked.of_space else asked.drawn
+        return None if (asked := choose(query, question)[0]) is None or not asked.of_space else asked.samples
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """Targets inside a region at these quantiles, or at all that were counted: see `slices_of`."""
@@ -307,10 +307,10 @@ class AnalysisRows:
         ``of="space"`` is what a quantile means to `importance` by default.
         """
         best = as_region(part, "part")
-        uneven = self._uneven(seed) if of == "space" else None
-        if uneven is not None:
-            end = uneven.rungs.span(best, self.levels.direction, of_space=True)[1]
-            return self.levels.sign * uneven.rungs.value_of(end), uneven.rungs.rows_of(end)
+        samples = self._adaptive_samples(seed) if of == "space" else None
+        if samples is not None:
+            end = samples.ranks.range_of(best, self.levels.direction, of_space=True)[1]
+            return self.levels.sign * samples.ranks.value_of(end), samples.ranks.rows_of(end)
         levels, tallies = self._cut_at(best)
         by_level = first(tallies).rows_by_level()
         _, last = levels.find(best, by_level)

@@ -92,8 +92,8 @@ class AnalysisTrials(AnalysisRows):
 
     def _members(self, target: object, region: object, of: str, seed: int, shown: Indices) -> Codes:
         """(shown rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere."""
-        meant = self.meant(Question(target, region, of=of, seed=seed))
-        wanted, base = self._as_rows(meant.target, "target"), self._as_rows(meant.region, "region")
+        resolved = self.resolved(Question(target, region, of=of, seed=seed))
+        wanted, base = self._as_rows(resolved.target, "target"), self._as_rows(resolved.region, "region")
         return self._codes(wanted, base, shown)
 
 

@@ -21,7 +21,7 @@ from pedanova.data.regions import Region, as_region
 from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.importance import Importances
 from pedanova.measures.share import Reals
-from pedanova.measures.surrogate.posterior import Drawn, uniform_points
+from pedanova.measures.surrogate.posterior import PosteriorSamples, uniform_points
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.reduction.search import Rows, Search, best_part
@@ -203,22 +203,24 @@ class ModelGoodRegion(GoodRegion):
     estimator = "surrogate"
 
     @classmethod
-    def by(cls, search: Search, drawn: Drawn, target: Region, influence: Mapping[str, float] | None = None) -> Self:
-        first, last = drawn.ends(drawn.rungs.span(target, search.observed.direction))
+    def by(
+        cls, search: Search, samples: PosteriorSamples, target: Region, influence: Mapping[str, float] | None = None
+    ) -> Self:
+        first, last = samples.ends(samples.ranks.range_of(target, search.observed.direction))
         best = math.ceil((last - first) / FINEST) if first == 0 else last - first
-        cells = {name: drawn.cells(name) for name in drawn.space}
+        cells = {name: samples.cells(name) for name in samples.space}
         axes, places = laid_out(search.observed, cells)
-        mass = chances(drawn, first, first + best, OPINIONS)
-        plain = chances(drawn, first, last, 1)[:, 0]
+        mass = chances(samples, first, first + best, OPINIONS)
+        plain = chances(samples, first, last, 1)[:, 0]
         cloud = Cloud(axes, places, mass, wider=plain, parents=deciders_of(search.observed.space))
         return cls(search, cloud, plain, influence or {})
 
     def among(self, rows: Rows, names: Sequence[str]) -> tuple[GoodRegion, Sequence[str]]:
         target = self.search.target
-        drawn = self.search.drawn_without(rows) if isinstance(target, Region) else None
-        if drawn is None or not isinstance(target, Region):
+        samples = self.search.samples_without(rows) if isinstance(target, Region) else None
+        if samples is None or not isinstance(target, Region):
             return GoodRegion.among(self, rows, names)
-        return ModelGoodRegion.by(self.search, drawn, target), names
+        return ModelGoodRegion.by(self.search, samples, target), names
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -274,8 +276,8 @@ def good_region_of(search: Search, importances: Importances) -> GoodRegion:
         return TrialGoodRegion.by(search, rows, search.target)
     if not by_model:
         return GoodRegion.of(search, rows)
-    drawn = search.drawn()
-    return ModelGoodRegion.by(search, drawn, search.target, influences(drawn, search.influence()))
+    samples = search.samples()
+    return ModelGoodRegion.by(search, samples, search.target, influences(samples, search.influence()))
 
 
 def groups_for(rows: int) -> int:
@@ -295,24 +297,24 @@ def laid_out(
     return axes, {name: axis.place(cells[name]) for name, axis in axes.items()}
 
 
-def chances(drawn: Drawn, first: int, last: int, opinions: int) -> Reals:
+def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
     """(points, opinions) How often each point lies between two places of the order, as a part of all that do.
 
     Every opinion is that of some of the draws.
     """
-    mass = np.zeros((len(drawn), opinions))
-    for draw, order in enumerate(drawn.order):
+    mass = np.zeros((len(samples), opinions))
+    for draw, order in enumerate(samples.order):
         mass[order[first:last], draw % opinions] += 1.0
     found: Reals = mass / np.maximum(mass.sum(axis=0), 1e-300)
     return found
 
 
-def influences(drawn: Drawn, of_model: Mapping[str, float]) -> dict[str, float]:
+def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
     """The most that may depend on each parameter: of the model's function, and of which half a point lies in."""
-    half = drawn.rungs.span(as_region(0.5, "target"), "minimize", of_space=True)
-    every = (0, len(drawn.rungs))
-    if not can_tell(drawn, half, every):
+    half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
+    every = (0, len(samples.ranks))
+    if not can_tell(samples, half, every):
         return {}
-    told = sampled_shares(drawn, half, every)
-    halves = dict(zip(told.names, told.interval(uneven=drawn.uneven)[1].tolist(), strict=True))
+    told = sampled_shares(samples, half, every)
+    halves = dict(zip(told.names, told.interval(adaptive=samples.adaptive)[1].tolist(), strict=True))
     return {name: max(part, of_model.get(name, 1.0)) for name, part in halves.items()}

@@ -375,7 +375,7 @@ def local_p_values(a: Asks, search: Search, options: dict[str, Any]) -> Mapping[
         return None
     part = target.high or 1
     half, around = part / 2, min(1, part * 3)
-    if search.query.known is not None:
+    if search.query.model is not None:
         return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
     try:
         importances = a.importance(half, around, **options)

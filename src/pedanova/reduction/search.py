@@ -16,8 +16,8 @@ from pedanova.data.regions import Region, sign_of
 from pedanova.data.row_selection import RowSet
 from pedanova.measures.distributions import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.surrogate.estimate import Query
-from pedanova.measures.surrogate.posterior import Drawn
-from pedanova.measures.surrogate.row_model import Knowledge
+from pedanova.measures.surrogate.posterior import PosteriorSamples
+from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space
 
@@ -45,43 +45,43 @@ class Search:
             self.located.update({name: cells_of(columns[name], grid_of(one)) for name, one in space.items()})
         return self.located
 
-    def drawn(self) -> Drawn:
+    def samples(self) -> PosteriorSamples:
         """The model's table for all rows, as it answered for the importances."""
-        lesson = self.known().lesson(self.seed)
-        if lesson is None or lesson.drawn is None:
+        fitted = self.row_model().fitted(self.seed)
+        if fitted is None or fitted.samples is None:
             raise TypeError("no model answers for these rows")
-        return lesson.drawn
+        return fitted.samples
 
-    def known(self) -> Knowledge:
-        if not isinstance(self.query.known, Knowledge):
+    def row_model(self) -> RowModel:
+        if not isinstance(self.query.model, RowModel):
             raise TypeError("a model of a part needs the rows")
-        return self.query.known
+        return self.query.model
 
     def influence(self) -> Mapping[str, float]:
         """How far each parameter alone may move the model's function."""
-        lesson = self.known().lesson(self.seed)
-        return {} if lesson is None else lesson.influence
+        fitted = self.row_model().fitted(self.seed)
+        return {} if fitted is None else fitted.influence
 
-    def drawn_without(self, rows: Rows) -> Drawn | None:
+    def samples_without(self, rows: Rows) -> PosteriorSamples | None:
         """The table of a quicker model of some of the rows alone; None where they teach nothing."""
-        every = self.known()
-        lesson = every.part(np.isin(every.few.rows, rows), seed=self.seed).lesson(self.seed)
-        return None if lesson is None else lesson.drawn
+        every = self.row_model()
+        fitted = every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed)
+        return None if fitted is None else fitted.samples
 
     def p_values_inside(self, target: Region, region: Region) -> Mapping[str, float] | None:
         """Whether each parameter explains anything inside a region; None where too few rows reach the target there."""
-        known, direction = self.query.known, self.observed.direction
-        if known is None:
+        model, direction = self.query.model, self.observed.direction
+        if model is None:
             return None
-        inner, outer = (known.rungs.span(one, direction) for one in (target, region))
-        if known.rungs.size(inner) < LEAST_TARGET or inner == outer:
+        inner, outer = (model.ranks.range_of(one, direction) for one in (target, region))
+        if model.ranks.size(inner) < LEAST_TARGET or inner == outer:
             return None
-        return known.p_values(inner, outer, seed=self.seed)
+        return model.p_values(inner, outer, seed=self.seed)
 
     def is_even(self, rows: Rows) -> bool:
         """Whether the rows look like a uniform draw from the space, as far as they vary at all."""
-        if self.query.known is not None:
-            return not self.query.known.adaptive
+        if self.query.model is not None:
+            return not self.query.model.adaptive
         cells = {name: column[rows] for name, column in self.cells().items()}
         return all(
             unevenness(cells[name], grid_of(parameter)) <= UNEVEN

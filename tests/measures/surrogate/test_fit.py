@@ -13,28 +13,28 @@ import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.data.regions import Region, as_region, at_most
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked
-from pedanova.measures.surrogate.fit import Lesson, argsort_draws, fit, scores_of
-from pedanova.measures.surrogate.posterior import Drawn
+from pedanova.measures.surrogate.fit import FittedModel, argsort_draws, fit, scores_of
+from pedanova.measures.surrogate.posterior import PosteriorSamples
 from pedanova.measures.surrogate.summaries import SampledShares, can_tell, sampled_shares, shares_of_counts
 from pedanova.space.grid import grid_of
 
 ALL = as_region(1.0, "region")
 
 
-def drawn_of(rows: RankedRows, **options: Any) -> Drawn:
-    drawn = fit(rows, **options).drawn
-    assert drawn is not None
-    return drawn
+def drawn_of(rows: RankedRows, **options: Any) -> PosteriorSamples:
+    samples = fit(rows, **options).samples
+    assert samples is not None
+    return samples
 
 
-def asked(drawn: Drawn, target: Any = 0.1, region: Any = ALL, **options: Any) -> SampledShares:
-    spans = (drawn.rungs.span(as_region(one, "rows"), "minimize") for one in (target, region))
-    return sampled_shares(drawn, *spans, **options)
+def asked(samples: PosteriorSamples, target: Any = 0.1, region: Any = ALL, **options: Any) -> SampledShares:
+    spans = (samples.ranks.range_of(as_region(one, "rows"), "minimize") for one in (target, region))
+    return sampled_shares(samples, *spans, **options)
 
 
-def named(drawn: Drawn, **options: Any) -> dict[str, float]:
-    found = asked(drawn, **options)
-    return dict(zip(found.names, found.share(uneven=drawn.uneven).tolist(), strict=True))
+def named(samples: PosteriorSamples, **options: Any) -> dict[str, float]:
+    found = asked(samples, **options)
+    return dict(zip(found.names, found.share(adaptive=samples.adaptive).tolist(), strict=True))
 
 
 # --- laws ------------------------------------------------------------------------------------------
@@ -81,22 +81,22 @@ def test_rows_told_twice_are_told_once(told: dict[str, float]) -> None:
 
 
 def test_a_file_gives_the_same_answers() -> None:
-    drawn = drawn_of(rows_of(*study()))
-    again = Drawn.from_arrays(drawn.space, drawn.rungs, drawn.to_arrays())
+    samples = drawn_of(rows_of(*study()))
+    again = PosteriorSamples.from_arrays(samples.space, samples.ranks, samples.to_arrays())
     for target, region in ((0.1, 1.0), (at_most(0.5), 1.0), (0.05, 0.3)):
-        one, two = asked(drawn, target, region), asked(again, target, region)
+        one, two = asked(samples, target, region), asked(again, target, region)
         assert np.array_equal(one.each, two.each)
-    assert sum(array.nbytes for array in drawn.to_arrays().values()) < 1_000_000
+    assert sum(array.nbytes for array in samples.to_arrays().values()) < 1_000_000
 
 
 def test_equal_sets_of_rows_have_equal_answers() -> None:
     columns, loss, space = study()
     tied = np.where(loss <= np.quantile(loss, 0.3), 0.0, loss)
-    drawn = drawn_of(rows_of(columns, tied, space))
-    one, two, three = (asked(drawn, target).each for target in (0.01, 0.1, 0.3))
+    samples = drawn_of(rows_of(columns, tied, space))
+    one, two, three = (asked(samples, target).each for target in (0.01, 0.1, 0.3))
     assert np.array_equal(one, two)
     assert np.array_equal(two, three)
-    assert asked(drawn, 0.01).part == pytest.approx(np.mean(tied == 0.0), abs=1e-3)
+    assert asked(samples, 0.01).part == pytest.approx(np.mean(tied == 0.0), abs=1e-3)
 
 
 def test_another_seed_is_near(told: dict[str, float]) -> None:
@@ -111,15 +111,15 @@ def test_shares_of_a_plain_function_are_found() -> None:
     rng = np.random.default_rng(0)
     columns = {name: rng.random(150) for name in "abc"}
     loss = np.abs(columns["a"] - 0.5) + 0.5 * np.abs(columns["b"] - 0.5)
-    drawn = drawn_of(rows_of(columns, loss, dict.fromkeys("abc", pa.Float(0, 1))))
+    samples = drawn_of(rows_of(columns, loss, dict.fromkeys("abc", pa.Float(0, 1))))
     big = rng.random((400_000, 2))
     exact = np.abs(big[:, 0] - 0.5) + 0.5 * np.abs(big[:, 1] - 0.5)
     inside = exact <= np.quantile(exact, 0.1)
     shares = [share_of(big[:, j], inside) for j in (0, 1)]
-    found = named(drawn)
+    found = named(samples)
     assert [found["a"], found["b"]] == pytest.approx(shares, rel=0.25)
     assert abs(found["c"]) < 0.01
-    low, high = asked(drawn).interval(uneven=False)
+    low, high = asked(samples).interval(adaptive=False)
     assert np.all(low[:2] <= shares)
     assert np.all(shares <= high[:2])
 
@@ -154,9 +154,9 @@ def test_noise_is_not_learned() -> None:
     for seed in range(15):
         rng = np.random.default_rng(seed)
         columns = {name: rng.random(60) for name in "abcde"}
-        lesson = fit(rows_of(columns, rng.random(60), dict.fromkeys("abcde", pa.Float(0, 1))))
-        trusted += lesson.skill.trusted
-        assert (lesson.drawn is None) == (not lesson.skill.trusted)
+        fitted = fit(rows_of(columns, rng.random(60), dict.fromkeys("abcde", pa.Float(0, 1))))
+        trusted += fitted.skill.trusted
+        assert (fitted.samples is None) == (not fitted.skill.trusted)
     assert trusted == 0
 
 
@@ -165,61 +165,63 @@ def test_what_cannot_be_learned_is_said() -> None:
     space = pa.Space({"a": pa.Float(0, 1)})
     for a, loss in ((np.full(50, 7), rng.random(50)), (rng.integers(0, 1001, 50), np.ones(50))):
         rows = ranked(space, {"a": a.astype(np.int32)}, loss, rows=np.arange(50), trials=None)
-        lesson: Lesson = fit(rows)
-        assert lesson.drawn is None
-        assert lesson.skill.correlation == 0.0
+        fitted: FittedModel = fit(rows)
+        assert fitted.samples is None
+        assert fitted.skill.correlation == 0.0
 
 
 # --- questions -------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def drawn() -> Drawn:
+def samples() -> PosteriorSamples:
     return drawn_of(rows_of(*study(200)))
 
 
-def test_values_and_quantiles_meet(drawn: Drawn) -> None:
+def test_values_and_quantiles_meet(samples: PosteriorSamples) -> None:
     loss = np.sort(study(200)[1])
-    ends = [drawn.ends(drawn.rungs.span(region, "minimize")) for region in (at_most(loss[39]), as_region(0.2, "x"))]
-    assert ends[0] == ends[1] == (0, np.ceil(0.2 * len(drawn)))
-    assert drawn.ends(drawn.rungs.span(at_most(loss[0] - 1), "minimize")) == (0, 0)
-    assert drawn.ends(drawn.rungs.span(at_most(loss[-1]), "minimize")) == (0, len(drawn))
+    ends = [
+        samples.ends(samples.ranks.range_of(region, "minimize")) for region in (at_most(loss[39]), as_region(0.2, "x"))
+    ]
+    assert ends[0] == ends[1] == (0, np.ceil(0.2 * len(samples)))
+    assert samples.ends(samples.ranks.range_of(at_most(loss[0] - 1), "minimize")) == (0, 0)
+    assert samples.ends(samples.ranks.range_of(at_most(loss[-1]), "minimize")) == (0, len(samples))
 
 
-def test_a_band_lies_between(drawn: Drawn) -> None:
-    grids = drawn.grids()
+def test_a_band_lies_between(samples: PosteriorSamples) -> None:
+    grids = samples.grids()
     regions = Region("quantile", Fraction(1, 10), Fraction(4, 10)), as_region(0.4, "x"), as_region(0.1, "x")
-    band, wide, narrow = (drawn.count(drawn.rungs.span(region, "minimize"), grids) for region in regions)
+    band, wide, narrow = (samples.count(samples.ranks.range_of(region, "minimize"), grids) for region in regions)
     assert np.array_equal(band + narrow, wide)
 
 
-def test_a_box_keeps_its_points(drawn: Drawn) -> None:
-    grid = grid_of(drawn.space["lr"])
+def test_a_box_keeps_its_points(samples: PosteriorSamples) -> None:
+    grid = grid_of(samples.space["lr"])
     half = np.arange(grid.width) < grid.cells // 2
-    box = drawn.box({"lr": half})
+    box = samples.box({"lr": half})
     assert box.mean() == pytest.approx(0.5, abs=0.01)
-    inner = drawn.narrowed(box, drawn.rungs)
+    inner = samples.narrowed(box, samples.ranks)
     assert len(inner) == box.sum()
     assert np.array_equal(np.sort(inner.order, axis=1), np.tile(np.arange(len(inner)), (inner.draws, 1)))
     assert inner.cells("lr").max() < grid.cells // 2
-    everywhere = drawn.narrowed(np.ones(len(drawn), dtype=bool), drawn.rungs)
-    assert np.array_equal(asked(everywhere).each, asked(drawn).each)
+    everywhere = samples.narrowed(np.ones(len(samples), dtype=bool), samples.ranks)
+    assert np.array_equal(asked(everywhere).each, asked(samples).each)
 
 
-def test_a_target_without_points_cannot_be_told(drawn: Drawn) -> None:
-    none = drawn.rungs.span(at_most(study(200)[1].min() - 1.0), "minimize")
-    assert not can_tell(drawn, none, (0, len(drawn.rungs)))
-    assert can_tell(drawn, (0, 20), (0, len(drawn.rungs)))
-    assert not can_tell(drawn, (0, 20), (0, 20))
+def test_a_target_without_points_cannot_be_told(samples: PosteriorSamples) -> None:
+    none = samples.ranks.range_of(at_most(study(200)[1].min() - 1.0), "minimize")
+    assert not can_tell(samples, none, (0, len(samples.ranks)))
+    assert can_tell(samples, (0, 20), (0, len(samples.ranks)))
+    assert not can_tell(samples, (0, 20), (0, 20))
 
 
-def test_a_uniform_baseline_is_near_the_points_own(drawn: Drawn) -> None:
-    one, two = asked(drawn), asked(drawn, baseline="uniform")
+def test_a_uniform_baseline_is_near_the_points_own(samples: PosteriorSamples) -> None:
+    one, two = asked(samples), asked(samples, baseline="uniform")
     assert one.each.mean(axis=0) == pytest.approx(two.each.mean(axis=0), abs=0.02)
 
 
-def test_activity_is_part_of_the_share(drawn: Drawn) -> None:
-    found = asked(drawn)
+def test_activity_is_part_of_the_share(samples: PosteriorSamples) -> None:
+    found = asked(samples)
     by_name = dict(zip(found.names, found.activity.tolist(), strict=True))
     assert 0 < by_name["momentum"] < 1
     assert by_name["lr"] == by_name["units"] == 0.0
@@ -229,15 +231,15 @@ def test_counting_agrees_with_the_measure() -> None:
     from pedanova.counting.contrasts import Contrast
     from pedanova.measures.importance import measure
 
-    drawn = drawn_of(rows_of(*study()))
-    grids = drawn.grids()
-    targets = drawn.count(drawn.rungs.span(as_region(0.1, "x"), "minimize"), grids)
-    everywhere = drawn.count((0, len(drawn.rungs)), grids)
-    children = np.array([name == "momentum" for name in drawn.space])
+    samples = drawn_of(rows_of(*study()))
+    grids = samples.grids()
+    targets = samples.count(samples.ranks.range_of(as_region(0.1, "x"), "minimize"), grids)
+    everywhere = samples.count((0, len(samples.ranks)), grids)
+    children = np.array([name == "momentum" for name in samples.space])
     for baseline, told in product(("region", "uniform"), (children, children & False)):
-        found = shares_of_counts(tuple(drawn.space), grids, targets, everywhere, baseline, told)
-        for j, name in enumerate(drawn.space):
-            parameter = drawn.space[name]
+        found = shares_of_counts(tuple(samples.space), grids, targets, everywhere, baseline, told)
+        for j, name in enumerate(samples.space):
+            parameter = samples.space[name]
             grid = grid_of(parameter)
             if grid.cells > 50:
                 continue
@@ -257,6 +259,6 @@ def test_the_order_of_numbers_is_the_order_of_their_bits() -> None:
 
 def test_scores_are_those_of_the_space() -> None:
     levels = np.array([0, 1, 2, 3])
-    even, uneven = scores_of(levels, np.ones(4)), scores_of(levels, np.array([0.1, 0.1, 0.1, 3.7]))
+    even, adaptive = scores_of(levels, np.ones(4)), scores_of(levels, np.array([0.1, 0.1, 0.1, 3.7]))
     assert even == pytest.approx(-even[::-1])
-    assert np.all(uneven[:3] < even[:3])
+    assert np.all(adaptive[:3] < even[:3])

@@ -16,8 +16,8 @@ from pedanova.measures.surrogate.posterior import (
     COUNTED_CELLS,
     POINTS,
     SAVED_CELLS,
-    Drawn,
-    Rungs,
+    ObjectiveRanks,
+    PosteriorSamples,
     StackedGrids,
     coarse_grid,
     saved_points,
@@ -156,33 +156,35 @@ def test_stacked_grids_add_by_block_and_by_parameter() -> None:
 SPACE = pa.Space({"x": pa.Float(0, 1), "kind": pa.Categorical(["a", "b", "c"])})
 
 
-def some_draws(points: int = 300, draws: int = 4) -> Drawn:
+def some_draws(points: int = 300, draws: int = 4) -> PosteriorSamples:
     rng = np.random.default_rng(0)
     cells = {name: rng.integers(0, grid_of(one).cells, points).astype(np.int32) for name, one in SPACE.items()}
     order = np.stack([rng.permutation(points) for _ in range(draws)]).astype(np.uint16)
-    return Drawn(SPACE, saved_points(SPACE, cells), order, Rungs.of(np.arange(100.0)), tuple(SPACE), uneven=False)
+    return PosteriorSamples(
+        SPACE, saved_points(SPACE, cells), order, ObjectiveRanks.of(np.arange(100.0)), tuple(SPACE), adaptive=False
+    )
 
 
-def one_by_one(drawn: Drawn, span: tuple[int, int]) -> np.ndarray:
-    grids, (first, last) = drawn.grids(), drawn.ends(span)
-    flat = drawn.flat(grids)
-    return np.stack([np.bincount(flat[o[first:last]].ravel(), minlength=grids.cells) for o in drawn.order])
+def one_by_one(samples: PosteriorSamples, span: tuple[int, int]) -> np.ndarray:
+    grids, (first, last) = samples.grids(), samples.ends(span)
+    flat = samples.flat(grids)
+    return np.stack([np.bincount(flat[o[first:last]].ravel(), minlength=grids.cells) for o in samples.order])
 
 
 @pytest.mark.parametrize("room", [0, 1 << 23])
 def test_points_are_counted_alike_whatever_was_asked_before(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_CACHED", room)
-    drawn = some_draws()
-    grids, rng = drawn.grids(), np.random.default_rng(1)
+    samples = some_draws()
+    grids, rng = samples.grids(), np.random.default_rng(1)
     spans = [(0, 10), (0, 5), (0, 100), (0, 95), (0, 12), (3, 9), (90, 93), (5, 100), (7, 7), (0, 0)]
     spans += [(first, first + more) for first, more in rng.integers(0, 50, (30, 2)).tolist()]
     for span in spans:
-        found = drawn.count(span, grids)
-        assert np.array_equal(np.broadcast_to(found, (drawn.draws, grids.cells)), one_by_one(drawn, span)), span
+        found = samples.count(span, grids)
+        assert np.array_equal(np.broadcast_to(found, (samples.draws, grids.cells)), one_by_one(samples, span)), span
 
 
 def test_all_points_are_the_same_in_every_draw() -> None:
-    drawn = some_draws()
-    whole = drawn.count((0, 100), drawn.grids())
+    samples = some_draws()
+    whole = samples.count((0, 100), samples.grids())
     assert whole.shape[0] == 1
-    assert whole.sum() == len(drawn) * len(SPACE)
+    assert whole.sum() == len(samples) * len(SPACE)

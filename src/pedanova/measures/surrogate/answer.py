@@ -28,14 +28,14 @@ from pedanova.measures.importance import (
 )
 from pedanova.measures.parzen import paper_densities
 from pedanova.measures.question import Question
-from pedanova.measures.surrogate.estimate import Answerer, Estimate, Query, against_uniform, choose, estimate
+from pedanova.measures.surrogate.estimate import Estimate, ModelQuery, Query, against_uniform, choose, estimate
 from pedanova.measures.surrogate.summaries import model_densities, model_pairs, model_sets
 from pedanova.space.parameters import parents_of
 
 ADAPTIVE = "the trials were not drawn evenly, as with an adaptive sampler: "
 
 
-def answered(
+def answer(
     query: Query,
     question: Question,
     words: tuple[str, str],
@@ -51,112 +51,120 @@ def answered(
     """
     found = estimate(query, question)
     rows = ranked(found.rows)
-    asked = found.answerer
-    of_space = asked is not None and asked.of_space
-    checks = [] if brief else checks_on(query, question, found, rows, whole=whole)
+    model_query = found.model_query
+    of_space = model_query is not None and model_query.of_space
+    checks = [] if brief else check_notes(query, question, found, rows, whole=whole)
     trials: tuple[Importance, ...] = ()
-    if asked is not None and of_space:
-        words, notes = words_of(query, asked, objective), []
+    if model_query is not None and of_space:
+        words, notes = words_of(query, model_query, objective), []
         trials = rank(query.contrasts, baseline="uniform", smoothing=question.smoothing)
     every = (*notes, *checks)
     table = Importances(rows, *words, question.baseline, every, found.estimator, whole)  # type: ignore[arg-type]
     return replace(table, trials=trials)
 
 
-def checks_on(
+def check_notes(
     query: Query, question: Question, found: Estimate, rows: Sequence[Importance], *, whole: bool
 ) -> list[Note]:
     """What a reader of these numbers should know."""
-    asked = found.answerer
-    checks = [*([] if asked is not None else few_rows_note(rows[0].n_target)), *found.notes]
-    checks += [] if asked is not None and asked.of_space else sparse_notes(query.contrasts)
+    model_query = found.model_query
+    checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *found.notes]
+    checks += [] if model_query is not None and model_query.of_space else sparse_notes(query.contrasts)
     checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
-    return [*checks, *sampler_checks(query, question, found, whole=whole)]
+    return [*checks, *sampler_check_notes(query, question, found, whole=whole)]
 
 
-def spread_over(query: Query, question: Question, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
+def density_answer(query: Query, question: Question, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
     """Densities of every parameter by whichever estimator answers the question."""
     if question.estimator == "paper":
         uniform = against_uniform(query, question)
         return {c.name: paper_densities(c, uniform=uniform, words=words) for c in query.contrasts}
-    asked, _ = choose(query, question)
-    if asked is None:
+    model_query, _ = choose(query, question)
+    if model_query is None:
         return {c.name: densities_of(c, smoothing=question.smoothing, words=words) for c in query.contrasts}
-    words = words_of(query, asked, objective) if asked.of_space else words
-    return model_densities(asked.drawn, asked.target, asked.region, words, query.contrasts)
+    words = words_of(query, model_query, objective) if model_query.of_space else words
+    return model_densities(model_query.samples, model_query.target, model_query.region, words, query.contrasts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Meant:
+class ResolvedQuestion:
     """A question as rows are picked by it, and the model that answers."""
 
     target: object
     region: object
-    asked: Answerer | None
+    model_query: ModelQuery | None
     words: tuple[str, str] | None = None  # None: those of target and region
 
-    def pairs_told(self) -> Callable[[Mapping[str, Groups]], PairTally] | None:
+    def pair_counter(self) -> Callable[[Mapping[str, Groups]], PairTally] | None:
         """How the model's points lie in the coarse cells of pairs; None where counts answer."""
-        asked = self.asked
-        return None if asked is None else partial(model_pairs, asked.drawn, asked.target, asked.region)
+        model_query = self.model_query
+        return (
+            None
+            if model_query is None
+            else partial(model_pairs, model_query.samples, model_query.target, model_query.region)
+        )
 
-    def sets_told(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
+    def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
         """The same of larger sets."""
-        asked = self.asked
-        return None if asked is None else partial(model_sets, asked.drawn, asked.target, asked.region)
+        model_query = self.model_query
+        return (
+            None
+            if model_query is None
+            else partial(model_sets, model_query.samples, model_query.target, model_query.region)
+        )
 
 
-def meant_by(query: Query, question: Question, *, objective: str) -> Meant:
+def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQuestion:
     """Quantiles of the space as the values where they end."""
-    asked, _ = choose(query, question)
-    if asked is None or not asked.of_space:
-        return Meant(question.target, question.region, asked)
-    rungs, sign = asked.drawn.rungs, query.levels.sign
+    model_query, _ = choose(query, question)
+    if model_query is None or not model_query.of_space:
+        return ResolvedQuestion(question.target, question.region, model_query)
+    ranks, sign = model_query.samples.ranks, query.levels.sign
     whole = Region("quantile", Fraction(0), Fraction(1))
     both = []
-    for first, last in (asked.target, asked.region):
-        best = None if first == 0 else sign * float(np.nextafter(rungs.value_of(first), np.inf))
-        worst = None if last == len(rungs) else sign * rungs.value_of(last)
+    for first, last in (model_query.target, model_query.region):
+        best = None if first == 0 else sign * float(np.nextafter(ranks.value_of(first), np.inf))
+        worst = None if last == len(ranks) else sign * ranks.value_of(last)
         ends = (best, worst) if sign > 0 else (worst, best)
         both.append(whole if ends == (None, None) else Region("value", *ends))
-    return Meant(both[0], both[1], asked, words_of(query, asked, objective))
+    return ResolvedQuestion(both[0], both[1], model_query, words_of(query, model_query, objective))
 
 
-def words_of(query: Query, asked: Answerer, objective: str) -> tuple[str, str]:
+def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str, str]:
     """Target and region of the space, with the value where each ends and the rows that are there."""
-    rungs, sign = asked.drawn.rungs, query.levels.sign
+    ranks, sign = model_query.samples.ranks, query.levels.sign
     words = []
-    for region, span in ((query.target, asked.target), (query.region, asked.region)):
+    for region, span in ((query.target, model_query.target), (query.region, model_query.region)):
         if region is None or region.is_all:
             words.append("the whole space")
             continue
-        limit = sign * rungs.value_of(span[1])
-        held = f"{rungs.size(span):,} of your {int(rungs.rows[-1]):,} trials"
+        limit = sign * ranks.value_of(span[1])
+        held = f"{ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
         of_space = str(region) if region.kind == "value" else f"{region} of the space"
         words.append(f"{of_space} ({objective} {'≤' if sign > 0 else '≥'} {short(limit)}: {held})")
     return words[0], words[1]
 
 
-def sampler_checks(query: Query, question: Question, found: Estimate, *, whole: bool) -> list[Note]:
+def sampler_check_notes(query: Query, question: Question, found: Estimate, *, whole: bool) -> list[Note]:
     """What it means for this answer that rows were not drawn evenly."""
-    adaptive = query.known is not None and query.known.adaptive
-    if found.answerer is not None and found.answerer.of_space:
+    adaptive = query.model is not None and query.model.adaptive
+    if found.model_query is not None and found.model_query.of_space:
         words = "quantiles are parts of the space, as a model sees it; "
         return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " asks about the best trials")]
     if adaptive and question.baseline == "region":
         return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
-    if found.answerer is not None or (question.baseline == "region" and not whole):
+    if found.model_query is not None or (question.baseline == "region" and not whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies]
     known = {row.name: row.divergence for row in found.rows} if found.estimator == "counts" else {}
     level, near = (
-        known if question.baseline == baseline and known else divergences(varying, baseline, question)
+        known if question.baseline == baseline and known else divergences_of(varying, baseline, question)
         for baseline in ("uniform", "region")
     )
     return sampler_notes({c.name: level[c.name] for c in varying}, near, against=question.baseline)
 
 
-def divergences(contrasts: Sequence[Contrast], baseline: str, question: Question) -> dict[str, float]:
+def divergences_of(contrasts: Sequence[Contrast], baseline: str, question: Question) -> dict[str, float]:
     """Of every parameter by its name."""
     smoothing = question.smoothing
     return {one.name: divergence_of(one, baseline=baseline, smoothing=smoothing) for one in contrasts}
@@ -164,18 +172,18 @@ def divergences(contrasts: Sequence[Contrast], baseline: str, question: Question
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
     """Parameters that tell each other: named, not blamed."""
-    if query.known is None:
+    if query.model is None:
         return []
     notes = []
     declared = {(parent, c.name) for c in query.contrasts for parent in parents_of(c.grid.parameter)}
-    gates = [g for g in query.known.gates if (g.parent, g.child) not in declared and {g.parent, g.child} <= {*shown}]
+    gates = [g for g in query.model.gates if (g.parent, g.child) not in declared and {g.parent, g.child} <= {*shown}]
     for parent in sorted({gate.parent for gate in gates}):
         children = [gate.child for gate in gates if gate.parent == parent]
         words = (
             f"{listed(children, most=4)} {'has' if len(children) == 1 else 'have'} a value only where {parent} says so"
         )
         notes.append(Note("answer", f"{words}: what that tells is told by both"))
-    twins = [f"{pair.one} and {pair.two}" for pair in query.known.twins if {pair.one, pair.two} <= {*shown}]
+    twins = [f"{pair.one} and {pair.two}" for pair in query.model.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
         words = "say the same, or nearly: what one explains the other explains too"

@@ -21,9 +21,9 @@ from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.parzen import paper_importance
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.blend import blended, counted_shares, tolerances_of, widened
-from pedanova.measures.surrogate.fit import Lesson
-from pedanova.measures.surrogate.posterior import Drawn, Mask, Rungs, Span
-from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Known, PValues
+from pedanova.measures.surrogate.fit import FittedModel
+from pedanova.measures.surrogate.posterior import Mask, ObjectiveRanks, PosteriorSamples, RankRange
+from pedanova.measures.surrogate.row_model import FEWEST_ROWS, AnyModel, PValues
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 
 MOST_ROWS = 5000  # that a model is fitted to
@@ -39,20 +39,20 @@ class Query:
     region: Region | None
     levels: Levels
     count: int  # rows that count
-    known: Known | None  # None where rows are too many, or no longer at hand
+    model: AnyModel | None  # None where rows are too many, or no longer at hand
     masks: tuple[Mask, Mask] | None = None  # and then these rows of the table
-    fixed: tuple[Span, Span] | None = None  # rows picked one by one that are all rows between two objectives
+    fixed: tuple[RankRange, RankRange] | None = None  # rows picked one by one that are all rows between two objectives
     objection: str = ""  # why no model is to be asked, as far as the rows decide it
     inner: bool = False  # its rows are those of a mask, a box or a condition
 
-    def spans(self, rungs: Rungs, *, of_space: bool = False) -> tuple[Span, Span] | None:
+    def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
         """Target and region as rungs of the objective; None where they are none of these rows."""
         if self.fixed is not None:
             return self.fixed
         if self.target is None or self.region is None or self.foreign:
             return None
         direction = self.levels.direction
-        inner, outer = (rungs.span(one, direction, of_space=of_space) for one in (self.target, self.region))
+        inner, outer = (ranks.range_of(one, direction, of_space=of_space) for one in (self.target, self.region))
         return (max(inner[0], outer[0]), min(inner[1], outer[1])), outer
 
     @property
@@ -68,19 +68,19 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answerer:
+class ModelQuery:
     """A model that can be asked, and what it is asked."""
 
-    lesson: Lesson
-    drawn: Drawn
-    target: Span
-    region: Span
+    fitted: FittedModel
+    samples: PosteriorSamples
+    target: RankRange
+    region: RankRange
     of_space: bool  # quantiles are parts of the space, and no longer of the rows
 
     @property
     def rows(self) -> tuple[int, int]:
         """Of target and region."""
-        return self.drawn.rungs.size(self.target), self.drawn.rungs.size(self.region)
+        return self.samples.ranks.size(self.target), self.samples.ranks.size(self.region)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +90,7 @@ class Estimate:
     rows: list[Importance]
     estimator: str
     notes: list[Note]
-    answerer: Answerer | None = None
+    model_query: ModelQuery | None = None
 
 
 def estimate(query: Query, question: Question) -> Estimate:
@@ -98,21 +98,21 @@ def estimate(query: Query, question: Question) -> Estimate:
     if question.estimator == "paper":
         return by_paper(query, question)
     with one_thread():
-        answerer, notes = choose(query, question)
-        return by_counts(query, question, notes) if answerer is None else by_model(query, question, answerer)
+        model_query, notes = choose(query, question)
+        return by_counts(query, question, notes) if model_query is None else by_model(query, question, model_query)
 
 
-def choose(query: Query, question: Question) -> tuple[Answerer | None, list[Note]]:
+def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
     """The model that answers; or none, and why not where that is worth a word."""
     objection, curable = objection_to(query, question)
-    if not objection and not question.by_rows and query.known is not None:
-        lesson = query.known.lesson(question.seed)
-        if lesson is None:
+    if not objection and not question.by_rows and query.model is not None:
+        fitted = query.model.fitted(question.seed)
+        if fitted is None:
             objection = f"the file keeps the model of seed=0 only, not of seed={question.seed}"
-        elif lesson.drawn is None:
-            objection = lesson.objection
+        elif fitted.samples is None:
+            objection = fitted.objection
         else:
-            return asked_of(query, question, lesson, lesson.drawn), []
+            return model_query_of(query, question, fitted, fitted.samples), []
     if question.estimator == "surrogate":
         cure = "use ", Arg("estimator", "counts")
         raise QueryError(Arg("estimator", "surrogate"), f" cannot be used: {objection}; ", *cure)
@@ -122,8 +122,8 @@ def choose(query: Query, question: Question) -> tuple[Answerer | None, list[Note
     if curable and helps:
         words = f"with {query.count:,} rows a model would be more accurate than counts, but {objection}"
         return None, [Note("answer", words)]
-    known = query.known is not None and helps and not query.objection and query.masks is None
-    return None, [Note("answer", f"{objection}; plain counts are used")] if known else []
+    usable = query.model is not None and helps and not query.objection and query.masks is None
+    return None, [Note("answer", f"{objection}; plain counts are used")] if usable else []
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
@@ -138,18 +138,20 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
         return query.objection, False
     if query.foreign:
         return "the quantiles are those of other rows", False
-    return ("the rows are no longer at hand", True) if query.known is None else ("", False)
+    return ("the rows are no longer at hand", True) if query.model is None else ("", False)
 
 
-def asked_of(query: Query, question: Question, lesson: Lesson, drawn: Drawn) -> Answerer | None:
+def model_query_of(
+    query: Query, question: Question, fitted: FittedModel, samples: PosteriorSamples
+) -> ModelQuery | None:
     """After an adaptive sampler a quantile is one of the space, unless rows are asked for: that counts answer."""
-    of_space = drawn.uneven and query.by_quantile
+    of_space = samples.adaptive and query.by_quantile
     if of_space and question.of == "rows":
         return None
-    spans = query.spans(drawn.rungs, of_space=of_space)
-    if spans is None or not can_tell(drawn, *spans):
+    spans = query.spans(samples.ranks, of_space=of_space)
+    if spans is None or not can_tell(samples, *spans):
         return None
-    return Answerer(lesson, drawn, *spans, of_space)
+    return ModelQuery(fitted, samples, *spans, of_space)
 
 
 def check_enough(inside: int, region: int, question: Question) -> None:
@@ -176,7 +178,7 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
     if question.draws == 0:
         return Estimate(counted, "counts", notes)
     found = infer(query.contrasts, counted, draws=question.draws, seed=question.seed, **how)
-    p_values, missing = tested(query, question, None)
+    p_values, missing = p_values_for(query, question, None)
     if p_values is not None:
         found = [replace(one, p_value=p_values.get(row.name, 1.0)) for one, row in zip(found, counted, strict=True)]
     sure = with_sureness(counted, found)
@@ -184,18 +186,18 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
     return Estimate(rows, "counts", [*notes, *missing])
 
 
-def tested(query: Query, question: Question, asked: Answerer | None) -> tuple[PValues | None, list[Note]]:
+def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> tuple[PValues | None, list[Note]]:
     """p-values from the rows; None where counts alone must do, with a note where even they would say another thing."""
-    known = query.known
-    if known is None:
+    model = query.model
+    if model is None:
         return None, []
     if query.masks is not None:
-        found = known.p_values_of(*query.masks, seed=question.seed)
+        found = model.p_values_of(*query.masks, seed=question.seed)
     else:
-        spans = query.spans(known.rungs) if asked is None else (asked.target, asked.region)
+        spans = query.spans(model.ranks) if model_query is None else (model_query.target, model_query.region)
         if spans is None:
             return None, []
-        found = known.p_values(*spans, seed=question.seed)
+        found = model.p_values(*spans, seed=question.seed)
     words = "p-values of this question were not kept; save the rows too: ", Arg("rows", True)
     return found, [] if found is not None else [Note("answer", *words)]
 
@@ -229,39 +231,43 @@ def against_uniform(query: Query, question: Question) -> bool:
 # --- the model ---------------------------------------------------------------------------------------
 
 
-def by_model(query: Query, question: Question, asked: Answerer) -> Estimate:
+def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estimate:
     """The model's shares, moved towards the counts where rows were drawn evenly."""
-    inside, rows = asked.rows
+    inside, rows = model_query.rows
     check_enough(inside, rows, question)
     children = [contrast.name for contrast in query.contrasts if contrast.child]
-    told = sampled_shares(asked.drawn, asked.target, asked.region, baseline=question.baseline, children=children)
+    shares = sampled_shares(
+        model_query.samples, model_query.target, model_query.region, baseline=question.baseline, children=children
+    )
     names = [contrast.name for contrast in query.contrasts]
-    order = [told.names.index(name) for name in names]
+    order = [shares.names.index(name) for name in names]
     top = 1.0 if question.baseline == "region" else math.inf
-    share = told.share(uneven=asked.drawn.uneven)[order]
-    low, high = (ends[order] for ends in told.interval(uneven=asked.drawn.uneven))
-    if not asked.drawn.uneven and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
+    share = shares.share(adaptive=model_query.samples.adaptive)[order]
+    low, high = (ends[order] for ends in shares.interval(adaptive=model_query.samples.adaptive))
+    if not model_query.samples.adaptive and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
         counted = counted_shares(query.contrasts, baseline=question.baseline)
-        leeways = tolerances_of(asked.drawn.alone()[order])
-        share = blended(share, counted, leeways)
-        low, high = widened((low, high), counted, leeways)
+        tolerances = tolerances_of(model_query.samples.alone()[order])
+        share = blended(share, counted, tolerances)
+        low, high = widened((low, high), counted, tolerances)
     found = [
-        modelled(name, (inside, rows), told.part, min(float(share[i]), top), told.activity[j], told.active_share[j])
-        if name in asked.drawn.varying
+        modelled_row(
+            name, (inside, rows), shares.part, min(float(share[i]), top), shares.activity[j], shares.active_share[j]
+        )
+        if name in model_query.samples.varying
         else unvaried(name, inside, rows)
         for i, (name, j) in enumerate(zip(names, order, strict=True))
     ]
     missing: list[Note] = []
     if question.draws:
-        p_values, missing = tested(query, question, asked)
+        p_values, missing = p_values_for(query, question, model_query)
         p = [(p_values or {}).get(name, 1.0) for name in names]
-        ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, told.deviation()[order].tolist(), strict=True)
+        ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, shares.deviation()[order].tolist(), strict=True)
         found = with_sureness(found, [Sureness(*one) for one in ends])
         found = [without_p(row) for row in found] if missing else found
-    return Estimate(found, "surrogate", [model_note(asked), *missing], asked)
+    return Estimate(found, "surrogate", [model_note(model_query), *missing], model_query)
 
 
-def modelled(
+def modelled_row(
     name: str, rows: tuple[int, int], part: float, share: float, active: float, active_share: float
 ) -> Importance:
     """One parameter's numbers as a model has them, its ratio still open; the target is this part of the points."""
@@ -286,10 +292,10 @@ def modelled(
     )
 
 
-def model_note(asked: Answerer) -> Note:
-    words = f"{model_in_words(asked.lesson)}; "
+def model_note(model_query: ModelQuery) -> Note:
+    words = f"{model_in_words(model_query.fitted)}; "
     return Note("answer", words, Arg("estimator", "counts"), " shows the counts alone")
 
 
-def model_in_words(lesson: Lesson) -> str:
-    return f"a model of all rows was used ({lesson.skill})"
+def model_in_words(fitted: FittedModel) -> str:
+    return f"a model of all rows was used ({fitted.skill})"

@@ -33,7 +33,14 @@ from pedanova.measures.surrogate.gaussian_process import (
     condition,
 )
 from pedanova.measures.surrogate.kernel import Embedding, FeatureLayout, Singles, layout_of, rational_quadratic
-from pedanova.measures.surrogate.posterior import FEWER_POINTS, POINTS, Drawn, Rungs, saved_points, uniform_points
+from pedanova.measures.surrogate.posterior import (
+    FEWER_POINTS,
+    POINTS,
+    ObjectiveRanks,
+    PosteriorSamples,
+    saved_points,
+    uniform_points,
+)
 from pedanova.measures.surrogate.sampler import Configurations, SamplerEvidence, configurations_of, sampler_of
 
 DRAWS = 32  # functions, in pairs around the mean
@@ -92,13 +99,13 @@ class Skill:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
+class FittedModel:
     """The result of a fit; `drawn` is None where the model is not to be trusted."""
 
     skill: Skill
     sampler: SamplerEvidence
     configurations: int
-    drawn: Drawn | None
+    samples: PosteriorSamples | None
     objection: str = ""  # in words, where there are no samples
     settings: KernelSettings | None = None  # not kept in files,
     influence: Mapping[str, float] = field(default_factory=dict)  # nor how far each parameter alone may move it
@@ -128,7 +135,9 @@ class FitData:
         return settings.weights[self.layout.owners]
 
 
-def fit(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, near: Lesson | None = None) -> Lesson:
+def fit(
+    rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, near: FittedModel | None = None
+) -> FittedModel:
     """A model of the rows; the same for any order of rows and columns.
 
     `near` is a model of more rows: then the sampler and the skill are taken from it, the search for settings begins
@@ -139,7 +148,7 @@ def fit(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, near
         configurations = configurations_of(rows)
         count = len(configurations)
         sampler = sampler_of(configurations, kinship or kinship_of(rows)) if near is None else near.sampler
-        none = Lesson(Skill(0.0, count), sampler, count, None)
+        none = FittedModel(Skill(0.0, count), sampler, count, None)
         arrangement = configurations.arrangement
         if arrangement.varying == 0 or configurations.levels.max() == 0:
             return replace(none, objection="nothing varies that a model could learn from")
@@ -163,9 +172,9 @@ def fit(rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, near
         likelihood = data.likelihood(chosen, scores[chosen], adaptive=sampler.adaptive)
         settings = likelihood.best(settings, steps=effort.steps)
         order = order_points(data, scores, weights, settings, rng, adaptive=sampler.adaptive)
-        drawn = posterior_samples(configurations, places, order, weights, adaptive=sampler.adaptive)
-    influence = dict(zip(drawn.varying, influences(data, settings), strict=True))
-    return Lesson(skill, sampler, count, drawn, settings=settings, influence=influence)
+        samples = posterior_samples(configurations, places, order, weights, adaptive=sampler.adaptive)
+    influence = dict(zip(samples.varying, influences(data, settings), strict=True))
+    return FittedModel(skill, sampler, count, samples, settings=settings, influence=influence)
 
 
 def is_complete(configurations: Configurations) -> bool:
@@ -334,15 +343,15 @@ def reorder(
 
 def posterior_samples(
     configurations: Configurations, places: Places, order: NDArray[np.int64], weights: Reals, *, adaptive: bool
-) -> Drawn:
+) -> PosteriorSamples:
     """The samples as answers use them: points, their orders, and the ranks of the rows."""
     arrangement = configurations.arrangement
     parts = (weights / configurations.repeats)[configurations.owner] if adaptive else None
-    return Drawn(
+    return PosteriorSamples(
         space=arrangement.space,
         points=saved_points(arrangement.space, arrangement.cells(places)),
         order=order.astype(np.uint16),
-        rungs=Rungs.of(configurations.signed, parts),
+        ranks=ObjectiveRanks.of(configurations.signed, parts),
         varying=arrangement.names[: arrangement.varying],
-        uneven=adaptive,
+        adaptive=adaptive,
     )

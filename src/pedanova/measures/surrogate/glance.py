@@ -8,7 +8,7 @@ from functools import cached_property
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import Question
-from pedanova.measures.surrogate.answer import answered, spread_over
+from pedanova.measures.surrogate.answer import answer, density_answer
 from pedanova.measures.surrogate.estimate import Query
 
 
@@ -29,10 +29,10 @@ class Glance:
     @cached_property
     def importances(self) -> Importances:
         """What `importance` says with ``draws=0``, without its notes."""
-        return answered(self.query, self.question, self.words, (), objective=self.objective, whole=False, brief=True)
+        return answer(self.query, self.question, self.words, (), objective=self.objective, whole=False, brief=True)
 
     @cached_property
     def densities(self) -> dict[str, Densities]:
         """What `all_densities` says."""
         plain = replace(self.question, baseline="region", smoothing="auto", force=True)
-        return spread_over(self.query, plain, self.words, objective=self.objective)
+        return density_answer(self.query, plain, self.words, objective=self.objective)

@@ -24,7 +24,7 @@ from pedanova.space.parameters import Parameter, Space, Switch, parents_first, p
 
 Mask: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int64]  # (draws, cells of all parameters)
-Span: TypeAlias = tuple[int, int]  # distinct objectives before it, and up to its end
+RankRange: TypeAlias = tuple[int, int]  # distinct objectives before it, and up to its end
 
 # --- uniform points ------------------------------------------------------------------------------------
 
@@ -138,7 +138,7 @@ ROUNDING = 1e-9  # parts of the space are sums of weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rungs:
+class ObjectiveRanks:
     """The distinct values of the objective, best first, with the rows and the part of the space up to each.
 
     A quantile or a threshold always ends behind one of them: rows with equal objectives stay together.
@@ -149,7 +149,7 @@ class Rungs:
     parts: Reals  # (values,) part of the space up to here, as the rows represent it
 
     @classmethod
-    def of(cls, signed: Reals, weights: Reals | None = None) -> Rungs:
+    def of(cls, signed: Reals, weights: Reals | None = None) -> ObjectiveRanks:
         """The ranks of these rows; `weights` are the parts of the space that they represent, equal where not given."""
         values, places, counts = np.unique(signed, return_inverse=True, return_counts=True)
         rows = np.cumsum(counts)
@@ -159,7 +159,7 @@ class Rungs:
     def __len__(self) -> int:
         return len(self.values)
 
-    def span(self, region: Region, direction: Direction, *, of_space: bool = False) -> Span:
+    def range_of(self, region: Region, direction: Direction, *, of_space: bool = False) -> RankRange:
         """The ranks of a region of the objective; quantiles are parts of the rows, or of the space."""
         begin, end = region.cuts(direction)
         first = 0 if begin is None else self.up_to(begin, of_space=of_space)
@@ -190,7 +190,7 @@ class Rungs:
         """The number of rows up to a rank."""
         return int(self.rows[rank - 1]) if rank else 0
 
-    def size(self, span: Span) -> int:
+    def size(self, span: RankRange) -> int:
         """The number of rows in a range of ranks."""
         return self.rows_of(span[1]) - self.rows_of(span[0])
 
@@ -303,15 +303,15 @@ MOST_CACHED = 1 << 23  # bytes of counts that are kept for the next question
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class PosteriorSamples:
     """Points of the space, and their order in every posterior sample."""
 
     space: Space
     points: tuple[NDArray[np.unsignedinteger[Any]], ...]  # (points,) each: coarse cells, by parameter
     order: NDArray[np.uint16]  # (draws, points) best first
-    rungs: Rungs
+    ranks: ObjectiveRanks
     varying: tuple[str, ...]  # parameters of the model; those that never varied are not in it
-    uneven: bool  # the sampler was adaptive: quantiles of the rows are none of the space
+    adaptive: bool  # the sampler was adaptive: quantiles of the rows are none of the space
     _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by number of cells
     _counted: dict[int, dict[int, Counts]] = field(default_factory=dict, repr=False)  # likewise, by number of points
     _alone: dict[str, Reals] = field(default_factory=dict, repr=False)
@@ -337,9 +337,9 @@ class Drawn:
         cells: Cells = self.saved_grid(name).middles[self.points[list(self.space).index(name)]]
         return cells
 
-    def ends(self, span: Span) -> tuple[int, int]:
+    def ends(self, span: RankRange) -> tuple[int, int]:
         """Where a range of ranks begins and ends in the order of every sample."""
-        first, last = (math.ceil(self.rungs.part_of(rank) * len(self) - 1e-6) for rank in span)
+        first, last = (math.ceil(self.ranks.part_of(rank) * len(self) - 1e-6) for rank in span)
         return first, max(first, last)
 
     def box(self, kept: Mapping[str, Mask]) -> Mask:
@@ -358,15 +358,15 @@ class Drawn:
             inside &= (2.0 * part > whole).take(self.points[index[name]])
         return inside
 
-    def narrowed(self, box: Mask, rungs: Rungs) -> Drawn:
+    def narrowed(self, box: Mask, ranks: ObjectiveRanks) -> PosteriorSamples:
         """The samples at the points of a box alone, with the ranks of the rows in it."""
         numbers, every = (np.cumsum(box) - 1).astype(np.uint16), self.order.ravel()
         inside = every.take(np.flatnonzero(box.take(every)))  # every sample has each point once
         order = numbers.take(inside).reshape(self.draws, -1)
         points = tuple(column[box] for column in self.points)
-        return replace(self, points=points, order=order, rungs=rungs, _flat={}, _counted={}, _alone={})
+        return replace(self, points=points, order=order, ranks=ranks, _flat={}, _counted={}, _alone={})
 
-    def count(self, span: Span, grids: StackedGrids) -> Counts:
+    def count(self, span: RankRange, grids: StackedGrids) -> Counts:
         """(draws, cells) Points in a range of ranks by cell; (1, cells) where it is all points, in every sample."""
         first, last = self.ends(span)
         if first == 0:
@@ -433,12 +433,12 @@ class Drawn:
             "wide": np.array(wide, dtype=np.uint8),
             "varies": np.array(varies, dtype=np.uint8),
             "order": self.order,
-            "parts": self.rungs.parts,
-            "uneven": np.array([self.uneven], dtype=np.uint8),
+            "parts": self.ranks.parts,
+            "uneven": np.array([self.adaptive], dtype=np.uint8),
         }
 
     @classmethod
-    def from_arrays(cls, space: Space, rungs: Rungs, arrays: Mapping[str, NDArray[Any]]) -> Drawn:
+    def from_arrays(cls, space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]]) -> PosteriorSamples:
         """The inverse of `to_arrays`, given the ranks of the rows."""
         narrow, wide = (iter(arrays.get(kind, ())) for kind in ("cells_8", "cells_16"))
         points = tuple(next(wide) if two else next(narrow) for two in arrays["wide"])
@@ -446,9 +446,9 @@ class Drawn:
             space=space,
             points=points,
             order=arrays["order"],
-            rungs=replace(rungs, parts=arrays["parts"]),
+            ranks=replace(ranks, parts=arrays["parts"]),
             varying=tuple(name for name, varies in zip(space, arrays["varies"], strict=True) if varies),
-            uneven=bool(arrays["uneven"][0]),
+            adaptive=bool(arrays["uneven"][0]),
         )
 
 

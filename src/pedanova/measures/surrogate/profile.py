@@ -142,17 +142,17 @@ class Sliced(Protocol):
     def slices(self, base: Region, parts: Iterable[Fraction] | None = ...) -> tuple[list[Slice], list[Fraction]]: ...
 
 
-def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, question: Question) -> Profile:
+def profile_answer(a: Sliced, base: Region, parts: Sequence[Fraction] | None, question: Question) -> Profile:
     """The question of `Analysis.importance` at these targets, or at all that were counted; one model serves all."""
     slices, same = a.slices(base, parts)
     queries = [a.asked(one.contrasts(), one.target, base) for one in slices]
     answers = [estimate(query, question) for query in queries]
-    by_model = any(answer.answerer is not None for answer in answers)
-    steps, more = told_apart(slices, answers) if by_model else (list(zip(slices, answers, strict=True)), [])
-    found = [Step(one.part, held_of(one, answer), ranked(answer.rows)) for one, answer in steps]
+    by_model = any(answer.model_query is not None for answer in answers)
+    steps, more = distinct_targets(slices, answers) if by_model else (list(zip(slices, answers, strict=True)), [])
+    found = [Step(one.part, effective_part(one, answer), ranked(answer.rows)) for one, answer in steps]
     varied = {row.name for step in found for row in step.rows if row.varied}
     notes = never_notes([name for name in a.space if name not in varied]) if found else []
-    notes += left_out(
+    notes += omitted_notes(
         [*same, *more], [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
     )
     notes += dict.fromkeys(note for _, answer in steps for note in answer.notes)
@@ -160,27 +160,31 @@ def ask_profile(a: Sliced, base: Region, parts: Sequence[Fraction] | None, quest
     return Profile(tuple(found), str(base), tuple(notes), by)
 
 
-def held_of(one: Slice, answer: Estimate) -> float:
+def effective_part(one: Slice, answer: Estimate) -> float:
     """The part that a target holds, ties included: of the space where a model says so, else of the rows."""
-    asked = answer.answerer
-    return asked.drawn.rungs.part_of(asked.target[1]) if asked is not None and asked.of_space else one.held
+    model_query = answer.model_query
+    return (
+        model_query.samples.ranks.part_of(model_query.target[1])
+        if model_query is not None and model_query.of_space
+        else one.held
+    )
 
 
-def told_apart(
+def distinct_targets(
     slices: Sequence[Slice], answers: Sequence[Estimate]
 ) -> tuple[list[tuple[Slice, Estimate]], list[Fraction]]:
     """Targets of the space that hold other rows than the next stricter one; and the parts left out."""
     kept: list[tuple[Slice, Estimate]] = []
     same = []
     for one, answer in zip(slices, answers, strict=True):
-        if kept and answer.answerer is not None and kept[-1][1].rows[0].n_target == answer.rows[0].n_target:
+        if kept and answer.model_query is not None and kept[-1][1].rows[0].n_target == answer.rows[0].n_target:
             same.append(one.part)
         else:
             kept.append((one, answer))
     return kept, same
 
 
-def left_out(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]:
+def omitted_notes(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]:
     """Which targets are missing, and why."""
     whys = (
         (same, "by ties the same rows as the next stricter target"),

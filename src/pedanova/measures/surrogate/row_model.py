@@ -1,6 +1,6 @@
 """What a small table tells beyond its counts: related parameters, p-values and a model, each computed once.
 
-`Knowledge` has the rows. `KeptKnowledge` was read from a file, and has the model and the p-values of usual questions.
+`RowModel` has the rows. `SavedModel` was read from a file, and has the model and the p-values of usual questions.
 """
 
 from __future__ import annotations
@@ -24,14 +24,21 @@ from pedanova.measures.chance.dependence import Gate, Kinship, Twins, kinship_of
 from pedanova.measures.chance.permutation_test import Examiner
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows, varying_names
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.surrogate.fit import Lesson, Skill, fit
-from pedanova.measures.surrogate.posterior import SAVED_CELLS, Drawn, Mask, Rungs, Span, coarse_grid
+from pedanova.measures.surrogate.fit import FittedModel, Skill, fit
+from pedanova.measures.surrogate.posterior import (
+    SAVED_CELLS,
+    Mask,
+    ObjectiveRanks,
+    PosteriorSamples,
+    RankRange,
+    coarse_grid,
+)
 from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, children_of
 
 PValues: TypeAlias = Mapping[str, float]
-TestKey: TypeAlias = tuple[Span, Span, bool, int]  # target, region, blocks, seed
+TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, blocks, seed
 FEWEST_ROWS = 40  # that a model is fitted to
 LEAST_BOX = 200  # points of a box that suffice for answers about it
 NO_BOX = "these rows are no box of the space that a model could be asked about"
@@ -39,15 +46,15 @@ NO_PART = "after an adaptive sampler the rows of a part stand for no space"
 
 
 @dataclass(eq=False)
-class Knowledge:
+class RowModel:
     """The model and the tests of the rows at hand."""
 
     space: Space
     few: FewRows
-    around: Knowledge | None = None  # of more rows, of which these are some
-    near: Lesson | None = None  # of more rows, which had the same sampler
+    around: RowModel | None = None  # of more rows, of which these are some
+    near: FittedModel | None = None  # of more rows, which had the same sampler
     p_values_by_question: dict[TestKey, PValues] = field(default_factory=dict)
-    _lessons: dict[int, Lesson] = field(default_factory=dict)
+    _fitted: dict[int, FittedModel] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> RankedRows:
@@ -55,9 +62,9 @@ class Knowledge:
         return ranked_rows(self.space, self.few)
 
     @cached_property
-    def rungs(self) -> Rungs:
+    def ranks(self) -> ObjectiveRanks:
         """The ranks of the rows."""
-        return Rungs.of(self.few.signed)
+        return ObjectiveRanks.of(self.few.signed)
 
     @cached_property
     def kinship(self) -> Kinship:
@@ -89,54 +96,54 @@ class Knowledge:
 
     # --- the model ---------------------------------------------------------------------------------
 
-    def lesson(self, seed: int) -> Lesson:
+    def fitted(self, seed: int) -> FittedModel:
         """The model of the rows; of a part of the rows, that of all rows inside the box that these fill."""
-        if seed not in self._lessons:
+        if seed not in self._fitted:
             if self.around is None:
-                self._lessons[seed] = fit(self.rows, self.kinship, seed=seed, near=self.near)
+                self._fitted[seed] = fit(self.rows, self.kinship, seed=seed, near=self.near)
             else:
-                self._lessons[seed] = self._narrowed(self.around, seed)
-        return self._lessons[seed]
+                self._fitted[seed] = self._narrowed(self.around, seed)
+        return self._fitted[seed]
 
-    def part(self, some: Mask, *, seed: int) -> Knowledge:
+    def part(self, some: Mask, *, seed: int) -> RowModel:
         """The same of some of the rows alone: a quicker model, its settings near those of all rows."""
-        lesson = self.lesson(seed)
-        part = Knowledge(self.space, self.few.take(some), near=None if lesson.drawn is None else lesson)
+        fitted = self.fitted(seed)
+        part = RowModel(self.space, self.few.take(some), near=None if fitted.samples is None else fitted)
         own, every = part.rows.arrangement, self.rows.arrangement
         if own.names[: own.varying] == every.names[: every.varying]:
             part.kinship = self.kinship  # found in all rows, and true of some of them
         return part
 
-    def _narrowed(self, around: Knowledge, seed: int) -> Lesson:
+    def _narrowed(self, around: RowModel, seed: int) -> FittedModel:
         """The model of all rows inside the box that these rows fill."""
-        lesson = around.lesson(seed)
-        if lesson.drawn is None:
-            return lesson
-        if lesson.drawn.uneven:
-            return replace(lesson, drawn=None, objection=NO_PART)
+        fitted = around.fitted(seed)
+        if fitted.samples is None:
+            return fitted
+        if fitted.samples.adaptive:
+            return replace(fitted, samples=None, objection=NO_PART)
         kept = bounding_box(around.few, np.isin(around.few.rows, self.few.rows), self.space)
-        box = None if kept is None else lesson.drawn.box(kept)
+        box = None if kept is None else fitted.samples.box(kept)
         if box is None or box.sum() < LEAST_BOX:
-            return replace(lesson, drawn=None, objection=NO_BOX)
+            return replace(fitted, samples=None, objection=NO_BOX)
         varying = varying_names(self.space, self.few.cells)
-        return replace(lesson, drawn=replace(lesson.drawn.narrowed(box, self.rungs), varying=varying))
+        return replace(fitted, samples=replace(fitted.samples.narrowed(box, self.ranks), varying=varying))
 
-    def spans_of(self, target: Mask, region: Mask) -> tuple[Span, Span] | None:
+    def ranges_of(self, target: Mask, region: Mask) -> tuple[RankRange, RankRange] | None:
         """Rows of the table as ranges of ranks; None where other rows lie between them."""
         spans = [self._span(mask[self.rows.rows]) for mask in (target, region)]
         return None if spans[0] is None or spans[1] is None else (spans[0], spans[1])
 
-    def _span(self, mask: Mask) -> Span | None:
+    def _span(self, mask: Mask) -> RankRange | None:
         places = np.flatnonzero(mask)
         if not len(places) or places[-1] - places[0] + 1 != len(places):
             return None
-        ends = np.r_[0, self.rungs.rows]
+        ends = np.r_[0, self.ranks.rows]
         first, last = np.searchsorted(ends, (places[0], places[-1] + 1))
         return (int(first), int(last)) if ends[first] == places[0] and ends[last] == places[-1] + 1 else None
 
     # --- p-values ----------------------------------------------------------------------------------
 
-    def p_values(self, target: Span, region: Span, *, seed: int) -> PValues:
+    def p_values(self, target: RankRange, region: RankRange, *, seed: int) -> PValues:
         """p-values of every parameter for ranges of ranks."""
         key = target, region, self.blocks, seed
         if key not in self.p_values_by_question:
@@ -157,13 +164,13 @@ class Knowledge:
     @cached_property
     def adaptive(self) -> bool:
         """Whether the sampler preferred good configurations."""
-        if self.around is None and self._lessons:
-            return next(iter(self._lessons.values())).sampler.adaptive
+        if self.around is None and self._fitted:
+            return next(iter(self._fitted.values())).sampler.adaptive
         return sampler_of(configurations_of(self.rows), self.kinship).adaptive
 
-    def _between(self, span: Span) -> Mask:
+    def _between(self, span: RankRange) -> Mask:
         places = np.arange(len(self.rows))
-        return (places >= self.rungs.rows_of(span[0])) & (places < self.rungs.rows_of(span[1]))
+        return (places >= self.ranks.rows_of(span[0])) & (places < self.ranks.rows_of(span[1]))
 
     def _tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
         """p-values by permutation; children are tested where they have a value."""
@@ -243,22 +250,22 @@ MOST_DRAWS = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
-class KeptKnowledge:
+class SavedModel:
     """A model read from a file, with p-values of the questions that were asked or are usual."""
 
-    rungs: Rungs
+    ranks: ObjectiveRanks
     gates: tuple[Gate, ...]
     twins: tuple[Twins, ...]
-    fitted: Lesson | None
+    saved: FittedModel | None
     adaptive: bool
     blocks: bool
     p_values_by_question: Mapping[TestKey, PValues]
 
-    def lesson(self, seed: int) -> Lesson | None:
+    def fitted(self, seed: int) -> FittedModel | None:
         """The model; None for another seed, whose model is not in the file."""
-        return self.fitted if seed == 0 else None
+        return self.saved if seed == 0 else None
 
-    def p_values(self, target: Span, region: Span, *, seed: int) -> PValues | None:
+    def p_values(self, target: RankRange, region: RankRange, *, seed: int) -> PValues | None:
         """p-values of every parameter for ranges of ranks; None where the file has none."""
         return self.p_values_by_question.get((target, region, self.blocks, seed))
 
@@ -267,14 +274,14 @@ class KeptKnowledge:
         return None
 
 
-Known: TypeAlias = Knowledge | KeptKnowledge
+AnyModel: TypeAlias = RowModel | SavedModel
 
 
-def to_attachment(model: Knowledge, direction: Direction, *, objection: str = "") -> Attachment:
+def to_attachment(model: RowModel, direction: Direction, *, objection: str = "") -> Attachment:
     """What a file keeps of a model; usual questions are tested now. No samples, where there is an objection to them."""
-    fitted = model.lesson(0) if len(model.rows) >= FEWEST_ROWS else None
+    fitted = model.fitted(0) if len(model.rows) >= FEWEST_ROWS else None
     if objection and fitted is not None:
-        fitted = replace(fitted, drawn=None, objection=objection)
+        fitted = replace(fitted, samples=None, objection=objection)
     for target, region in usual_questions(model, fitted, direction):
         model.p_values(target, region, seed=0)
     names, tested = model.kinship.names, model.p_values_by_question
@@ -289,27 +296,29 @@ def to_attachment(model: Knowledge, direction: Direction, *, objection: str = ""
     }
     table = [[p_values.get(name, 1.0) for name in names] for p_values in tested.values()]
     p_table = np.array(table, dtype=np.float64).reshape(len(table), len(names))  # (questions, parameters)
-    arrays = {"values": model.rungs.values, "rows": model.rungs.rows, "p": p_table}
-    if fitted is not None and fitted.drawn is not None:
-        arrays |= fitted.drawn.to_arrays()
+    arrays = {"values": model.ranks.values, "rows": model.ranks.rows, "p": p_table}
+    if fitted is not None and fitted.samples is not None:
+        arrays |= fitted.samples.to_arrays()
     return Attachment(header, arrays)
 
 
-def usual_questions(model: Knowledge, fitted: Lesson | None, direction: Direction) -> Iterator[tuple[Span, Span]]:
+def usual_questions(
+    model: RowModel, fitted: FittedModel | None, direction: Direction
+) -> Iterator[tuple[RankRange, RankRange]]:
     """Targets and regions that are usual parts of the rows; and after an adaptive sampler of the space as well."""
-    drawn = None if fitted is None else fitted.drawn
-    kinds: list[tuple[Rungs, bool]] = [(model.rungs, False)]
-    if drawn is not None and drawn.uneven:
-        kinds.append((drawn.rungs, True))
+    samples = None if fitted is None else fitted.samples
+    kinds: list[tuple[ObjectiveRanks, bool]] = [(model.ranks, False)]
+    if samples is not None and samples.adaptive:
+        kinds.append((samples.ranks, True))
     for ranks, of_space in kinds:
         regions = [Region("quantile", Fraction(0), part) for part in USUAL_PARTS]
-        spans = [ranks.span(region, direction, of_space=of_space) for region in regions]
+        spans = [ranks.range_of(region, direction, of_space=of_space) for region in regions]
         for target, region in combinations(dict.fromkeys(spans), 2):
             if LEAST_TARGET <= ranks.size(target) < ranks.size(region):
                 yield target, region
 
 
-def header_of(fitted: Lesson) -> dict[str, Any]:
+def header_of(fitted: FittedModel) -> dict[str, Any]:
     """The numbers of a fit for a file, without its samples."""
     return {
         "correlation": fitted.skill.correlation,
@@ -320,35 +329,35 @@ def header_of(fitted: Lesson) -> dict[str, Any]:
         "repeated": fitted.sampler.repeated,
         "configurations": fitted.configurations,
         "objection": fitted.objection,
-        "drawn": fitted.drawn is not None,
+        "drawn": fitted.samples is not None,
     }
 
 
-def from_attachment(attachment: Attachment, space: Space, rows: int) -> KeptKnowledge:
+def from_attachment(attachment: Attachment, space: Space, rows: int) -> SavedModel:
     """The inverse of `to_attachment`; raises FormatError where the file is damaged."""
     header, arrays = attachment.header, attachment.arrays
-    rungs = ranks_from(arrays, rows)
+    ranks = ranks_from(arrays, rows)
     names = tuple(map(text_from, header["names"]))
     if any(name not in space for name in names):
         raise FormatError("tests parameters that it does not have")
-    return KeptKnowledge(
-        rungs=rungs,
+    return SavedModel(
+        ranks=ranks,
         gates=tuple(Gate(*map(text_from, pair)) for pair in header["gates"]),
         twins=tuple(Twins(text_from(one), text_from(two), float(told)) for one, two, told in header["twins"]),
-        fitted=None if header["lesson"] is None else fitted_from(header["lesson"], space, rungs, arrays),
+        saved=None if header["lesson"] is None else fitted_from(header["lesson"], space, ranks, arrays),
         adaptive=bool(header["adaptive"]),
         blocks=bool(header["blocks"]),
         p_values_by_question=p_values_from(header["asked"], names, arrays["p"]),
     )
 
 
-def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> Rungs:
+def ranks_from(arrays: Mapping[str, NDArray[Any]], rows: int) -> ObjectiveRanks:
     """The ranks in a file of so many rows."""
     values, counts = arrays["values"], arrays["rows"]
     rising = len(values) and len(values) == len(counts) and bool(np.all(np.diff(values) > 0))
     if not rising or not np.all(np.diff(counts, prepend=0) > 0) or int(counts[-1]) != rows:
         raise FormatError("has objectives that are not in order")
-    return Rungs(values.astype(np.float64), counts.astype(np.int64), counts / counts[-1])
+    return ObjectiveRanks(values.astype(np.float64), counts.astype(np.int64), counts / counts[-1])
 
 
 def p_values_from(keys: list[list[int]], names: tuple[str, ...], table: NDArray[Any]) -> dict[TestKey, PValues]:
@@ -362,19 +371,21 @@ def p_values_from(keys: list[list[int]], names: tuple[str, ...], table: NDArray[
     return tested
 
 
-def fitted_from(header: Mapping[str, Any], space: Space, rungs: Rungs, arrays: Mapping[str, NDArray[Any]]) -> Lesson:
+def fitted_from(
+    header: Mapping[str, Any], space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]]
+) -> FittedModel:
     """The fit in a file."""
     drift = None if header["drift"] is None else float(header["drift"])
-    return Lesson(
+    return FittedModel(
         skill=Skill(float(header["correlation"]), int(header["judged"])),
         sampler=SamplerEvidence(float(header["together"]), float(header["again"]), drift, bool(header["repeated"])),
         configurations=int(header["configurations"]),
-        drawn=samples_from(space, rungs, arrays) if header["drawn"] else None,
+        samples=samples_from(space, ranks, arrays) if header["drawn"] else None,
         objection=text_from(header["objection"]),
     )
 
 
-def samples_from(space: Space, rungs: Rungs, arrays: Mapping[str, NDArray[Any]]) -> Drawn:
+def samples_from(space: Space, ranks: ObjectiveRanks, arrays: Mapping[str, NDArray[Any]]) -> PosteriorSamples:
     """The posterior samples in a file."""
     order, parts = arrays["order"], arrays["parts"]
     if order.ndim != 2 or not 0 < order.shape[0] <= MOST_DRAWS or not 0 < order.shape[1] <= MOST_POINTS:
@@ -382,16 +393,16 @@ def samples_from(space: Space, rungs: Rungs, arrays: Mapping[str, NDArray[Any]])
     every = np.arange(order.shape[1])
     if order.dtype != np.uint16 or any(not np.array_equal(np.sort(line), every) for line in order):
         raise FormatError("has points of a model that are not in an order")
-    if parts.shape != rungs.values.shape or not np.all(np.diff(parts, prepend=0.0) >= 0) or abs(parts[-1] - 1) > 1e-9:
+    if parts.shape != ranks.values.shape or not np.all(np.diff(parts, prepend=0.0) >= 0) or abs(parts[-1] - 1) > 1e-9:
         raise FormatError("has parts of the space that are not in order")
     if len(arrays["wide"]) != len(space) or len(arrays["varies"]) != len(space):
         raise FormatError("has a model of other parameters")
-    drawn = Drawn.from_arrays(space, rungs, arrays)
-    for column, parameter in zip(drawn.points, space.values(), strict=True):
+    samples = PosteriorSamples.from_arrays(space, ranks, arrays)
+    for column, parameter in zip(samples.points, space.values(), strict=True):
         cells = coarse_grid(grid_of(parameter), SAVED_CELLS).cells
         if column.shape != every.shape or int(column.max(initial=0)) >= cells:
             raise FormatError("has points of a model outside the space")
-    return drawn
+    return samples
 
 
 def text_from(value: object) -> str:

@@ -19,7 +19,7 @@ from pedanova.measures.bins import Basis, expected_widths
 from pedanova.measures.chance.ranked_rows import Reals
 from pedanova.measures.densities import Densities
 from pedanova.measures.smoothing import smooth
-from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, Drawn, Mask, Span, StackedGrids
+from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, Mask, PosteriorSamples, RankRange, StackedGrids
 from pedanova.space.grid import Grid
 
 # --- shares --------------------------------------------------------------------------------------------
@@ -46,22 +46,22 @@ class SampledShares:
     part: float  # of the region, the target's mean part
     inside: bool  # the region is not the whole space
 
-    def share(self, *, uneven: bool) -> Reals:
+    def share(self, *, adaptive: bool) -> Reals:
         """(parameters,) The estimate.
 
         The mean over samples counts disagreement between them as an effect; the share of their mean density does
         not. After an adaptive sampler they disagree about much, and the effects are real.
         """
         mean: Reals = self.each.mean(axis=0)
-        weight = 0.0 if uneven else COMMON_INSIDE if self.inside else COMMON
+        weight = 0.0 if adaptive else COMMON_INSIDE if self.inside else COMMON
         return (1.0 - weight) * mean + weight * self.common
 
-    def interval(self, *, uneven: bool) -> tuple[Reals, Reals]:
+    def interval(self, *, adaptive: bool) -> tuple[Reals, Reals]:
         """(parameters,) each: 95 % bounds of the share, by its root, whose deviation hardly depends on its size."""
         roots = np.sqrt(np.maximum(self.each, 0.0))
         middle = roots.mean(axis=0)
         deviation = roots.std(axis=0, ddof=1) if len(roots) > 1 else np.zeros_like(middle)
-        widen = WIDEN_APART if uneven or self.inside else WIDEN
+        widen = WIDEN_APART if adaptive or self.inside else WIDEN
         off = np.hypot(widen * NORMAL * deviation, LEAST_DEVIATION * middle)
         low, high = np.maximum(middle - off, 0.0) ** 2, (middle + off) ** 2
         return np.maximum(low - FINEST, 0.0), high + FINEST
@@ -74,29 +74,34 @@ class SampledShares:
         return np.maximum(deviation, FINEST / NORMAL)
 
 
-def can_tell(drawn: Drawn, target: Span, region: Span) -> bool:
+def can_tell(samples: PosteriorSamples, target: RankRange, region: RankRange) -> bool:
     """Whether there are points enough in the target, and in the rest of the region."""
-    first, last = drawn.ends(target)
-    begin, end = drawn.ends(region)
+    first, last = samples.ends(target)
+    begin, end = samples.ends(region)
     return LEAST_POINTS <= last - first <= end - begin - LEAST_POINTS
 
 
 def sampled_shares(
-    drawn: Drawn, target: Span, region: Span, *, baseline: str = "region", children: Collection[str] = ()
+    samples: PosteriorSamples,
+    target: RankRange,
+    region: RankRange,
+    *,
+    baseline: str = "region",
+    children: Collection[str] = (),
 ) -> SampledShares:
     """The shares for one question; of `children` only the value counts, since a parent tells whether they have one."""
-    grids = drawn.grids()
-    of_value = np.array([name in children for name in drawn.space])
-    targets, regions = drawn.count(target, grids), drawn.count(region, grids)
-    shared = shared_points(drawn, target)
-    return shares_of_counts(tuple(drawn.space), grids, targets, regions, baseline, of_value, shared)
+    grids = samples.grids()
+    of_value = np.array([name in children for name in samples.space])
+    targets, regions = samples.count(target, grids), samples.count(region, grids)
+    shared = shared_points(samples, target)
+    return shares_of_counts(tuple(samples.space), grids, targets, regions, baseline, of_value, shared)
 
 
-def shared_points(drawn: Drawn, target: Span) -> float:
+def shared_points(samples: PosteriorSamples, target: RankRange) -> float:
     """How many points of the target two samples have in common, in the mean over all pairs of samples."""
-    first, last = drawn.ends(target)
-    often = np.bincount(drawn.order[:, first:last].ravel(), minlength=len(drawn)).astype(np.float64)
-    return float((often * (often - 1.0)).sum()) / max(1, drawn.draws * (drawn.draws - 1))
+    first, last = samples.ends(target)
+    often = np.bincount(samples.order[:, first:last].ravel(), minlength=len(samples)).astype(np.float64)
+    return float((often * (often - 1.0)).sum()) / max(1, samples.draws * (samples.draws - 1))
 
 
 def shares_of_counts(
@@ -171,15 +176,17 @@ def ratio(above: Reals, below: Reals) -> Reals:
 # --- pairs and larger sets -----------------------------------------------------------------------------
 
 
-def model_pairs(drawn: Drawn, target: Span, region: Span, groups: Mapping[str, Groups]) -> PairTally:
+def model_pairs(
+    samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups]
+) -> PairTally:
     """Points of target and region by the groups of every two parameters, in the mean over all samples."""
     names = tuple(groups)
     width = max(int(group.max()) for group in groups.values()) + 1
-    one_hot = np.zeros((len(drawn), len(names) * width), dtype=np.float32)
+    one_hot = np.zeros((len(samples), len(names) * width), dtype=np.float32)
     for j, name in enumerate(names):
-        one_hot[np.arange(len(drawn)), j * width + groups[name][drawn.cells(name)].astype(np.int64)] = 1.0
+        one_hot[np.arange(len(samples)), j * width + groups[name][samples.cells(name)].astype(np.int64)] = 1.0
     with one_thread():
-        both = [weighted_products(one_hot, point_weights(drawn, span)) for span in (target, region)]
+        both = [weighted_products(one_hot, point_weights(samples, span)) for span in (target, region)]
     tables = [np.stack([_block(table, width, pair) for pair in combinations(range(len(names)), 2)]) for table in both]
     return PairTally(names, dict(groups), tables[0], tables[1])
 
@@ -199,15 +206,15 @@ def _block(table: NDArray[np.float32], width: int, pair: tuple[int, int]) -> NDA
 
 
 def model_sets(
-    drawn: Drawn, target: Span, region: Span, groups: Mapping[str, Groups], sets: Sequence[Names]
+    samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups], sets: Sequence[Names]
 ) -> SetTally:
     """The same for larger sets of parameters, all of one size."""
     width, order = width_of(groups), len(sets[0])
-    cells = {name: group[drawn.cells(name)].astype(np.int64) for name, group in groups.items()}
-    weights = [point_weights(drawn, span).astype(np.float64) for span in (target, region)]
+    cells = {name: group[samples.cells(name)].astype(np.int64) for name, group in groups.items()}
+    weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
     tables = np.zeros((2, len(sets), width**order))
     for place, names in enumerate(sets):
-        flat = np.zeros(len(drawn), dtype=np.int64)
+        flat = np.zeros(len(samples), dtype=np.int64)
         for name in names:
             flat = flat * width + cells[name]
         for table, weight in zip(tables, weights, strict=True):
@@ -215,11 +222,11 @@ def model_sets(
     return SetTally(tuple(sets), width, tables[0], tables[1])
 
 
-def point_weights(drawn: Drawn, span: Span) -> NDArray[np.float32]:
+def point_weights(samples: PosteriorSamples, span: RankRange) -> NDArray[np.float32]:
     """(points,) The part of the samples in which each point lies in a range of ranks."""
-    first, last = drawn.ends(span)
-    counts = np.bincount(drawn.order[:, first:last].ravel(), minlength=len(drawn))
-    return (counts / drawn.draws).astype(np.float32)
+    first, last = samples.ends(span)
+    counts = np.bincount(samples.order[:, first:last].ravel(), minlength=len(samples))
+    return (counts / samples.draws).astype(np.float32)
 
 
 # --- densities -----------------------------------------------------------------------------------------
@@ -228,13 +235,17 @@ BLUR = 0.7  # of a counted cell: the width of the kernel that makes a curve of i
 
 
 def model_densities(
-    drawn: Drawn, target: Span, region: Span, words: tuple[str, str], contrasts: Sequence[Contrast]
+    samples: PosteriorSamples,
+    target: RankRange,
+    region: RankRange,
+    words: tuple[str, str],
+    contrasts: Sequence[Contrast],
 ) -> dict[str, Densities]:
     """The densities of every parameter in the mean over all samples; the contrasts say where its rows lie."""
-    grids = drawn.grids()
-    targets, regions = (drawn.count(span, grids).mean(axis=0) for span in (target, region))
-    rows = drawn.rungs.size(target), drawn.rungs.size(region)
-    index = {name: j for j, name in enumerate(drawn.space)}
+    grids = samples.grids()
+    targets, regions = (samples.count(span, grids).mean(axis=0) for span in (target, region))
+    rows = samples.ranks.size(target), samples.ranks.size(region)
+    index = {name: j for j, name in enumerate(samples.space)}
     densities = {}
     for contrast in contrasts:
         j = index[contrast.name]
