@@ -26,8 +26,8 @@ from designs import DESIGNS, Study  # noqa: E402
 
 import pedanova as pa  # noqa: E402
 from pedanova.counting.few_rows import few_rows  # noqa: E402
-from pedanova.measures.chance.dependence import kinship_of  # noqa: E402
-from pedanova.measures.chance.permutation_test import Examiner  # noqa: E402
+from pedanova.measures.chance.dependence import dependence_of  # noqa: E402
+from pedanova.measures.chance.permutation_test import PermutationTest  # noqa: E402
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows  # noqa: E402
 from pedanova.measures.distributions import LEVEL, holm  # noqa: E402
 from pedanova.measures.surrogate.sampler import configurations_of, sampler_of  # noqa: E402
@@ -73,9 +73,9 @@ def simulate(name: str, rows: int, samples: int, target: str = "0.1", *, numbere
         ranked = as_rows(study, numbered=numbered)
         inside, region = masks(rows, target)
         began = time.process_time()
-        kinship = kinship_of(ranked)
-        blocks = study.ordered and sampler_of(configurations_of(ranked), kinship).adaptive
-        found = Examiner(ranked, kinship).p_values(inside, region, blocks=blocks)
+        dependence = dependence_of(ranked)
+        blocks = study.ordered and sampler_of(configurations_of(ranked), dependence).adaptive
+        found = PermutationTest(ranked, dependence).p_values(inside, region, blocks=blocks)
         spent += time.process_time() - began
         adjusted = dict(zip(found, holm(list(found.values())), strict=True))
         alarms.append(any(adjusted[noise] <= LEVEL for noise in study.noise))

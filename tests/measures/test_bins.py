@@ -1,4 +1,4 @@
-"""How parameters are cut up to be drawn: every cell once, numbers in units of the parameter."""
+"""How a parameter is cut up to be drawn, and what chance alone would do in each bin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.measures.bins import MOST_BARS, bins_of
+from pedanova.measures.bins import MOST_BARS, bins_of, gathered_kernel, likely, of_one_row
+from pedanova.measures.smoothing import smoothing_matrix
 from pedanova.space.grid import grid_of
 
 EVERY = [
@@ -19,6 +20,14 @@ EVERY = [
     pa.Categorical([f"c{i}" for i in range(70)]),
     pa.Switch("by", {"one": pa.Float(0, 1), "two": pa.Categorical(["a", "b"])}),
 ]  # fmt: skip
+MAKERS = {
+    "float": (pa.Float(0, 1), lambda random, rows: random.random(rows)),
+    "skewed": (pa.Float(1e-4, 1, log=True), lambda random, rows: 10 ** (-4 * random.beta(2, 4, rows))),
+    "whole": (pa.Int(1, 20), lambda random, rows: random.integers(1, 21, rows)),
+    "steps": (pa.Int(1, 200), lambda random, rows: random.integers(1, 201, rows)),
+    "lattice": (pa.Float(1e-6, 1, log=True), lambda random, rows: 10.0 ** random.integers(-6, 1, rows)),
+    "names": (pa.Categorical(list("abc")), lambda random, rows: random.choice(list("abc"), rows, p=[0.6, 0.35, 0.05])),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("parameter", EVERY, ids=repr)
@@ -88,3 +97,87 @@ def test_rare_names_share_a_bar() -> None:
     bins = bins_of(pa.Categorical([f"c{i}" for i in range(70)]), seen)
     assert bins.labels[-1] == "31 others"
     assert bins.gather(seen)[-1] == seen[:31].sum()
+
+
+@pytest.mark.parametrize("width", [0.4, 3.0, 40.0])
+def test_the_gathered_kernel_is_that_of_the_cells(width: float) -> None:
+    bounds = np.array([0, 1, 5, 20, 60])
+    rows = np.add.reduceat(smoothing_matrix(60, width), bounds[:-1], axis=0)
+    np.testing.assert_allclose(gathered_kernel(60, width, bounds, np.arange(60)), rows, atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [0.5, 3.0, 12.0, 60.0, 5000.0])
+def test_the_variance_is_that_of_the_whole_kernel(width: float) -> None:
+    """Though neighbouring cells are taken together."""
+    parameter = pa.Float(0, 1)
+    blocks, bins = grid_of(parameter).blocks, bins_of(parameter)
+    parts = np.random.default_rng(0).dirichlet(np.ones(1001))
+    kernel = np.add.reduceat(smoothing_matrix(1001, width), bins.bounds[:-1], axis=0)
+    exact = kernel**2 @ parts - (kernel @ parts) ** 2
+    np.testing.assert_allclose(of_one_row(bins, parts, blocks, (width,))[0], exact, rtol=0.03, atol=1e-9)
+
+
+def test_the_band_holds_its_middle_and_nothing_below_zero() -> None:
+    low, high = likely(np.array([0.0, 0.1, 0.1]), np.array([0.0, 0.0, 0.01]))
+    assert np.all((low >= 0) & (low <= high))
+    assert (low[1], high[1]) == (0.1, 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize(("rows", "part"), [(100, 0.1), (1000, 0.1), (1000, 0.5)])
+@pytest.mark.parametrize("baseline", ["region", "uniform"])
+def test_noise_stays_inside(kind: str, rows: int, part: float, baseline: str) -> None:
+    """About 95 % of all places; with few rows more, for a row is a row."""
+    space, make = MAKERS[kind]
+    if baseline == "uniform" and kind in ("skewed", "names"):
+        pytest.skip("these rows are no uniform draw")
+    inside = []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        a = pa.analyze({"x": make(random, rows)}, random.random(rows), space={"x": space})
+        drawing = a.densities("x", part, estimator="counts").drawn(baseline=baseline)
+        seen = drawing.base > 0
+        inside.append(np.mean(~(drawing.more | drawing.less)[seen]))
+    assert 0.91 <= np.mean(inside) <= 0.999
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_real_effect_goes_beyond(kind: str) -> None:
+    space, make = MAKERS[kind]
+    random = np.random.default_rng(0)
+    x = make(random, 1000)
+    loss = np.unique(x, return_inverse=True)[1] + random.random(1000)
+    drawing = pa.analyze({"x": x}, loss, space={"x": space}).densities("x", 0.1, estimator="counts").drawn()
+    reached = np.cumsum(drawing.region)
+    assert drawing.more[reached <= 0.1 + drawing.region].any()  # among the lowest tenth
+    assert not drawing.more[reached > 0.5 + drawing.region].any()
+    assert drawing.less[(reached > 0.5 + drawing.region) & (drawing.region > 0.06)].all()
+
+
+def test_a_single_row_is_no_finding() -> None:
+    random = np.random.default_rng(1)
+    x = random.choice(["often", "rare"], 500, p=[0.99, 0.01])
+    loss = np.where(np.arange(500) == np.flatnonzero(x == "rare")[0], -1.0, random.random(500) + (x == "rare"))
+    drawing = pa.analyze({"x": x}, loss).densities("x", 0.02, estimator="counts").drawn()
+    assert drawing.target[1] == pytest.approx(0.1)
+    assert not drawing.more.any()
+
+
+def test_all_rows_of_the_region_leave_nothing_to_chance() -> None:
+    """n′ of n rows without putting back: the more are taken, the less they can stray."""
+    random = np.random.default_rng(2)
+    a = pa.analyze({"x": random.random(400)}, random.random(400), space={"x": pa.Float(0, 1)})
+    narrow, wide = (a.densities("x", part, 0.95, estimator="counts", smoothing=20.0).drawn() for part in (0.9, 0.1))
+    assert np.all(narrow.high - narrow.low < wide.high - wide.low)
+
+
+def test_a_model_is_judged_by_the_rows_behind_it() -> None:
+    random = np.random.default_rng(3)
+    x, noise = random.random(60), random.random(60)
+    a = pa.analyze({"x": x, "noise": noise}, x, space={"x": pa.Float(0, 1), "noise": pa.Float(0, 1)})
+    told = a.all_densities(0.1, estimator="surrogate")
+    assert told["x"].basis.modelled
+    assert told["x"].drawn().rows == pytest.approx((6, 60))
+    assert told["x"].drawn().more.any()
+    assert not told["noise"].drawn().more.any()

@@ -4,7 +4,7 @@ import numpy as np
 
 import pedanova as pa
 from helpers.ranked import rows_of
-from pedanova.measures.chance.dependence import kinship_of
+from pedanova.measures.chance.dependence import dependence_of
 from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of
 
 SPACE = {"a": pa.Float(0, 1), "b": pa.Float(0, 1), "c": pa.Float(0, 1)}
@@ -17,7 +17,7 @@ def evidence(
     loss = sum((column - 0.7) ** 2 for column in columns.values())
     trials = np.arange(float(rows)) if ordered else None
     rows = rows_of(columns, loss, space, trials=trials)
-    return sampler_of(configurations_of(rows), kinship_of(rows))
+    return sampler_of(configurations_of(rows), dependence_of(rows))
 
 
 def random_search(rows: int, seed: int) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
-"""Parameters that tell each other: which decide whether others exist, which are copies, which moved together.
+"""Parameters that depend on each other: parents that decide whether others exist, copies, columns that moved together.
 
-Found on all rows, whatever the question. Kin are never adjusted for one another: a parent is told by
-its children, a column by its copy, and yet each matters.
+Computed from all rows, whatever the question. Dependent parameters are never adjusted for one another: a parent is
+told by its children, a column by its copy, and yet each matters.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class Twins:
 
     one: str
     two: str
-    told: float  # how far, 0 to 1: ρ² where both are ordered, Goodman and Kruskal's τ elsewhere
+    strength: float  # how far, 0 to 1: ρ² where both are ordered, Goodman and Kruskal's τ elsewhere
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kinship:
+class Dependence:
     """Of the parameters that vary, in the order of their names."""
 
     names: tuple[str, ...]
-    told: Reals  # (parameters, parameters) how far one tells the other, either way
-    kin: Mask  # (parameters, parameters) linked, directly or by a chain
+    strength: Reals  # (parameters, parameters) how far one tells the other, either way
+    dependent: Mask  # (parameters, parameters) linked, directly or by a chain
     gates: tuple[Gate, ...]
     twins: tuple[Twins, ...]
 
@@ -68,27 +68,28 @@ class Grouping:
         return ends - self.starts
 
 
-def kinship_of(rows: RankedRows) -> Kinship:
+def dependence_of(rows: RankedRows) -> Dependence:
     arrangement = rows.arrangement
     names = arrangement.names[: arrangement.varying]
     if not names:
-        return Kinship((), np.zeros((0, 0)), np.zeros((0, 0), dtype=bool), (), ())
+        return Dependence((), np.zeros((0, 0)), np.zeros((0, 0), dtype=bool), (), ())
     step = -(-len(rows) // MOST_ROWS)
     places = rows.places[::step, : len(names)]
     grids = arrangement.grids[: len(names)]
     active = np.stack([_active(grid, places[:, j]) for j, grid in enumerate(grids)], axis=1)
     groups = grouping([_groups(grid, places[:, j]) for j, grid in enumerate(grids)])
     being = grouping([column.astype(np.int64) for column in active.T])
-    by_value, by_being = told_by(groups, groups), told_by(being, groups)
+    by_value, by_being = association(groups, groups), association(being, groups)
     some = (active.sum(axis=0) >= RARE) & ((~active).sum(axis=0) >= RARE)
     by_being[~some] = 0.0  # [child, parent]
     squares = rank_squares(grids, places, active)
     one_way = np.maximum(np.maximum(by_value, by_being), squares)
-    told = np.maximum(one_way, one_way.T)
-    np.fill_diagonal(told, 1.0)
+    strength = np.maximum(one_way, one_way.T)
+    np.fill_diagonal(strength, 1.0)
     gate = (by_being >= DECIDES) & holds(active) | declared(arrangement.space, names)
     both = np.where(gate | gate.T, 0.0, np.maximum(np.minimum(by_value, by_value.T), squares))
-    return Kinship(names, told, chained((told >= LINKED) | gate | gate.T), _gates(names, gate), _twins(names, both))
+    linked = chained((strength >= LINKED) | gate | gate.T)
+    return Dependence(names, strength, linked, _gates(names, gate), _twins(names, both))
 
 
 def _active(grid: Grid, places: Places) -> Mask:
@@ -118,7 +119,7 @@ def grouping(columns: list[NDArray[np.int64]]) -> Grouping:
     return Grouping(np.concatenate(kinds, axis=1), np.cumsum([0, *sizes[:-1]]))
 
 
-def told_by(of: Grouping, by: Grouping) -> Reals:
+def association(of: Grouping, by: Grouping) -> Reals:
     """(of, by) Goodman and Kruskal's τ less what chance would give: how far groups tell groups."""
     rows = len(of.hot)
     table = (of.hot.T @ by.hot) ** 2 / by.hot.sum(axis=0)
@@ -127,8 +128,8 @@ def told_by(of: Grouping, by: Grouping) -> Reals:
     spread = np.maximum(1.0 - blind, 1e-12)
     raw = np.where(blind < 1.0 - 1e-12, (met - blind) / spread, 0.0)
     chance = (by.sizes - 1) / max(1, rows - 1)
-    found: Reals = (raw - chance) / (1.0 - np.minimum(chance, 0.99))
-    return found
+    result: Reals = (raw - chance) / (1.0 - np.minimum(chance, 0.99))
+    return result
 
 
 def rank_squares(grids: tuple[Grid, ...], places: Places, active: Mask) -> Reals:
@@ -151,28 +152,28 @@ def holds(active: Mask) -> Mask:
     """[child, parent] The parent has a value wherever the child has, and elsewhere too."""
     child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
     counts = active.sum(axis=0)
-    held: Mask = (child_alone == 0) & (counts[:, None] < counts)
-    return held
+    contains: Mask = (child_alone == 0) & (counts[:, None] < counts)
+    return contains
 
 
 def declared(space: Space, names: tuple[str, ...]) -> Mask:
     """[child, parent] As the space has it."""
-    found = np.zeros((len(names), len(names)), dtype=bool)
+    result = np.zeros((len(names), len(names)), dtype=bool)
     for i, child in enumerate(names):
         for parent in parents_of(space[child]):
             if parent in names:
-                found[i, names.index(parent)] = True
-    return found
+                result[i, names.index(parent)] = True
+    return result
 
 
 def chained(linked: Mask) -> Mask:
     """Linked by any chain."""
-    kin = linked | np.eye(len(linked), dtype=bool)
+    dependent = linked | np.eye(len(linked), dtype=bool)
     while True:
-        further = (kin.astype(np.float64) @ kin.astype(np.float64)) > 0
-        if np.array_equal(further, kin):
-            return kin
-        kin = further
+        further = (dependent.astype(np.float64) @ dependent.astype(np.float64)) > 0
+        if np.array_equal(further, dependent):
+            return dependent
+        dependent = further
 
 
 def _gates(names: tuple[str, ...], gate: Mask) -> tuple[Gate, ...]:

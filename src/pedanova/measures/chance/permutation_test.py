@@ -2,7 +2,7 @@
 of this region?
 
 Each row has a score: how likely it belongs to the best part of the population, which for the rows
-next to the threshold is a matter of chance. What parameters that are no kin tell of it is taken off
+next to the threshold is a matter of chance. What independent parameters tell of it is taken off
 first, and the order of the other rows points where to look. Then scores are permuted among the rows.
 docs/how-sure.md says what was simulated.
 """
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.chance.dependence import Kinship
+from pedanova.measures.chance.dependence import Dependence
 from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks
 from pedanova.measures.distributions import normal_below, normal_height, normal_quantile
 from pedanova.space.grid import Block, Grid
@@ -30,7 +30,7 @@ A_PARAMETER = 60  # and so many for each parameter: Holm must be able to mark on
 STEP = 1.3  # how far the order of the other rows is followed
 QUIET = 0.02  # rows whose score is so near the least one only point the way
 FEWEST_QUIET = 5
-MOST_GROUNDS = 8  # regions that are remembered
+MOST_REGIONS = 8  # regions that are remembered
 Indices: TypeAlias = NDArray[np.int64]
 BLOCK = 10  # trials next to each other, among which a sampler that adapts hardly moved
 LOUD = (1.0, 1.0, 0.5, 0.25)  # weights of the cosines of an ordered parameter's ranks
@@ -40,20 +40,20 @@ STRENGTHS = np.logspace(1.5, -3.0, 15)  # of the ridge, as parts of the largest 
 MOST_FREE = 0.6  # of the rows, that the ridge may use up
 Singles: TypeAlias = NDArray[np.float32]
 MANY = 100  # target rows from which on sums of permuted scores are taken for normal
-SOME = 16  # SOME² deals are a first look:
+SOME = 16  # SOME² permutations are a first look:
 CLEAR = 0.1  # where so many of them are as high, more would tell nothing
-UNLIKELY = 2  # times the p-value without the way: a way that points against what the target shows is seldom
+UNLIKELY = 2  # times the p-value without the shift: one that points against what the target shows is seldom
 SAME = 1e-5  # relative: a permuted statistic so near counts as equal
 MOST_KEPT = 1 << 24  # bytes of what the next target needs as well
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Examiner:
+class PermutationTest:
     """Of some rows; what a region's rows tell whatever the target is kept for further questions."""
 
     rows: RankedRows
-    kinship: Kinship
-    grounds: dict[tuple[bytes, bool], Ground] = field(default_factory=dict)  # by region, and whether in blocks
+    dependence: Dependence
+    regions: dict[tuple[bytes, bool], RegionCache] = field(default_factory=dict)  # by region, and whether in blocks
 
     def p_values(
         self,
@@ -70,52 +70,54 @@ class Examiner:
         With `blocks` scores are permuted among neighbouring trials alone, and nothing is adjusted for:
         after a sampler that adapts, everything moves with the number of the trial.
         """
-        held = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
-        ground = self._ground(held, blocks=blocks)
-        member = membership_of(ground.ranks, target[held], certain=certain)
-        names = self.kinship.names
+        members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
+        cache = self._cache_of(members, blocks=blocks)
+        member = membership_of(cache.ranks, target[members], certain=certain)
+        names = self.dependence.names
         some = None if only is None else frozenset(only)
         wanted = [j for j, name in enumerate(names) if some is None or name in some]
-        deals = ground.dealt(max(SIDE, math.isqrt(A_PARAMETER * len(names)) + 1), seed)
-        views: dict[int, Unexplained] = {}  # by what others tell: mostly the same
-        found = {}
+        permutations = cache.permuted(max(SIDE, math.isqrt(A_PARAMETER * len(names)) + 1), seed)
+        residuals: dict[int, Residual] = {}  # by what others tell: mostly the same
+        result = {}
         for j in wanted:
-            marks = ground.marks[j]
-            if not marks.shape[1]:
-                found[names[j]] = 1.0
+            design = cache.design[j]
+            if not design.shape[1]:
+                result[names[j]] = 1.0
                 continue
-            told = None if ground.others is None or not member.prefix else ground.others.without(j)
-            if id(told) not in views:
-                views[id(told)] = Unexplained.of(member, ground, told)
-            view = views[id(told)]
-            found[names[j]] = deals.p_value(view.rest, marks, view.way(marks), parameter=j, inside=member.inside)
-        return found
+            prediction = None if cache.others is None or not member.prefix else cache.others.prediction_for(j)
+            if id(prediction) not in residuals:
+                residuals[id(prediction)] = Residual.of(member, cache, prediction)
+            residual = residuals[id(prediction)]
+            result[names[j]] = permutations.p_value(
+                residual.rest, design, residual.shift(design), parameter=j, inside=member.inside
+            )
+        return result
 
-    def _ground(self, held: NDArray[np.int64], *, blocks: bool) -> Ground:
-        key = held.tobytes(), blocks
-        if key not in self.grounds:
-            while len(self.grounds) >= MOST_GROUNDS:
-                self.grounds.pop(next(iter(self.grounds)))
-            self.grounds[key] = Ground.of(self.rows, self.kinship, held, blocks=blocks)
-        return self.grounds[key]
+    def _cache_of(self, members: NDArray[np.int64], *, blocks: bool) -> RegionCache:
+        key = members.tobytes(), blocks
+        if key not in self.regions:
+            while len(self.regions) >= MOST_REGIONS:
+                self.regions.pop(next(iter(self.regions)))
+            self.regions[key] = RegionCache.of(self.rows, self.dependence, members, blocks=blocks)
+        return self.regions[key]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unexplained:
-    """Scores as a parameter is held against them."""
+class Residual:
+    """Scores less what other parameters tell of them."""
 
     rest: Reals  # (rows,) less what others tell
     gap: Reals | None  # (quiet rows,) what others tell less the normal scores; None where no order points the way
     quiet: slice  # rows behind the target
 
     @classmethod
-    def of(cls, member: Membership, ground: Ground, told: Told | None) -> Unexplained:
-        rest, gap = member.score, -ground.normal
-        if told is not None:
-            chance = normal_below((member.cut - told.mean) / max(told.deviation, 1e-9))
+    def of(cls, member: Membership, cache: RegionCache, prediction: Prediction | None) -> Residual:
+        rest, gap = member.score, -cache.normal
+        if prediction is not None:
+            chance = normal_below((member.cut - prediction.mean) / max(prediction.deviation, 1e-9))
             chance = chance - chance.mean()
             slope = float(np.clip(rest @ chance / max(float(chance @ chance), 1e-300), 0.0, 1.5))
-            rest, gap = rest - slope * chance, told.mean - ground.normal
+            rest, gap = rest - slope * chance, prediction.mean - cache.normal
         quiet = slice(
             int(np.argmax(member.score - member.score.min() < QUIET)), None
         )  # best first: none behind is loud
@@ -126,58 +128,58 @@ class Unexplained:
             gap = gap - (gap @ own) / (own @ own) * own
         return cls(rest, STEP * normal_height(member.cut) / (1.0 - member.part) * gap, quiet)
 
-    def way(self, marks: Reals) -> Reals:
+    def shift(self, design: Reals) -> Reals:
         """(columns,) Where the order of the rows behind the target points."""
         if self.gap is None:
-            return np.zeros(marks.shape[1])
-        found: Reals = self.gap @ marks[self.quiet]
-        return found
+            return np.zeros(design.shape[1])
+        result: Reals = self.gap @ design[self.quiet]
+        return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
-    """Of one region; with `neighbours`, scores are dealt among rows of the same block alone."""
+class RegionCache:
+    """What the rows of one region tell whatever the target; with `neighbours`, scores move inside blocks alone."""
 
     ranks: Reals  # (rows,) mid-ranks, ½ for the best
     normal: Reals  # (rows,) normal scores of the ranks, centred
-    marks: tuple[Reals, ...]  # (rows, columns) for every parameter that varies
+    design: tuple[Reals, ...]  # (rows, columns) for every parameter that varies
     neighbours: Indices | None  # (rows,) the block of trials that each row is in
-    others: Others | None  # None with neighbours: there everything moves with the number of the trial
-    deals: dict[tuple[int, int], Deals] = field(default_factory=dict)  # by their number and seed
+    others: OtherParameters | None  # None with neighbours: there everything moves with the number of the trial
+    permutations: dict[tuple[int, int], Permutations] = field(default_factory=dict)  # by their number and seed
 
     @classmethod
-    def of(cls, rows: RankedRows, kinship: Kinship, held: Indices, *, blocks: bool) -> Ground:
-        ranks = mid_ranks(rows.signed[held]) - 0.5
-        normal = normal_quantile(ranks / len(held))
+    def of(cls, rows: RankedRows, dependence: Dependence, members: Indices, *, blocks: bool) -> RegionCache:
+        ranks = mid_ranks(rows.signed[members]) - 0.5
+        normal = normal_quantile(ranks / len(members))
         normal = normal - normal.mean()
         grids = rows.arrangement.grids
-        marks = [marks_of(grids[j], rows.places[held, j]) for j in range(len(kinship.names))]
-        neighbours = neighbours_of(rows, held) if blocks else None
+        design = [design_columns(grids[j], rows.places[members, j]) for j in range(len(dependence.names))]
+        neighbours = neighbours_of(rows, members) if blocks else None
         if neighbours is not None:
-            marks = [columns - block_means(columns, neighbours) if columns.size else columns for columns in marks]
-        others = Others.of(normal, marks, kinship.kin) if neighbours is None else None
-        return cls(ranks, normal, tuple(marks), neighbours, others)
+            design = [columns - block_means(columns, neighbours) if columns.size else columns for columns in design]
+        others = OtherParameters.of(normal, design, dependence.dependent) if neighbours is None else None
+        return cls(ranks, normal, tuple(design), neighbours, others)
 
-    def dealt(self, side: int, seed: int) -> Deals:
+    def permuted(self, side: int, seed: int) -> Permutations:
         """Random orders of the rows, side² of them."""
         key = side, seed
-        if key not in self.deals:
-            self.deals.clear()
-            most = max(columns.shape[1] for columns in self.marks)
-            self.deals[key] = Deals(len(self.ranks), most, side, self.neighbours, seed)
-        return self.deals[key]
+        if key not in self.permutations:
+            self.permutations.clear()
+            most = max(columns.shape[1] for columns in self.design)
+            self.permutations[key] = Permutations(len(self.ranks), most, side, self.neighbours, seed)
+        return self.permutations[key]
 
 
-def neighbours_of(rows: RankedRows, held: Indices) -> Indices | None:
+def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
     """(rows,) The block of trials that each row is in; None where the order is not known."""
     if rows.trials is None:
         return None
-    places = np.empty(len(held), dtype=np.int64)
-    places[np.argsort(rows.trials[held], kind="stable")] = np.arange(len(held))
+    places = np.empty(len(members), dtype=np.int64)
+    places[np.argsort(rows.trials[members], kind="stable")] = np.arange(len(members))
     return places // BLOCK
 
 
-def marks_of(grid: Grid, places: Places) -> Reals:
+def design_columns(grid: Grid, places: Places) -> Reals:
     """(rows, columns) Centred; none where all rows are alike."""
     columns = [*_regimes(grid, places)]
     for block in grid.blocks:
@@ -210,13 +212,13 @@ def _waves(block: Block, places: Places) -> list[Reals]:
         return []
     values = places[there]
     middles = (mid_ranks(values) - 0.5) / rows
-    found = []
+    result = []
     for k, loud in enumerate(LOUD[: len(np.unique(values)) - 1], 1):
         wave = np.cos(np.pi * k * middles)
         column = np.zeros(len(places))
         column[there] = (wave - wave.mean()) * np.sqrt(2.0 * loud / (rows + FEW))
-        found.append(column)
-    return found
+        result.append(column)
+    return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -247,8 +249,8 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool) -> Membership:
 
 
 def _span(target: Mask) -> tuple[int, int]:
-    held = np.flatnonzero(target)
-    return int(held[0]), int(held[-1]) + 1
+    members = np.flatnonzero(target)
+    return int(members[0]), int(members[-1]) + 1
 
 
 def _soft(ranks: Reals, inside: int) -> Reals:
@@ -258,66 +260,66 @@ def _soft(ranks: Reals, inside: int) -> Reals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
-    """The normal score that others tell of each row, and how far it is off."""
+class Prediction:
+    """The normal score that other parameters predict for each row, and how far it is off."""
 
     mean: Reals  # (rows,)
     deviation: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Others:
+class OtherParameters:
     """The strongest parameters of a region's rows, to be adjusted for."""
 
     normal: Reals  # (rows,) normal scores of the ranks, centred
-    kin: Mask  # (parameters, parameters)
+    dependent: Mask  # (parameters, parameters)
     columns: Reals  # (rows, columns)
     owner: Indices  # (columns,)
     gram: Reals
     seen: Reals
-    known: dict[bytes, Told | None] = field(default_factory=dict)  # by the columns used
+    predictions: dict[bytes, Prediction | None] = field(default_factory=dict)  # by the columns used
 
     @classmethod
-    def of(cls, normal: Reals, marks: Sequence[Reals], kin: Mask) -> Others:
-        strength = np.array([_strength(normal, columns) for columns in marks])
+    def of(cls, normal: Reals, design: Sequence[Reals], dependent: Mask) -> OtherParameters:
+        strength = np.array([_strength(normal, columns) for columns in design])
         chosen, taken = [], 0
         for j in np.argsort(-strength, kind="stable"):
-            width = marks[j].shape[1]
+            width = design[j].shape[1]
             if strength[j] > 0.0 and taken + width <= MOST_COLUMNS:
                 chosen.append(int(j))
                 taken += width
         chosen.sort()
-        parts = [marks[j] * math.sqrt(strength[j]) for j in chosen]
+        parts = [design[j] * math.sqrt(strength[j]) for j in chosen]
         columns = np.concatenate(parts, axis=1) if parts else np.zeros((len(normal), 0))
         owner = np.repeat(np.array(chosen, dtype=np.int64), [part.shape[1] for part in parts])
-        return cls(normal, kin, columns, owner, columns.T @ columns, normal @ columns)
+        return cls(normal, dependent, columns, owner, columns.T @ columns, normal @ columns)
 
-    def without(self, j: int) -> Told | None:
-        """What parameters that are no kin of one tell; None where there are none."""
-        used = ~self.kin[j][self.owner]
+    def prediction_for(self, j: int) -> Prediction | None:
+        """What parameters that do not depend on one predict; None where there are none."""
+        used = ~self.dependent[j][self.owner]
         key = used.tobytes()
-        if key not in self.known:
-            self.known[key] = self._told(np.flatnonzero(used))
-        return self.known[key]
+        if key not in self.predictions:
+            self.predictions[key] = self._predict(np.flatnonzero(used))
+        return self.predictions[key]
 
-    def _told(self, used: Indices) -> Told | None:
+    def _predict(self, used: Indices) -> Prediction | None:
         if not len(used):
             return None
         gram, seen = self.gram[np.ix_(used, used)], self.seen[used]
-        return told_by_others(self.normal, self.columns[:, used], gram, seen)
+        return ridge_prediction(self.normal, self.columns[:, used], gram, seen)
 
 
-def _strength(normal: Reals, marks: Reals) -> float:
+def _strength(normal: Reals, design: Reals) -> float:
     """How far a parameter tells the order beyond chance, 0 if it does not."""
-    size = float((marks**2).sum())
+    size = float((design**2).sum())
     if size == 0.0:
         return 0.0
     chance = float(normal @ normal) / (len(normal) - 1) * size
-    return max(float(((normal @ marks) ** 2).sum()) / chance - 1.0, 0.0)
+    return max(float(((normal @ design) ** 2).sum()) / chance - 1.0, 0.0)
 
 
-def told_by_others(scores: Reals, columns: Reals, gram: Reals, seen: Reals) -> Told:
-    """A ridge of the scores on columns, each row told by the other rows; and the deviation of what is missed.
+def ridge_prediction(scores: Reals, columns: Reals, gram: Reals, seen: Reals) -> Prediction:
+    """A ridge of the scores on columns, each row predicted by the other rows; and the deviation of what is missed.
 
     Its strength is the one with the least generalised cross-validation.
     """
@@ -334,11 +336,11 @@ def told_by_others(scores: Reals, columns: Reals, gram: Reals, seen: Reals) -> T
     turned = columns @ (ways * np.sqrt(best))
     missed = scores - turned @ (np.sqrt(best) * along)
     missed /= 1.0 - 1.0 / rows - np.einsum("ij,ij->i", turned, turned)
-    return Told(scores - missed, float(missed.std()))
+    return Prediction(scores - missed, float(missed.std()))
 
 
 @dataclass(eq=False)
-class Deals:
+class Permutations:
     """Random numbers that serve every parameter and target.
 
     Permutations are all compositions of two small sets, which are pairwise independent. With many
@@ -348,8 +350,8 @@ class Deals:
 
     rows: int
     columns: int  # that a parameter has at most
-    side: int  # side² random deals
-    neighbours: Indices | None  # (rows,) blocks among whose rows alone scores are dealt
+    side: int  # side² random permutations
+    neighbours: Indices | None  # (rows,) blocks among whose rows alone scores are permuted
     seed: int
     room: int = MOST_KEPT  # bytes that may still be kept
     _kept: dict[tuple[int, int], NDArray[Any]] = field(default_factory=dict)  # by parameter and side
@@ -367,45 +369,48 @@ class Deals:
         rng = np.random.default_rng([self.seed, 0x9E5])
         return rng.standard_normal((self.columns, self.side**2))
 
-    def p_value(self, scores: Reals, marks: Reals, way: Reals, *, parameter: int, inside: int) -> float:
-        """How often dealt scores reach the statistic of the scores as they are, Σ (scores · marks + way)².
+    def p_value(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, inside: int) -> float:
+        """How often permuted scores reach the statistic of the scores as they are, Σ (scores · design + shift)².
 
-        Asked with the way and without, and the smaller of both judged by what dealt scores make of it: among the rows
-        behind the target the order may be the opposite one. A kind of model that is never the best may be the safest.
+        Asked with the shift and without, and the smaller of both judged by what permuted scores make of it: among
+        the rows behind the target the order may be the opposite one. A kind of model that is never the best may be the
+        safest.
         """
-        seen = squares((scores @ marks)[:, None], way)[:, 0] * (1.0 - SAME)
+        seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
         if inside >= MANY:
-            return part_of_least(self.in_the_limit(scores, marks, way, parameter=parameter), seen)
-        first = self.statistics(scores, marks, way, parameter=parameter, side=min(SOME, self.side))
+            return part_of_least(self.in_the_limit(scores, design, shift, parameter=parameter), seen)
+        first = self.statistics(scores, design, shift, parameter=parameter, side=min(SOME, self.side))
         if (np.count_nonzero(first >= seen[:, None], axis=1) >= CLEAR * first.shape[1]).all():
             return part_of_least(first, seen)
-        return part_of_least(self.statistics(scores, marks, way, parameter=parameter), seen)
+        return part_of_least(self.statistics(scores, design, shift, parameter=parameter), seen)
 
-    def statistics(self, scores: Reals, marks: Reals, way: Reals, *, parameter: int, side: int | None = None) -> Reals:
-        """(1 or 2, side²) Σ (scores · marks + way)², the scores dealt at random; without the way, too."""
+    def statistics(
+        self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
+    ) -> Reals:
+        """(1 or 2, side²) Σ (scores · design + shift)², the scores permuted; without the shift, too."""
         side = self.side if side is None else side
-        dealt = np.take(scores.astype(np.float32), self.orders[0][:side])
-        products = (dealt @ self._turned(marks, parameter, side).T).reshape(side, marks.shape[1], side)
+        permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
+        products = (permuted @ self._turned(design, parameter, side).T).reshape(side, design.shape[1], side)
         plain = np.einsum("ijk,ijk->ik", products, products).ravel().astype(np.float64)
-        if not way.any():
+        if not shift.any():
             return np.asarray(plain[None, :])
-        along = np.einsum("ijk,j->ik", products, way.astype(np.float32)).ravel()
-        found: Reals = np.stack([plain + 2.0 * along + way @ way, plain])
-        return found
+        along = np.einsum("ijk,j->ik", products, shift.astype(np.float32)).ravel()
+        result: Reals = np.stack([plain + 2.0 * along + shift @ shift, plain])
+        return result
 
-    def in_the_limit(self, scores: Reals, marks: Reals, way: Reals, *, parameter: int) -> Reals:
+    def in_the_limit(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int) -> Reals:
         """Normal products with the covariance of permuted ones."""
-        columns = self.normals[: marks.shape[1]]
+        columns = self.normals[: design.shape[1]]
         if self.neighbours is not None:
-            return squares(_root(marks * _deviations(scores, self.neighbours)[:, None]) @ columns, way)
-        products = self._keep(parameter, 0, lambda: _root(marks) @ columns)
-        return squares(products * float(scores.std(ddof=1)), way)
+            return squares(_root(design * _deviations(scores, self.neighbours)[:, None]) @ columns, shift)
+        products = self._keep(parameter, 0, lambda: _root(design) @ columns)
+        return squares(products * float(scores.std(ddof=1)), shift)
 
-    def _turned(self, marks: Reals, parameter: int, side: int) -> Singles:
+    def _turned(self, design: Reals, parameter: int, side: int) -> Singles:
         """(columns · side, rows) A parameter's columns in the second orders."""
 
         def turn() -> Singles:
-            single = np.ascontiguousarray(marks.T, dtype=np.float32)
+            single = np.ascontiguousarray(design.T, dtype=np.float32)
             return np.take(single, self.orders[1][:side], axis=1).reshape(-1, self.rows)
 
         return self._keep(parameter, side, turn)
@@ -422,19 +427,19 @@ class Deals:
         return made
 
 
-def squares(products: Reals, way: Reals) -> Reals:
-    """(1 or 2, deals) Σ (products + way)² over the columns, which come first; without the way, too, if there is one."""
+def squares(products: Reals, shift: Reals) -> Reals:
+    """(1 or 2, permutations) Σ (products + shift)² over the columns, which come first; also without a shift."""
     plain: Reals = np.einsum("ij,ij->j", products, products)
-    if not way.any():
+    if not shift.any():
         return plain[None, :]
-    moved = products + way[:, None]
+    moved = products + shift[:, None]
     along: Reals = np.einsum("ij,ij->j", moved, moved)
     return np.stack([along, plain])
 
 
-def part_of_least(found: Reals, seen: Reals) -> float:
-    """The p-value of the smaller p-value, that without the way taken twice: it is seldom needed."""
-    every: Reals = np.concatenate([seen[:, None], found], axis=1)
+def part_of_least(result: Reals, seen: Reals) -> float:
+    """The p-value of the smaller p-value, that without the shift taken twice: it is seldom needed."""
+    every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
     if len(every) == 1:
         return int(above[0]) / int(every.shape[1])
@@ -448,8 +453,8 @@ def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
     if most >= len(values):
         return np.ones(len(values), dtype=bool)
     place = len(values) - 1 - most
-    found: NDArray[np.bool_] = values > np.partition(values, place)[place]
-    return found
+    result: NDArray[np.bool_] = values > np.partition(values, place)[place]
+    return result
 
 
 def _root(columns: Reals) -> Reals:
@@ -464,8 +469,8 @@ def _deviations(scores: Reals, blocks: Indices) -> Reals:
     sizes = np.bincount(blocks)
     spread = scores - (np.bincount(blocks, weights=scores) / sizes)[blocks]
     variance = np.bincount(blocks, weights=spread**2) / np.maximum(sizes - 1, 1)
-    found: Reals = np.sqrt(variance)[blocks]
-    return found
+    result: Reals = np.sqrt(variance)[blocks]
+    return result
 
 
 def block_means(columns: Reals, blocks: Indices) -> Reals:
@@ -479,6 +484,6 @@ def _shuffled(rows: int, side: int, neighbours: Indices | None, rng: np.random.G
     """(side, rows) Random orders, inside blocks where there are any."""
     if neighbours is None:
         return rng.permuted(np.tile(np.arange(rows), (side, 1)), axis=1)
-    found = np.empty((side, rows), dtype=np.int64)
-    found[:, np.argsort(neighbours, kind="stable")] = np.argsort(neighbours + rng.random((side, rows)), axis=1)
-    return found
+    result = np.empty((side, rows), dtype=np.int64)
+    result[:, np.argsort(neighbours, kind="stable")] = np.argsort(neighbours + rng.random((side, rows)), axis=1)
+    return result

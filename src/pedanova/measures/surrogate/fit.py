@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.threads import one_thread
-from pedanova.measures.chance.dependence import Kinship, kinship_of
+from pedanova.measures.chance.dependence import Dependence, dependence_of
 from pedanova.measures.chance.ranked_rows import Indices, Places, RankedRows, Reals
 from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.surrogate.gaussian_process import (
@@ -136,7 +136,7 @@ class FitData:
 
 
 def fit(
-    rows: RankedRows, kinship: Kinship | None = None, *, seed: int = 0, near: FittedModel | None = None
+    rows: RankedRows, dependence: Dependence | None = None, *, seed: int = 0, near: FittedModel | None = None
 ) -> FittedModel:
     """A model of the rows; the same for any order of rows and columns.
 
@@ -147,7 +147,7 @@ def fit(
     with one_thread():
         configurations = configurations_of(rows)
         count = len(configurations)
-        sampler = sampler_of(configurations, kinship or kinship_of(rows)) if near is None else near.sampler
+        sampler = sampler_of(configurations, dependence or dependence_of(rows)) if near is None else near.sampler
         none = FittedModel(Skill(0.0, count), sampler, count, None)
         arrangement = configurations.arrangement
         if arrangement.varying == 0 or configurations.levels.max() == 0:

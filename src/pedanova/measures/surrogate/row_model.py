@@ -20,8 +20,8 @@ from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.data.regions import Direction, Region
 from pedanova.errors import FormatError
-from pedanova.measures.chance.dependence import Gate, Kinship, Twins, kinship_of
-from pedanova.measures.chance.permutation_test import Examiner
+from pedanova.measures.chance.dependence import Dependence, Gate, Twins, dependence_of
+from pedanova.measures.chance.permutation_test import PermutationTest
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows, varying_names
 from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.surrogate.fit import FittedModel, Skill, fit
@@ -67,14 +67,14 @@ class RowModel:
         return ObjectiveRanks.of(self.few.signed)
 
     @cached_property
-    def kinship(self) -> Kinship:
+    def dependence(self) -> Dependence:
         """Which parameters predict each other."""
-        return kinship_of(self.rows)
+        return dependence_of(self.rows)
 
     @cached_property
-    def examiner(self) -> Examiner:
+    def permutation_test(self) -> PermutationTest:
         """The permutation tests of the rows."""
-        return Examiner(self.rows, self.kinship)
+        return PermutationTest(self.rows, self.dependence)
 
     @cached_property
     def cut_off(self) -> bool:
@@ -87,12 +87,12 @@ class RowModel:
     @property
     def gates(self) -> Sequence[Gate]:
         """Parameters that have a value only where another one has certain values."""
-        return self.kinship.gates
+        return self.dependence.gates
 
     @property
     def twins(self) -> Sequence[Twins]:
         """Parameters that predict each other nearly perfectly."""
-        return self.kinship.twins
+        return self.dependence.twins
 
     # --- the model ---------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class RowModel:
         """The model of the rows; of a part of the rows, that of all rows inside the box that these fill."""
         if seed not in self._fitted:
             if self.around is None:
-                self._fitted[seed] = fit(self.rows, self.kinship, seed=seed, near=self.near)
+                self._fitted[seed] = fit(self.rows, self.dependence, seed=seed, near=self.near)
             else:
                 self._fitted[seed] = self._narrowed(self.around, seed)
         return self._fitted[seed]
@@ -111,7 +111,7 @@ class RowModel:
         part = RowModel(self.space, self.few.take(some), near=None if fitted.samples is None else fitted)
         own, every = part.rows.arrangement, self.rows.arrangement
         if own.names[: own.varying] == every.names[: every.varying]:
-            part.kinship = self.kinship  # found in all rows, and true of some of them
+            part.dependence = self.dependence  # found in all rows, and true of some of them
         return part
 
     def _narrowed(self, around: RowModel, seed: int) -> FittedModel:
@@ -166,7 +166,7 @@ class RowModel:
         """Whether the sampler preferred good configurations."""
         if self.around is None and self._fitted:
             return next(iter(self._fitted.values())).sampler.adaptive
-        return sampler_of(configurations_of(self.rows), self.kinship).adaptive
+        return sampler_of(configurations_of(self.rows), self.dependence).adaptive
 
     def _between(self, span: RankRange) -> Mask:
         places = np.arange(len(self.rows))
@@ -174,8 +174,8 @@ class RowModel:
 
     def _tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
         """p-values by permutation; children are tested where they have a value."""
-        test = partial(self.examiner.p_values, certain=certain, blocks=blocks, seed=seed)
-        names, children = self.kinship.names, children_of(self.space)
+        test = partial(self.permutation_test.p_values, certain=certain, blocks=blocks, seed=seed)
+        names, children = self.dependence.names, children_of(self.space)
         own = [name for name in names if name not in children]
         with one_thread():
             p_values = test(target, region, only=own) if own else {}
@@ -284,12 +284,12 @@ def to_attachment(model: RowModel, direction: Direction, *, objection: str = "")
         fitted = replace(fitted, samples=None, objection=objection)
     for target, region in usual_questions(model, fitted, direction):
         model.p_values(target, region, seed=0)
-    names, tested = model.kinship.names, model.p_values_by_question
+    names, tested = model.dependence.names, model.p_values_by_question
     header: dict[str, Any] = {
         "adaptive": bool(model.adaptive),
         "blocks": model.blocks,
         "gates": [[gate.parent, gate.child] for gate in model.gates],
-        "twins": [[pair.one, pair.two, pair.told] for pair in model.twins],
+        "twins": [[pair.one, pair.two, pair.strength] for pair in model.twins],
         "lesson": None if fitted is None else header_of(fitted),
         "names": list(names),
         "asked": [[*target, *region, int(blocks), seed] for target, region, blocks, seed in tested],

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.measures.chance.dependence import Kinship
+from pedanova.measures.chance.dependence import Dependence
 from pedanova.measures.chance.ranked_rows import (
     Arrangement,
     Indices,
@@ -81,23 +81,23 @@ class SamplerEvidence:
         return self.deviations > SURE or (self.repeated and self.again > LIKELY)
 
 
-def sampler_of(configurations: Configurations, kinship: Kinship) -> SamplerEvidence:
+def sampler_of(configurations: Configurations, dependence: Dependence) -> SamplerEvidence:
     """The evidence in the configurations, and in the numbers of the trials where they are known."""
     drift = None if configurations.trials is None else drift_of(configurations, configurations.trials)
     return SamplerEvidence(
-        joint_concentration(configurations, kinship),
+        joint_concentration(configurations, dependence),
         repeat_preference(configurations),
         drift,
         has_excess_repeats(configurations),
     )
 
 
-def joint_concentration(configurations: Configurations, kinship: Kinship) -> float:
+def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
     """The correlation of how usual each value is, summed over pairs of nearly independent columns."""
     columns = log_frequencies(configurations.arrangement, configurations.places)
     if len(columns) < 2:
         return 0.0
-    apart = np.triu(kinship.told < INDEPENDENT, k=1)[np.ix_(list(columns), list(columns))]
+    apart = np.triu(dependence.strength < INDEPENDENT, k=1)[np.ix_(list(columns), list(columns))]
     pairs = int(apart.sum())
     if pairs == 0:
         return 0.0

@@ -1,8 +1,9 @@
-"""Chi-square laws against SciPy, and the interval of a share that needs no draws."""
+"""Chi-square and normal laws, held to tables and to each other."""
 
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from pedanova.measures.distributions import (
     lower_gamma,
     noncentral_cdf,
     noncentrality,
+    normal_below,
+    normal_height,
+    normal_quantile,
     pearson,
     share_interval,
     upper_gamma,
@@ -137,3 +141,18 @@ def test_the_interval_is_ordered_and_a_part_of_one(cells: list[tuple[int, int]])
     wide = share_interval(target, target + rest, level=0.99)
     assert wide[0] <= low + 1e-9
     assert high <= wide[1] + 1e-9
+
+
+def test_below_follows_the_law() -> None:
+    values = np.r_[np.linspace(-9, 9, 1001), -40.0, 40.0]
+    exact = [NormalDist().cdf(value) for value in values]
+    assert np.abs(normal_below(values) - exact).max() < 1e-8
+
+
+def test_quantiles_undo_it() -> None:
+    parts = np.array([[0.01, 0.5], [0.5, 0.999]])
+    assert normal_below(normal_quantile(parts)) == pytest.approx(parts, abs=1e-8)
+
+
+def test_height_is_the_slope() -> None:
+    assert normal_height(0.7) == pytest.approx(NormalDist().pdf(0.7))

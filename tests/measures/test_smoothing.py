@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.errors import QueryError
 from pedanova.measures.smoothing import (
+    BandedKernel,
     bandwidth,
     interquartile,
+    reflected_matrix,
     scott_bandwidth,
     smooth,
     smoothing_matrix,
@@ -83,3 +85,19 @@ def test_a_lone_row_has_no_width() -> None:
 def test_what_is_no_smoothing(bad: object) -> None:
     with pytest.raises(QueryError, match=r"smoothing=.* must be 'auto', 'none' or a bandwidth"):
         bandwidth(bad, np.ones(1001, dtype=np.int64), grid_of(pa.Float(0, 1)).blocks[0])
+
+
+@pytest.mark.parametrize("cells", [13, 40, 145])
+@pytest.mark.parametrize("width", [0.3, 0.7, 2.5, 30.0, 2000.0])
+def test_pieces_are_the_whole(cells: int, width: float) -> None:
+    stack = np.random.default_rng(0).random((cells, 7), dtype=np.float32).T
+    kernel, whole = BandedKernel.of(cells, width), smoothing_matrix(cells, width)
+    np.testing.assert_allclose(kernel.smooth(stack), stack @ whole, rtol=2e-6)
+    np.testing.assert_allclose(kernel.squared_smooth(stack), stack @ whole**2, rtol=4e-6)
+
+
+@pytest.mark.parametrize("width", [0.4, 3.0, 500.0])
+def test_a_reflected_matrix_is_made_of_its_parts(width: float) -> None:
+    rows, columns = slice(0, 20), slice(0, 19)
+    parts = smoothing_matrix(20, width, rows, columns)
+    np.testing.assert_array_equal(reflected_matrix(20, width)[rows, columns], parts)

@@ -4,25 +4,25 @@ import numpy as np
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
-from pedanova.measures.chance.dependence import Gate, kinship_of
+from pedanova.measures.chance.dependence import Gate, dependence_of
 
 
 def test_independent_columns_are_no_kin() -> None:
     for seed in range(10):
         rng = np.random.default_rng(seed)
         columns = {name: rng.random(60) for name in "abcdef"}
-        kinship = kinship_of(rows_of(columns, rng.random(60), dict.fromkeys("abcdef", pa.Float(0, 1))))
-        assert np.array_equal(kinship.kin, np.eye(6, dtype=bool))
-        assert kinship.gates == kinship.twins == ()
+        dependence = dependence_of(rows_of(columns, rng.random(60), dict.fromkeys("abcdef", pa.Float(0, 1))))
+        assert np.array_equal(dependence.dependent, np.eye(6, dtype=bool))
+        assert dependence.gates == dependence.twins == ()
 
 
 def test_a_gate_is_found_with_and_without_the_space_saying_so() -> None:
     columns, loss, space = study()
-    assert kinship_of(rows_of(columns, loss, space)).gates == (Gate("kind", "momentum"),)
+    assert dependence_of(rows_of(columns, loss, space)).gates == (Gate("kind", "momentum"),)
     plain = {**space, "momentum": pa.Float(0, 1)}
-    kinship = kinship_of(rows_of(columns, loss, plain))
-    assert Gate("kind", "momentum") in kinship.gates
-    assert kinship.kin[kinship.names.index("kind"), kinship.names.index("momentum")]
+    dependence = dependence_of(rows_of(columns, loss, plain))
+    assert Gate("kind", "momentum") in dependence.gates
+    assert dependence.dependent[dependence.names.index("kind"), dependence.names.index("momentum")]
 
 
 def test_copies_are_named() -> None:
@@ -30,9 +30,9 @@ def test_copies_are_named() -> None:
     a = rng.random(100)
     columns = {"a": a, "b": 1 - a + 0.01 * rng.random(100), "c": rng.random(100)}
     space = {"a": pa.Float(0, 1), "b": pa.Float(0, 1.01), "c": pa.Float(0, 1)}
-    kinship = kinship_of(rows_of(columns, rng.random(100), space))
-    assert [(twins.one, twins.two) for twins in kinship.twins] == [("a", "b")]
-    assert kinship.twins[0].told > 0.95
+    dependence = dependence_of(rows_of(columns, rng.random(100), space))
+    assert [(twins.one, twins.two) for twins in dependence.twins] == [("a", "b")]
+    assert dependence.twins[0].strength > 0.95
 
 
 def test_kin_of_kin_are_kin() -> None:
@@ -41,4 +41,4 @@ def test_kin_of_kin_are_kin() -> None:
     b = (a + 0.35 * rng.random(200)) / 1.35
     c = (b + 0.35 * rng.random(200)) / 1.35
     columns = {"a": a, "b": b, "c": c}
-    assert kinship_of(rows_of(columns, rng.random(200), dict.fromkeys("abc", pa.Float(0, 1)))).kin.all()
+    assert dependence_of(rows_of(columns, rng.random(200), dict.fromkeys("abc", pa.Float(0, 1)))).dependent.all()
