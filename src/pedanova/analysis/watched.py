@@ -68,23 +68,23 @@ class Watched:
         before, self._space, self._rows = self._space, analysis.space, None
         domains = () if before is None else changes_between(before, analysis.space)
         event, self._event = self._event, None
-        sight = Update(analysis, look.finished, look.running, event, domains, best_of(analysis))
-        self.last = replace(sight, analysis=None)
-        return sight
+        update = Update(analysis, look.finished, look.running, event, domains, best_of(analysis))
+        self.last = replace(update, analysis=None)
+        return update
 
     def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Update:
         """The first look that tells anything: while hardly a trial has ended, it is waited for."""
         said = None
         while True:
             try:
-                sight = self.look()
+                update = self.look()
             except PedanovaError as error:
                 if self._finished is None or self._finished >= ENOUGH:
                     raise
                 reason = str(error)
             else:
-                if sight.analysis is not None:
-                    return sight
+                if update.analysis is not None:
+                    return update
                 reason = "no trial has ended yet"
             if reason != said:
                 say(f"waiting for trials: {reason}")

@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 def watcher_of(path: Path, objective: str = "loss") -> Watcher:
     watched = Watched(path, objective)
     first = watched.begin(pytest.fail)
-    return Watcher(Session(first.analysis, options=OPTIONS, watch=True), watched, sight=watched.last)
+    return Watcher(Session(first.analysis, options=OPTIONS, watch=True), watched, update=watched.last)
 
 
 def news(watcher: Watcher, since: int = 0) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_what_came_before_the_first_look_is_news(path: Path) -> None:
     assert change["text"].startswith("y passed x after ")
 
 
-def test_a_question_that_was_asked_stays_answerable(path: Path) -> None:
+def test_a_question_that_was_last_request_stays_answerable(path: Path) -> None:
     """The page's selection is of values, so more rows and wider domains do not touch it."""
     watcher = watcher_of(path)
     question = {"selection": {"x": {"range": [0.2, 0.6]}}, "target": {"part": [0, 0.2]}}
@@ -179,14 +179,14 @@ def until(done: Callable[[], bool]) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_no_page_no_work(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "ASKED", 0.05)
+    monkeypatch.setattr(watch, "PATIENCE", 0.05)
     quiet = Quiet()
     watcher = Watcher(Session(pa.analyze(path, "loss"), options=OPTIONS, watch=True), quiet).start()
     try:
         assert not quiet.looked.wait(0.3), "nobody has asked"
         watcher.session.ask({"part": "news"})
         assert quiet.looked.wait(20)
-        until(lambda: time.monotonic() - watcher._asked > 0.1)
+        until(lambda: time.monotonic() - watcher._last_request > 0.1)
         time.sleep(0.1)
         looks = quiet.looks
         time.sleep(0.3)
@@ -250,8 +250,8 @@ def test_sentences() -> None:
     assert said_of_passes(many) == ["b passed a, c, d and 3 others after 1,200 trials"]
     domains = (DomainChange("lr", Float(0, 1), Float(0, 2)), DomainChange("new", None, Float(0, 1)),
                DomainChange("old", Float(0, 1), None))  # fmt: skip
-    sight = Update(None, event="study anew", domains=domains)
-    assert said_of_source(sight, "x.db") == [
+    update = Update(None, event="study anew", domains=domains)
+    assert said_of_source(update, "x.db") == [
         "the study was deleted and begun anew; its trials are read from the first",
         "new is a new parameter",
         "old is no parameter any more",

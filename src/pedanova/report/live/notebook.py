@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError, unknown_name
 from pedanova.measures.importance import Importances
+from pedanova.measures.question import How
 from pedanova.report.live.session import Session
 from pedanova.report.page.answers import asked_of
 from pedanova.report.page.html import asset, draw_page
@@ -56,13 +57,11 @@ class LiveWidget(anywidget.AnyWidget):
         )
         self.on_msg(self._heard)
 
-    def importance(self, **options: Any) -> Importances:
+    def importance(self, **options: Unpack[How]) -> Importances:
         """What the page shows: which parameters decide, for its present question; options as in `importance`."""
         question = PageQuestion.parse(self.question, self._session.analysis.space)
         inner, target, region = asked_of(self._session.study_of(question), question)
-        how = {**self._session.options, "of": question.of} | options
-        found: Importances = inner.importance(target, region, question.baseline, **how)
-        return found
+        return inner.importance(target, region, **{**question.how(self._session.options), **options})
 
     @traitlets.validate("question")
     def _check_question(self, proposal: Any) -> dict[str, Any]:
@@ -104,16 +103,16 @@ class LiveWidget(anywidget.AnyWidget):
             self._moved(content.get("question"))
             return
         own = {name: content.get(name) for name in ("pedanova", "view", "lane")}
-        asked = {name: value for name, value in content.items() if name not in own}
+        request = {name: value for name, value in content.items() if name not in own}
         try:
-            answer = self._session.ask(asked)
+            answer = self._session.ask(request)
         except PedanovaError as error:
             answer = {"refused": str(error)}
         self.send({**own, "answer": answer})
 
-    def _moved(self, asked: Any) -> None:
+    def _moved(self, data: Any) -> None:
         try:
-            question = PageQuestion.parse(asked, self._session.analysis.space)
+            question = PageQuestion.parse(data, self._session.analysis.space)
         except PedanovaError:  # such as a parameter that is half typed: the page says what is wrong
             return
         with self._quietly():
@@ -124,17 +123,17 @@ def part_of(name: str, rows: Any, space: Space) -> Span | Picks:
     """What one parameter is selected by: two ends of a range, or some of its values."""
     if not isinstance(name, str) or name not in space:
         raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
-    known = labels_by_text(space[name])
-    if not known:
+    labels = labels_by_text(space[name])
+    if not labels:
         return Span.parse(name, list(rows) if isinstance(rows, tuple) else rows)
     wanted = list(rows) if isinstance(rows, Iterable) and not isinstance(rows, str | Mapping) else [rows]
-    texts = [next((text for text, label in known.items() if is_same(label, one)), None) for one in wanted]
+    texts = [next((text for text, label in labels.items() if is_same(label, one)), None) for one in wanted]
     for one, text in zip(wanted, texts, strict=True):
         if text is None:
-            raise QueryError(f"selection of {name}: {unknown_name(one, tuple(known), what='value')}")
+            raise QueryError(f"selection of {name}: {unknown_name(one, tuple(labels), what='value')}")
     if not texts:
         raise QueryError(f"selection of {name} names no value; leave {name} out to select all")
-    return Picks({text: known[text] for text in known if text in texts})
+    return Picks({text: labels[text] for text in labels if text in texts})
 
 
 def is_same(label: object, other: Any) -> bool:

@@ -10,13 +10,15 @@ import webbrowser
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from threading import Thread
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar, Unpack
 
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
+from pedanova.measures.question import How
 from pedanova.report.asks import Shows
 from pedanova.report.live.access import Access, new_token
 from pedanova.report.live.session import PageRequest, Session
 from pedanova.report.live.watch import Watcher, Watches
+from pedanova.report.page.cards import BY_NAME
 from pedanova.report.page.html import draw_live
 
 try:
@@ -30,7 +32,6 @@ except ImportError:
 
 
 MOST_WAITING = 128  # questions at once; more are refused in words
-SLOW = frozenset({"marginal", "objectives", "pairs", "targets", "space", "difference", "groups"})
 AT_ONCE = {"bars": 1, "quick": 2, "sure": 1, "slow": 1}  # two rows of bars at once would both be late
 THREAD_NAME = "pedanova-answer"  # threads that count for somebody
 Value = TypeVar("Value")
@@ -45,7 +46,7 @@ class StaleError(PedanovaError):
 
 
 class RequestQueue:
-    """Takes questions to a session: a few at a time, the newest of each lane alone."""
+    """Takes requests to a session: a few at a time, the newest of each lane alone."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -54,20 +55,20 @@ class RequestQueue:
         self._count = 0
         self._lanes = {kind: asyncio.Semaphore(most) for kind, most in AT_ONCE.items()}
 
-    async def answer(self, asked: PageRequest, gone: Callable[[], Any]) -> dict[str, Any]:
+    async def answer(self, request: PageRequest, gone: Callable[[], Any]) -> dict[str, Any]:
         if self.waiting >= MOST_WAITING:
             raise BusyError("too many questions at once; ask again in a moment")
-        number = self._enter(asked)
+        number = self._enter(request)
         self.waiting += 1
         try:
-            async with self._lanes[kind_of(asked)]:
-                if self._overtaken(asked, number) or await gone():
+            async with self._lanes[kind_of(request)]:
+                if self._overtaken(request, number) or await gone():
                     raise StaleError("a newer question took the place of this one")
-                return await in_thread(lambda: self.session.answer(asked))
+                return await in_thread(lambda: self.session.answer(request))
         finally:
             self.waiting -= 1
-            if self._newest.get(asked.lane) == number:
-                del self._newest[asked.lane]
+            if self._newest.get(request.lane) == number:
+                del self._newest[request.lane]
 
     async def slowly(self, work: Callable[[], Value]) -> Value:
         """Something that takes its time, one at a time."""
@@ -76,23 +77,23 @@ class RequestQueue:
         async with self._lanes["slow"]:
             return await in_thread(work)
 
-    def _enter(self, asked: PageRequest) -> int:
+    def _enter(self, request: PageRequest) -> int:
         self._count += 1
-        if asked.client:
-            self._newest[asked.lane] = self._count
+        if request.client:
+            self._newest[request.lane] = self._count
         return self._count
 
-    def _overtaken(self, asked: PageRequest, number: int) -> bool:
-        return bool(asked.client) and self._newest.get(asked.lane, number) > number
+    def _overtaken(self, request: PageRequest, number: int) -> bool:
+        return bool(request.client) and self._newest.get(request.lane, number) > number
 
 
-def kind_of(asked: PageRequest) -> str:
+def kind_of(request: PageRequest) -> str:
     """What is slow never stands in the way of what follows the mouse."""
-    if asked.part in SLOW:
+    if BY_NAME[request.part].slow:
         return "slow"
-    if asked.extras.get("drawn") is False and asked.extras.get("sure") is False:
+    if request.extras.get("drawn") is False and request.extras.get("sure") is False:
         return "bars"
-    return "sure" if asked.extras.get("sure") is True else "quick"
+    return "sure" if request.extras.get("sure") is True else "quick"
 
 
 async def in_thread(work: Callable[[], Value]) -> Value:
@@ -164,13 +165,13 @@ def depth_of(text: str) -> int:
     return most
 
 
-def refused(status: int, words: str, **more: Any) -> Response:
-    return JSONResponse({"refused": words, **more}, status_code=status)
+def refused(status: int, words: str, *, stale: bool = False) -> Response:
+    return JSONResponse({"refused": words} | ({"stale": True} if stale else {}), status_code=status)
 
 
 def application(session: Session) -> Starlette:
     """Three doors: the page, its facts, and the questions."""
-    desk = RequestQueue(session)
+    queue = RequestQueue(session)
 
     async def page(request: Request) -> Response:
         facts = await in_thread(session.facts)
@@ -180,12 +181,12 @@ def application(session: Session) -> Starlette:
         return JSONResponse(await in_thread(session.facts))
 
     async def ask(request: Request) -> Response:
-        asked = session.asked(await body_of(request))
-        return JSONResponse(await desk.answer(asked, request.is_disconnected))
+        wanted = session.request(await body_of(request))
+        return JSONResponse(await queue.answer(wanted, request.is_disconnected))
 
     async def report(request: Request) -> Response:
-        asked = session.asked(await body_of(request) | {"part": "space"})
-        page = await desk.slowly(lambda: session.report(asked.question))
+        wanted = session.request(await body_of(request) | {"part": "space"})
+        page = await queue.slowly(lambda: session.report(wanted.question))
         return HTMLResponse(page, headers={"content-disposition": 'attachment; filename="report.html"'})
 
     routes = [
@@ -226,9 +227,9 @@ class Explorer:
         self._socket = listening(port)
         self.port: int = self._socket.getsockname()[1]
         self.token = new_token()
-        guard = Access(application(session), self.token, self.port)
+        access = Access(application(session), self.token, self.port)
         config = uvicorn.Config(
-            guard, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
+            access, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
             proxy_headers=False, ws="none", timeout_keep_alive=30, backlog=BACKLOG,
             h11_max_incomplete_event_size=1 << 16,
         )  # fmt: skip
@@ -294,7 +295,7 @@ def explore(
     wait: bool = True,
     watched: Watches | None = None,
     group: str | None = None,
-    **options: Any,
+    **options: Unpack[How],
 ) -> Explorer:
     """Serve an analysis. `watched`: its source, while it grows; `group`: the column of its studies."""
     if group is not None and watched is None:

@@ -50,10 +50,10 @@ EVENTS = {
 }
 
 
-def said_of_source(sight: Update, source: str) -> list[str]:
+def said_of_source(update: Update, source: str) -> list[str]:
     """What happened to the source and to the space."""
-    event = [] if sight.event is None else [EVENTS[sight.event].format(source=source)]
-    return [*event, *said_of_domains(sight.domains)]
+    event = [] if update.event is None else [EVENTS[update.event].format(source=source)]
+    return [*event, *said_of_domains(update.domains)]
 
 
 def said_of_domains(changes: Sequence[DomainChange]) -> list[str]:
@@ -105,7 +105,7 @@ def names_in_words(names: Iterable[str]) -> str:
 
 PAUSE = 2.0  # seconds between two looks, at least
 REST = 2.0  # times as long as a look has taken, at least
-ASKED = 15.0  # seconds after which nobody is taken to be there
+PATIENCE = 15.0  # seconds after which nobody is taken to be there
 FEWEST = 50  # rows of the earliest ranking that is looked back at
 MOST_BACK = 6  # rankings that are looked back at
 
@@ -121,16 +121,16 @@ class Watcher:
     watched: Watches
     standings: Standings | None = None
     trouble: str | None = None  # why the last look failed
-    sight: Update | None = None  # the last that brought anything
+    update: Update | None = None  # the last that brought anything
     _ranked_rows: int | None = None  # of the analysis that was ranked last
     _wanted: str = ""  # why there is no ranking yet
-    _asked: float = -ASKED
+    _last_request: float = -PATIENCE
     _closed: bool = False
     _wake: Condition = field(default_factory=Condition)
     _thread: Thread | None = None
 
     def start(self) -> Watcher:
-        self.sight = self.sight or self.watched.last
+        self.update = self.update or self.watched.last
         self.session.watcher = self.news
         self._thread = Thread(target=self._run, daemon=True, name="pedanova-watch")
         self._thread.start()
@@ -144,14 +144,14 @@ class Watcher:
     def news(self) -> dict[str, Any]:
         """What is told of the source at any time; asking for it keeps the looks going."""
         with self._wake:
-            self._asked = time.monotonic()
+            self._last_request = time.monotonic()
             self._wake.notify_all()
-        sight, standings = self.sight, self.standings
+        update, standings = self.update, self.standings
         return {
             "trouble": self.trouble,
-            "finished": None if sight is None else sight.finished,
-            "running": None if sight is None else sight.running,
-            "best": None if sight is None else sight.best,
+            "finished": None if update is None else update.finished,
+            "running": None if update is None else update.running,
+            "best": None if update is None else update.best,
             "stable": stability(standings, self._wanted),
             "stable_for": None if standings is None else standings.stable_for,
         }
@@ -161,7 +161,7 @@ class Watcher:
         while not self._closed:
             with self._wake:
                 now = time.monotonic()
-                if now - self._asked > ASKED:
+                if now - self._last_request > PATIENCE:
                     self._wake.wait()  # for somebody to ask, or for the end
                     continue
                 if now < due:
@@ -176,26 +176,26 @@ class Watcher:
     def step(self) -> bool:
         """One look; whether it brought anything new."""
         try:
-            sight = self.watched.look()
+            update = self.watched.look()
         except (PedanovaError, OSError) as error:
             self.trouble = str(error)
             return False
         self.trouble = None
-        said = said_of_source(sight, self.watched.shown)
-        if sight.event is not None:
+        said = said_of_source(update, self.watched.shown)
+        if update.event is not None:
             self.standings = None
-        analysis = sight.analysis or self.session.analysis
-        if sight.analysis is not None or self._ranked_rows is None:
+        analysis = update.analysis or self.session.analysis
+        if update.analysis is not None or self._ranked_rows is None:
             said += self._ranked(analysis)
-        self.sight = sight if sight.analysis is not None else self._counted(sight)
-        if sight.analysis is None and not said:
+        self.update = update if update.analysis is not None else self._counted(update)
+        if update.analysis is None and not said:
             return False
         self.session.renew(analysis, said)
         return True
 
     def _counted(self, now: Update) -> Update:
         """What was seen before, with the counts of a look that found nothing new."""
-        return now if self.sight is None else replace(self.sight, finished=now.finished, running=now.running)
+        return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
     def _ranked(self, analysis: Shows) -> list[str]:
         """The standings brought up to date, and who passed whom."""
@@ -203,7 +203,7 @@ class Watcher:
         rankings = self._looked_back(analysis) if before is None else iter(())
         for rows, earlier in [*rankings, (analysis.rows, analysis)]:
             try:
-                found = self._ranking(earlier)
+                ranking = self._ranking(earlier)
             except TooFewRowsError:
                 self._wanted = "too few trials in the target"
                 continue
@@ -211,16 +211,16 @@ class Watcher:
                 self._wanted = str(error)
                 continue
             now = self.standings
-            self.standings = Standings.begin(found, rows) if now is None else now.then(found, rows)
-        known = self.session.analysis.rows if before is None else before.rows  # what a page has seen is no news
+            self.standings = Standings.begin(ranking, rows) if now is None else now.then(ranking, rows)
+        seen = self.session.analysis.rows if before is None else before.rows  # what a page has seen is no news
         passes = () if self.standings is None else self.standings.passes
-        return said_of_passes([one for one in passes if one.rows > known])
+        return said_of_passes([one for one in passes if one.rows > seen])
 
     def _ranking(self, analysis: Shows) -> Importances:
         """The answer to the question that the page was opened with."""
         start = self.session.start
         inner, target, region = asked_of(analysis, start)
-        return inner.importance(target, region, start.baseline, of=start.of, **self.session.options)
+        return inner.importance(target, region, **start.how(self.session.options))
 
     def _looked_back(self, analysis: Shows) -> Iterator[tuple[int, Shows]]:
         """Earlier rankings, each of half as many rows, oldest first: so that stability is known from the start."""

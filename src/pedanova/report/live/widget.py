@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from pedanova.errors import QueryError
 from pedanova.report.asks import Shows
 from pedanova.report.live.session import Session
-from pedanova.report.page.embedded import QUESTIONS, TITLE, payload_of
+from pedanova.report.page.embedded import QUESTIONS, TITLE, FileOptions, payload_of
 from pedanova.report.page.html import draw_page
 
 if TYPE_CHECKING:
@@ -41,10 +41,19 @@ class Widget:
         return f"Widget({len(self.page) / 1024:,.0f} KB; shown in a notebook, or a.report(path) for a browser)"
 
 
-def widget_of(a: Shows, *, height: int, note: str = "", **options: Any) -> Widget:
+def widget_of(
+    a: Shows,
+    *,
+    height: int,
+    note: str = "",
+    title: str = TITLE,
+    questions: Sequence[tuple[object, object]] = QUESTIONS,
+    group: str | None = None,
+    **options: Unpack[FileOptions],
+) -> Widget:
     """The page of an analysis in a frame."""
     height = check_height(height)  # before the page, which takes its time
-    return Widget(draw_page(payload_of(a, **options)), height, note)
+    return Widget(draw_page(payload_of(a, title, questions, group=group, **options)), height, note)
 
 
 def check_height(height: object) -> int:
@@ -66,7 +75,7 @@ def cell_of(
     title: str = TITLE,
     questions: Sequence[tuple[object, object]] = QUESTIONS,
     group: str | None = None,
-    **options: Any,
+    **options: Unpack[FileOptions],
 ) -> LiveWidget | Widget:
     """The live page unless it cannot be, or an option is about the other one."""
     if live is None:

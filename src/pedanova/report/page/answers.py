@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, Unpack, cast
 from weakref import WeakKeyDictionary
 
 from pedanova.base.threads import ResultCache
@@ -16,7 +16,7 @@ from pedanova.errors import LevelsError, PedanovaError, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance
-from pedanova.measures.question import Question
+from pedanova.measures.question import How, Question
 from pedanova.measures.surrogate.glance import Glance
 from pedanova.report.asks import Shows
 from pedanova.report.page.lines import lines_of
@@ -28,6 +28,7 @@ _SPREAD: WeakKeyDictionary[Shows, tuple[Any, dict[str, Densities]]] = WeakKeyDic
 _GLANCES: WeakKeyDictionary[Shows, ResultCache[Glance]] = WeakKeyDictionary()
 _DRAWN: WeakKeyDictionary[Shows, ResultCache[dict[str, Any]]] = WeakKeyDictionary()
 KEPT = 8  # questions of an analysis, from their bars to their intervals
+Given = ParamSpec("Given")
 COLUMNS = (
     "ratio", "share", "low", "high", "p_value", "p_adjusted", "significant", "varied", "divergence", "activity",
     "n_target", "n_region", "raw_ratio", "raw_share",
@@ -58,8 +59,8 @@ class Inside:
 
 def asked_of(a: Shows, question: PageQuestion) -> tuple[Shows, Region, Region]:
     """The analysis of the selected rows, and target and region inside it."""
-    found = inside(a, question)
-    return found.analysis, found.target, found.region
+    here = inside(a, question)
+    return here.analysis, here.target, here.region
 
 
 def inside(a: Shows, question: PageQuestion, *, of: Shows | None = None) -> Inside:
@@ -97,37 +98,64 @@ def by_value(a: Shows, rows: Region, of: str) -> Region:
     return Region("value", low, high)
 
 
+def importance_row(row: Importance) -> dict[str, Any]:
+    return {"parameter": row.name} | row_to_json(row, COLUMNS)
+
+
+def row_to_json(row: object, columns: Sequence[str]) -> dict[str, Any]:
+    return {name: exact(getattr(row, name)) for name in columns}
+
+
+def rows_of(rows: Sequence[object], columns: Sequence[str]) -> list[dict[str, Any]]:
+    return [row_to_json(row, columns) for row in rows]
+
+
+def texts_of(notes: Sequence[object]) -> list[str]:
+    return [str(note) for note in notes]
+
+
+def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[str, Any]]:
+    """What cannot be answered is refused in words, as a part of the JSON."""
+
+    @wraps(answer)
+    def answered(*args: Given.args, **kwargs: Given.kwargs) -> dict[str, Any]:
+        try:
+            return {"refused": None} | answer(*args, **kwargs)
+        except PedanovaError as error:
+            return {"refused": str(error)}
+
+    return answered
+
+
 def answer(
-    a: Shows, question: PageQuestion, *, sure: bool = True, drawn: bool = True, source: str = "", **options: Any
+    a: Shows, question: PageQuestion, *, sure: bool = True, drawn: bool = True, source: str = "", **how: Unpack[How]
 ) -> dict[str, Any]:
     """Importances, and densities where they are to be `drawn`; `sure` asks for intervals, p-values and notes too.
 
     Of a large table an answer that need not be sure comes from a sample, unless the counts at hand suffice.
     """
-    asked: dict[str, Any] = {"question": question.to_json(), "sure": sure, "sample": None, "refused": None}
+    result: dict[str, Any] = {"question": question.to_json(), "sure": sure, "sample": None, "refused": None}
     try:
-        found = inside(a, question, of=None if sure else some_rows(a, question))
+        here = inside(a, question, of=None if sure else some_rows(a, question))
         if sure or question.good == "selection":
-            _ = found.analysis  # too few rows are refused at once
+            _ = here.analysis  # too few rows are refused at once
     except PedanovaError as error:
-        return asked | {"refused": str(error), "lines": None, "ends": None}
-    asked |= {"sample": found.sample, "ends": ends_of(a, question, found)}
-    asked["lines"] = lines_of(question, found.target, found.region, source, options)
+        return result | {"refused": str(error), "lines": None, "ends": None}
+    result |= {"sample": here.sample, "ends": ends_of(a, question, here)}
+    result["lines"] = lines_of(question, here.target, here.region, source, how)
     shapes = bins_for(a)
     try:
-        told = numbers(found, question, sure=sure, options=options)
-        return asked | told | (spread_of(found, question, shapes, sure=sure, options=options) if drawn else {})
+        table = numbers(here, question, how, sure=sure)
+        return result | table | (spread_of(here, question, shapes, how, sure=sure) if drawn else {})
     except QueryError as error:
-        return asked | {"refused": str(error)} | what_can_be_drawn(found, question, shapes, options)
+        return result | {"refused": str(error)} | what_can_be_drawn(here, question, shapes, how)
 
 
-def densities(a: Shows, question: PageQuestion, **options: Any) -> dict[str, Any]:
+@refusing
+def densities(a: Shows, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
     """What an answer that need not be sure leaves for later: where its rows lie."""
-    try:
-        found = inside(a, question, of=some_rows(a, question))
-        return {"refused": None} | spread_of(found, question, bins_for(a), sure=False, options=options)
-    except PedanovaError as error:
-        return {"refused": str(error)}
+    here = inside(a, question, of=some_rows(a, question))
+    return spread_of(here, question, bins_for(a), how, sure=False)
 
 
 def some_rows(a: Shows, question: PageQuestion) -> Shows | None:
@@ -137,13 +165,12 @@ def some_rows(a: Shows, question: PageQuestion) -> Shows | None:
     return a.excerpt
 
 
-def numbers(found: Inside, question: PageQuestion, *, sure: bool, options: dict[str, Any]) -> dict[str, Any]:
+def numbers(here: Inside, question: PageQuestion, how: How, *, sure: bool) -> dict[str, Any]:
     if sure:
-        inner = found.analysis
-        table = inner.importance(found.target, found.region, question.baseline, **options, of=question.of)
-        rows = inner.rows
+        table = here.analysis.importance(here.target, here.region, **question.how(how))
+        rows = here.analysis.rows
     else:
-        glance = glance_at(found, question, options)
+        glance = glance_at(here, question, how)
         table, rows = glance.importances, glance.rows
     first = table.rows[0]
     return {
@@ -151,92 +178,85 @@ def numbers(found: Inside, question: PageQuestion, *, sure: bool, options: dict[
         "words": {"target": table.target, "region": table.region},
         "headline": headline(table),
         "summary": summarize(table),
-        "rows": found.count(rows, first.n_region, first.n_target),
+        "rows": here.count(rows, first.n_region, first.n_target),
         "importances": [importance_row(row) for row in table.rows],
         "trials": [importance_row(row) for row in table.trials] or None,
-        "notes": [str(note) for note in table.notes],
+        "notes": texts_of(table.notes),
     }
 
 
-def glance_at(found: Inside, question: PageQuestion, options: dict[str, Any]) -> Glance:
+def glance_at(here: Inside, question: PageQuestion, how: How) -> Glance:
     """Kept for a while: bars are asked for first, and then where the rows lie."""
-    how = some(options, "smoothing", "estimator", "seed", "force") | {"of": question.of}
-    kept = _GLANCES.setdefault(found.rows, ResultCache(KEPT))
-    looking: Callable[[], Glance] = lambda: found.rows.at_once(  # noqa: E731
-        Question(found.target, found.region, question.baseline, **how), within=found.chosen
-    )
-    return kept.get(key_of(question, how), looking)
+    options = only(how, "smoothing", "estimator", "seed", "force")
+
+    def look() -> Glance:
+        wanted = Question(here.target, here.region, **question.how(options))
+        return here.rows.at_once(wanted, within=here.chosen)
+
+    return _GLANCES.setdefault(here.rows, ResultCache(KEPT)).get(key_of(question, options), look)
 
 
 def spread_of(
-    found: Inside, question: PageQuestion, shapes: Mapping[str, Bins], *, sure: bool, options: dict[str, Any]
+    here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How, *, sure: bool
 ) -> dict[str, Any]:
     """Densities as they are drawn: the same for bars and for intervals, so they are made once."""
-    how = some(options, "estimator", "seed") | {"of": question.of}
+    options = only(how, "estimator", "seed")
 
     def make() -> dict[str, Any]:
         if not sure:
-            return drawn(glance_at(found, question, options).densities, question, shapes)
-        return drawn(spread_over(found.analysis, found.target, found.region, **how), question, shapes)
+            return drawn(glance_at(here, question, how).densities, question, shapes)
+        return drawn(spread_over(here, question, options), question, shapes)
 
-    kept = _DRAWN.setdefault(found.rows, ResultCache(KEPT))
-    return {"densities": kept.get(key_of(question, how), make)}
+    return {"densities": _DRAWN.setdefault(here.rows, ResultCache(KEPT)).get(key_of(question, options), make)}
 
 
-def key_of(question: PageQuestion, how: dict[str, Any]) -> str:
+def key_of(question: PageQuestion, how: How) -> str:
     return json.dumps([question.to_json(), how], sort_keys=True, default=str)
 
 
-def spread_over(inner: Shows, target: Region, region: Region, **how: Any) -> dict[str, Densities]:
+def only(how: How, *names: str) -> How:
+    return cast("How", {name: value for name, value in how.items() if name in names})
+
+
+def spread_over(here: Inside, question: PageQuestion, how: How) -> dict[str, Densities]:
     """The densities of the last question of each analysis are kept: another baseline asks for the same."""
-    key = (target, region, *sorted(how.items()))
+    inner, key = here.analysis, (here.target, here.region, question.of, *sorted(how.items()))
     if inner not in _SPREAD or _SPREAD[inner][0] != key:
-        _SPREAD[inner] = key, inner.all_densities(target, region, **how)
+        _SPREAD[inner] = key, inner.all_densities(here.target, here.region, of=question.of, **how)
     return _SPREAD[inner][1]
 
 
-def what_can_be_drawn(
-    found: Inside, question: PageQuestion, shapes: Mapping[str, Bins], options: dict[str, Any]
-) -> dict[str, Any]:
+def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How) -> dict[str, Any]:
     """Densities of what is too little to be ranked, and how many rows there are."""
     try:
-        inner = found.analysis
+        inner = here.analysis
     except QueryError:
         return {}
-    rows = found.count(inner.rows)
+    rows = here.count(inner.rows)
     try:
-        first = inner.ask(found.target, found.region)[0][0]
-        rows = found.count(inner.rows, int(first.region.sum()), int(first.target.sum()))
-        how = some(options, "estimator", "seed") | {"of": question.of}
-        densities = inner.all_densities(found.target, found.region, **how)
+        first = inner.ask(here.target, here.region)[0][0]
+        rows = here.count(inner.rows, int(first.region.sum()), int(first.target.sum()))
+        densities = spread_over(here, question, only(how, "estimator", "seed"))
     except QueryError:
         return {"rows": rows}
     return {"rows": rows, "densities": drawn(densities, question, shapes)}
 
 
 def drawn(densities: Mapping[str, Densities], question: PageQuestion, shapes: Mapping[str, Bins]) -> dict[str, Any]:
-    found = {name: density_to_json(one, shapes[name], question.baseline) for name, one in densities.items()}
+    result = {name: density_to_json(one, shapes[name], question.baseline) for name, one in densities.items()}
     for name, part in question.selection.items():
-        if isinstance(part, Span) and name in found and shapes[name].edges is not None:
-            found[name]["good"] = inside_span(found[name]["good"], part)
-    return found
+        if isinstance(part, Span) and name in result and shapes[name].edges is not None:
+            result[name]["good"] = inside_span(result[name]["good"], part)
+    return result
 
 
-def ends_of(a: Shows, question: PageQuestion, found: Inside) -> dict[str, list[float | None]] | None:
+def ends_of(a: Shows, question: PageQuestion, here: Inside) -> dict[str, list[float | None]] | None:
     """Where target and region begin and end on the objective, None for an open end."""
     if a.levels.several:
         return None
-    whole = found.analysis if question.good == "selection" else a
+    whole = here.analysis if question.good == "selection" else a
     ends = {}
-    for name, band in (("target", found.target), ("region", found.region)):
+    for name, band in (("target", here.target), ("region", here.region)):
         values = by_value(whole, band, question.of) if at_hand(whole, band) else band
         ends[name] = [exact(values.low), exact(values.high)] if values.kind == "value" else [None, None]
     return ends
-
-
-def importance_row(row: Importance) -> dict[str, Any]:
-    return {"parameter": row.name} | {name: exact(getattr(row, name)) for name in COLUMNS}
-
-
-def some(options: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: options[name] for name in names if name in options}

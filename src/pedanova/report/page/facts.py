@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.asks import Tallied
 from pedanova.measures.bins import Bins
 from pedanova.measures.distributions import LEAST_TARGET
+from pedanova.measures.question import How
 from pedanova.measures.surrogate.row_model import USUAL_PARTS
 from pedanova.report.asks import Shows
 from pedanova.report.names import short_names
@@ -143,12 +144,11 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
 LEAST_APART = 5  # rows between two points of the objective's distribution
 
 
-def page_facts(a: Shows, title: str, start: PageQuestion, **options: Any) -> dict[str, Any]:
-    """The facts of a page whose every question is asked of somebody; `options` are those of `importance`."""
-    asked = {part for part in (part_of(start.target), part_of(start.region)) if part}
-    plain = options.get("estimator") == "counts" or options.get("smoothing", "auto") != "auto"
-    how = {"of": "rows" if plain else start.of, "seed": options.get("seed", 0)}
-    ladder = ladder_of(a, asked, None, force=True, **how)
+def page_facts(a: Shows, title: str, start: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
+    """The facts of a page whose every question is asked live."""
+    parts = {part for part in (part_of(start.target), part_of(start.region)) if part}
+    by_rows = how.get("estimator") == "counts" or how.get("smoothing", "auto") != "auto"
+    ladder = ladder_of(a, parts, None, force=True, of="rows" if by_rows else start.of, seed=how.get("seed", 0))
     return facts_of(a, title, ladder, bins_for(a), start, shortened([*a.notes, *ladder.notes]))
 
 
@@ -189,10 +189,10 @@ def spaced(a: Shows) -> list[tuple[float, float]]:
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []
-    held = 0.0
+    last = 0.0
     for x, y in zip(thresholds.tolist(), a.levels.effective(by_level), strict=True):
-        if np.isfinite(x) and round((y - held) * a.rows) >= LEAST_APART:
-            held = y
+        if np.isfinite(x) and round((y - last) * a.rows) >= LEAST_APART:
+            last = y
             points.append((x, y))
     return points
 

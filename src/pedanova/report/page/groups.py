@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from pedanova.base.notes import gathered
-from pedanova.errors import PedanovaError
+from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.importance import Importances
+from pedanova.measures.question import How
 from pedanova.measures.studies.across import Pooling, StudyRow
 from pedanova.report.asks import Shows
-from pedanova.report.page.answers import importance_row, inside
+from pedanova.report.page.answers import importance_row, inside, refusing, row_to_json, texts_of
 from pedanova.report.page.lines import USUAL, python_rows
 from pedanova.report.page.question import PageQuestion
 from pedanova.report.page.shapes import exact
@@ -20,43 +21,45 @@ from pedanova.report.sentences import shares_over_studies
 SHOWN = 16  # studies at first; more when asked for
 MODELLED = 25  # studies beyond which counts answer: a model of each would take too long
 ORDERS = ("name", "size", "disagreement")
+POOLED_COLUMNS = ("share", "low", "high", "spread", "rank", "first", "studies")
 
 
+@refusing
 def side_by_side(
-    a: Shows, question: PageQuestion, *, column: str | None, order: str = "name", limit: int = SHOWN, **options: Any
+    a: Shows,
+    question: PageQuestion,
+    *,
+    column: str | None,
+    order: str = "name",
+    limit: int = SHOWN,
+    **options: Unpack[How],
 ) -> dict[str, Any]:
     """Shares of every parameter over all studies, and in some of them each with its interval."""
-    how = options | {"baseline": question.baseline, "of": question.of}
-    try:
-        if column is None:
-            return {"refused": "no column names the studies of this table; open it with --group COLUMN"}
-        studies = a.groups(column)
-        told = []
-        if len(studies) > MODELLED and how["estimator"] == "auto":
-            how["estimator"] = "counts"
-            told = [f"plain counts answer in all {len(studies):,} studies; one that is asked alone may have a model"]
-        parts = "selected" if question.good == "selection" or a.levels.several else "all"
-        within = {"within": list(question.rows()), "parts": parts} if question.selects else {}
-        found = a.pooled_by(column, question.target, question.region, **within, **how)
-    except PedanovaError as error:
-        return {"refused": str(error)}
-    shown = first_studies(found, order, limit)
+    if column is None:
+        raise QueryError("no column names the studies of this table; open it with --group COLUMN")
+    how, studies, notes = question.how(options), a.groups(column), []
+    if len(studies) > MODELLED and how["estimator"] == "auto":
+        how["estimator"] = "counts"
+        notes = [f"plain counts answer in all {len(studies):,} studies; one that is asked alone may have a model"]
+    parts = "selected" if question.good == "selection" or a.levels.several else "all"
+    within: dict[str, Any] = {"within": list(question.rows()), "parts": parts} if question.selects else {}
+    pooled = a.pooled_by(column, question.target, question.region, **within, **how)
+    shown = first_studies(pooled, order, limit)
     return {
-        "refused": None,
         "column": column,
-        "summary": shares_over_studies(found),
-        "parameters": [parameter_to_json(row.name, found) for row in found.rows],
-        "studies": [study_to_json(row, surely(found, row.name, studies, question, how)) for row in shown],
-        "total": len(found.studies.rows),
-        "left_out": len(studies) - len(found.answers),
-        "notes": [*told, *(str(note) for note in gathered(found.notes))],
+        "summary": shares_over_studies(pooled),
+        "parameters": [{"parameter": row.name} | row_to_json(row, POOLED_COLUMNS) for row in pooled.rows],
+        "studies": [study_to_json(row, with_intervals(pooled, row.name, studies, question, how)) for row in shown],
+        "total": len(pooled.studies.rows),
+        "left_out": len(studies) - len(pooled.answers),
+        "notes": [*notes, *texts_of(gathered(pooled.notes))],
         "lines": {"python": python_line(column, question, parts, how)},
     }
 
 
-def first_studies(found: Pooling, order: str, limit: int) -> list[StudyRow]:
+def first_studies(pooled: Pooling, order: str, limit: int) -> list[StudyRow]:
     """So many of them: the largest, or those that agree least with all others, or just the first."""
-    rows = list(found.studies.rows)
+    rows = list(pooled.studies.rows)
     if order == "size":
         rows.sort(key=lambda row: -row.n_region)
     elif order == "disagreement":
@@ -64,25 +67,18 @@ def first_studies(found: Pooling, order: str, limit: int) -> list[StudyRow]:
     return rows[:limit]
 
 
-def surely(
-    found: Pooling, name: str, studies: Mapping[str, Shows], question: PageQuestion, how: Mapping[str, Any]
+def with_intervals(
+    pooled: Pooling, name: str, studies: Mapping[str, Shows], question: PageQuestion, how: How
 ) -> Importances:
     """A study's answer with its intervals: of very many, only those that are shown are asked for them."""
-    known = found.answers[name]
-    if known.rows[0].low is not None or not how["draws"]:
-        return known
-    plain = replace(question, of="rows") if how["estimator"] == "counts" else question
-    here = inside(studies[name], plain)
+    plain = pooled.answers[name]
+    if plain.rows[0].low is not None or not how["draws"]:
+        return plain
+    here = inside(studies[name], replace(question, of="rows") if how["estimator"] == "counts" else question)
     try:
         return here.analysis.importance(here.target, here.region, **how)
     except PedanovaError:
-        return known
-
-
-def parameter_to_json(name: str, found: Pooling) -> dict[str, Any]:
-    row = found[name]
-    names = ("share", "low", "high", "spread", "rank", "first", "studies")
-    return {"parameter": name} | {one: exact(getattr(row, one)) for one in names}
+        return plain
 
 
 def study_to_json(row: StudyRow, answer: Importances) -> dict[str, Any]:

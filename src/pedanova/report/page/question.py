@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from pedanova.data.regions import Region, as_part, as_region, between
 from pedanova.errors import QueryError, unknown_name
-from pedanova.measures.question import Baseline
+from pedanova.measures.question import Baseline, How
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 
@@ -121,6 +121,10 @@ class PageQuestion:
             "of": self.of,
             **({} if self.study is None else {"study": self.study.to_json()}),
         }
+
+    def how(self, how: How) -> How:
+        """These options of `importance`, with the baseline of this question and what its parts are parts of."""
+        return {**how, "baseline": self.baseline, "of": self.of}
 
     def box(self) -> dict[str, Any]:
         """The selection as `Analysis.within` takes it; empty for all rows."""

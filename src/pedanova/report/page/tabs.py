@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,82 +15,83 @@ from pedanova.base.table import Cell
 from pedanova.counting.goal_plane import GoalPlane
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
+from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.effects import BinnedMarginal, Effect, binned_marginal
-from pedanova.measures.importance import Importances
-from pedanova.measures.interactions import Interactions
 from pedanova.measures.plane import PairDensity
-from pedanova.measures.studies.study_difference import Difference, difference_of_answers
+from pedanova.measures.question import DEFAULT, How
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.asks import Shows
-from pedanova.report.page.answers import asked_of, importance_row, inside, some
+from pedanova.report.page.answers import asked_of, importance_row, inside, refusing, row_to_json, rows_of, texts_of
 from pedanova.report.page.lines import condition_of, lines_of
 from pedanova.report.page.question import PageQuestion, labels_by_text
 from pedanova.report.page.shapes import bins_for, digits, exact
 from pedanova.space.parameters import Space, in_words
 
 PLANE = 7  # coarse cells of each parameter on the plane of two
+PAIR_COLUMNS = ("first", "second", "interaction", "closed", "additive", "redundancy", "p_adjusted", "significant")
+DIFFERENCE_COLUMNS = ("share", "other", "difference", "low", "high", "clear")
 
 
-def pairs(a: Shows, question: PageQuestion, names: Sequence[str] | None, **options: Any) -> dict[str, Any]:
+class WhichRows(TypedDict, total=False):
+    """Keywords of `Analysis.trials`."""
+
+    sort: str | None
+    descending: bool
+    offset: int
+    limit: int | None
+    sample: int | None
+    params: Sequence[str] | None
+
+
+@refusing
+def pairs(
+    a: Shows,
+    question: PageQuestion,
+    names: Sequence[str] | None,
+    *,
+    estimator: str = DEFAULT.estimator,
+    seed: int = DEFAULT.seed,
+) -> dict[str, Any]:
     """Interactions of every two of these parameters, the largest first."""
-    how = some(options, "estimator", "seed") | {"of": question.of}
-    try:
-        inner, target, region = asked_of(a, question)
-        found = inner.interactions(target, region, params=names, **how)
-    except PedanovaError as error:
-        return {"refused": str(error)}
-    return {"refused": None, "cells": found.cells, "rows": pair_rows(found), "notes": [str(n) for n in found.notes]}
+    inner, target, region = asked_of(a, question)
+    result = inner.interactions(target, region, params=names, estimator=estimator, seed=seed, of=question.of)
+    return {"cells": result.cells, "rows": rows_of(result.rows, PAIR_COLUMNS), "notes": texts_of(result.notes)}
 
 
-def pair_rows(found: Interactions) -> list[dict[str, Any]]:
-    columns = ("first", "second", "interaction", "closed", "additive", "redundancy", "p_adjusted", "significant")
-    return [{name: exact(getattr(row, name)) for name in columns} for row in found.rows]
-
-
-def plane(a: Shows, question: PageQuestion, first: str, second: str, **_: Any) -> dict[str, Any]:
+@refusing
+def plane(a: Shows, question: PageQuestion, first: str, second: str) -> dict[str, Any]:
     """Rows of target and region on the plane of two parameters."""
-    try:
-        inner, target, region = asked_of(a, question)
-        return plane_to_json(inner.pair(first, second, target, region, cells=PLANE))
-    except PedanovaError as error:
-        return {"refused": str(error)}
+    inner, target, region = asked_of(a, question)
+    return plane_to_json(inner.pair(first, second, target, region, cells=PLANE))
 
 
-def plane_to_json(found: PairDensity) -> dict[str, Any]:
+def plane_to_json(density: PairDensity) -> dict[str, Any]:
     return {
         "refused": None,
-        "first": found.first,
-        "second": found.second,
-        "first_cells": list(found.first_cells),
-        "second_cells": list(found.second_cells),
-        "target": found.target.tolist(),
-        "region": found.region.tolist(),
+        "first": density.first,
+        "second": density.second,
+        "first_cells": list(density.first_cells),
+        "second_cells": list(density.second_cells),
+        "target": density.target.tolist(),
+        "region": density.region.tolist(),
     }
 
 
-def targets(a: Shows, question: PageQuestion, parts: Sequence[object] | None, **options: Any) -> dict[str, Any]:
+@refusing
+def targets(a: Shows, question: PageQuestion, parts: Sequence[object] | None, **how: Unpack[How]) -> dict[str, Any]:
     """The same importances for one target after the other, all of them parts of the selected rows."""
-    how = {**options, "of": question.of} | {"draws": 0}
-    how.pop("force", None)
-    try:
-        inner, _, region = asked_of(a, question)
-        found = inner.profile(region, question.baseline, ladder=parts, **how)
-    except PedanovaError as error:
-        return {"refused": str(error)}
-    return {
-        "refused": None,
-        "columns": {name: [exact(cell) for cell in cells] for name, cells in found.to_dict().items()},
-    }
+    inner, _, region = asked_of(a, question)
+    profile = inner.profile(region, ladder=parts, **{**question.how(how), "draws": 0})
+    return {"columns": {name: [exact(cell) for cell in cells] for name, cells in profile.to_dict().items()}}
 
 
-def smaller_space(a: Shows, question: PageQuestion, **options: Any) -> dict[str, Any]:
+@refusing
+def smaller_space(
+    a: Shows, question: PageQuestion, *, estimator: str = DEFAULT.estimator, seed: int = DEFAULT.seed
+) -> dict[str, Any]:
     """The space that `reduce` suggests for the target, or why none."""
-    how = some(options, "estimator", "seed")
-    try:
-        inner, target, _ = asked_of(a, question)
-        return space_to_json(inside_box(inner.reduce(target, **how), question.box()))
-    except PedanovaError as error:
-        return {"refused": str(error)}
+    inner, target, _ = asked_of(a, question)
+    return space_to_json(inside_box(inner.reduce(target, estimator=estimator, seed=seed), question.box()))
 
 
 FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", "W&B": "wandb", "JSON": "json"}
@@ -98,11 +99,11 @@ FORMS = {"Optuna": "code", "Ray Tune": "raytune", "ConfigSpace": "configspace", 
 
 def codes_of(reduced: ReducedSpace) -> dict[str, str]:
     """The space in the words of other tools, of those that can say it."""
-    found = {}
+    codes = {}
     for tool, form in FORMS.items():
         with suppress(PedanovaError):
-            found[tool] = reduced.export(form)
-    return found
+            codes[tool] = reduced.export(form)
+    return codes
 
 
 def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
@@ -121,7 +122,6 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
     except PedanovaError:
         code = ""
     return {
-        "refused": None,
         "target": reduced.target,
         "summary": reduced.summary(),
         "rows": rows,
@@ -134,22 +134,19 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
 MEAN_DIGITS = 3  # of the spread of what is drawn: less is below a pixel
 
 
-def marginals(a: Shows, question: PageQuestion, **_: Any) -> dict[str, Any]:
+@refusing
+def marginals(a: Shows, question: PageQuestion) -> dict[str, Any]:
     """`Analysis.effects` of the region, and its marginals by the bars and steps of the densities; target aside."""
-    try:
-        inner, _target, region = asked_of(a, question)
-        found = inner.effects(region)
-    except PedanovaError as error:
-        return {"refused": str(error)}
+    inner, _target, region = asked_of(a, question)
+    effects = inner.effects(region)
     shapes = bins_for(a)
-    binned = {effect.name: binned_marginal(effect.marginal, shapes[effect.name]) for effect in found.rows}
+    binned = {effect.name: binned_marginal(effect.marginal, shapes[effect.name]) for effect in effects.rows}
     places = places_of(list(binned.values()))
     return {
-        "refused": None,
-        "rows": found.n_region,
-        "mean": exact(found.mean),
-        "parameters": [effect_to_json(effect, binned[effect.name], places) for effect in found.rows],
-        "notes": [str(note) for note in found.notes],
+        "rows": effects.n_region,
+        "mean": exact(effects.mean),
+        "parameters": [effect_to_json(effect, binned[effect.name], places) for effect in effects.rows],
+        "notes": texts_of(effects.notes),
     }
 
 
@@ -183,26 +180,22 @@ ORDER_OF_FRONTS = (
 )
 
 
-def objectives(a: Shows, question: PageQuestion, **options: Any) -> dict[str, Any]:
+@refusing
+def objectives(a: Shows, question: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
     """Shares for each objective and for all together, and the plane of the first two."""
-    try:
-        inner, target, region = asked_of(a, question)
-        found = inner.by_objective(target, region, baseline=question.baseline, of=question.of, **options)
-        plane = inner.goal_plane(target, region)
-    except PedanovaError as error:
-        return {"refused": str(error)}
+    inner, target, region = asked_of(a, question)
+    answers = inner.by_objective(target, region, **question.how(how))
     return {
-        "refused": None,
         "best": ORDER_OF_FRONTS,
-        "importances": {name: [importance_row(row) for row in one.rows] for name, one in found.items()},
-        "plane": plane_of_goals(plane),
+        "importances": {name: [importance_row(row) for row in one.rows] for name, one in answers.items()},
+        "plane": plane_of_goals(inner.goal_plane(target, region)),
     }
 
 
 def plane_of_goals(plane: GoalPlane) -> dict[str, Any]:
     """Cells that hold rows, as [across, up, rows, good rows, rows of the front]."""
-    held = np.argwhere(plane.region > 0).tolist()
-    cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in held]
+    places = np.argwhere(plane.region > 0).tolist()
+    cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in places]
     axes = [
         {"name": name, "direction": direction, "log": log, "edges": digits(edges, 6)}
         for name, direction, log, edges in zip(plane.names, plane.directions, plane.log, plane.edges, strict=True)
@@ -210,67 +203,54 @@ def plane_of_goals(plane: GoalPlane) -> dict[str, Any]:
     return {"axes": axes, "cells": cells}
 
 
+@refusing
 def along_budget(
-    a: Shows, question: PageQuestion, budget: str | Mapping[float, str] | None = None, **options: Any
+    a: Shows, question: PageQuestion, budget: str | Mapping[float, str] | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """Shares at each budget for the question's target, and from which budget on the ranking is the full one's."""
-    try:
-        found = a.along(budget, question.target, baseline=question.baseline, of=question.of, **options)
-    except PedanovaError as error:
-        return {"refused": str(error)}
+    """Shares at each budget for the question's target, and from which budget on the ranking is the full one's.
+
+    Of all trials, since lower budgets are none of the rows that are selected from.
+    """
+    along = a.along(budget, question.target, **question.how(how))
     return {
-        "refused": None,
-        "name": found.name,
-        "summary": found.in_words(),
-        "since": exact(found.since),
+        "name": along.name,
+        "summary": along.in_words(),
+        "since": exact(along.since),
         "steps": [
             {
                 "budget": exact(step.budget),
                 "rows": step.rows,
-                "cost": exact(found.cost(step)),
-                "spearman": exact(step.agreement.spearman),
-                "low": exact(step.agreement.low),
-                "high": exact(step.agreement.high),
-                "ranking": found.verdict_in_words(step),
+                "cost": exact(along.cost(step)),
+                **{name: exact(getattr(step.agreement, name)) for name in ("spearman", "low", "high")},
+                "ranking": along.verdict_in_words(step),
                 "importances": [importance_row(row) for row in step.importances.rows],
             }
-            for step in found.steps
+            for step in along.steps
         ],
-        "left_out": [{"budget": exact(one.budget), "rows": one.rows} for one in found.left_out],
-        "notes": [str(note) for note in gathered(found.notes)],
+        "left_out": rows_of(along.left_out, ("budget", "rows")),
+        "notes": texts_of(gathered(along.notes)),
     }
 
 
+@refusing
 def difference_of(
-    a: Shows, question: PageQuestion, other: PageQuestion, *, beside: Shows | None = None, **options: Any
+    a: Shows, question: PageQuestion, other: PageQuestion, *, beside: Shows | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
     """Shares of the question less those of the other one, the clearest difference first.
 
     `beside`: the analysis that the other one is asked of, where it is not the same.
     """
-    both = ((a, question), (a if beside is None else beside, other))
-    try:
-        one, two = (importances_of(of, each, options) for of, each in both)
-        found = difference_of_answers(one, two)
-    except PedanovaError as error:
-        return {"refused": str(error)}
+    places = inside(a, question), inside(a if beside is None else beside, other)
+    both = list(zip(places, (question, other), strict=True))
+    one, two = (at.analysis.importance(at.target, at.region, **each.how(how)) for at, each in both)
+    lines = [str(lines_of(each, at.target, at.region, options=how)["python"]) for at, each in both]
+    result = difference_of_answers(one, two)
     return {
-        "refused": None,
-        "summary": found.in_words(*(place_of(each, f"in {name}") for each, name in ((question, "B"), (other, "A")))),
-        "rows": [row_to_json(row) for row in found.rows],
-        "notes": [str(note) for note in found.notes],
-        "lines": {"python": f"pa.difference({', '.join(line_of(of, each, options) for of, each in both)})"},
+        "summary": result.in_words(*(place_of(each, f"in {name}") for each, name in ((question, "B"), (other, "A")))),
+        "rows": [{"parameter": row.name} | row_to_json(row, DIFFERENCE_COLUMNS) for row in result.rows],
+        "notes": texts_of(result.notes),
+        "lines": {"python": f"pa.difference({', '.join(lines)})"},
     }
-
-
-def importances_of(a: Shows, question: PageQuestion, options: dict[str, Any]) -> Importances:
-    here = inside(a, question)
-    return here.analysis.importance(here.target, here.region, question.baseline, **options, of=question.of)
-
-
-def line_of(a: Shows, question: PageQuestion, options: dict[str, Any]) -> str:
-    here = inside(a, question)
-    return str(lines_of(question, here.target, here.region, options=options)["python"])
 
 
 def place_of(question: PageQuestion, name: str) -> str:
@@ -281,60 +261,50 @@ def place_of(question: PageQuestion, name: str) -> str:
     return f"where {condition}" if condition and len(condition) <= 60 else name
 
 
-def row_to_json(row: Difference) -> dict[str, Any]:
-    names = ("share", "other", "difference", "low", "high", "clear")
-    return {"parameter": row.name} | {name: exact(getattr(row, name)) for name in names}
-
-
+@refusing
 def trials(
-    a: Shows, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int, **_: Any
+    a: Shows, question: PageQuestion, sort: str | None, descending: bool, offset: int, limit: int
 ) -> dict[str, Any]:
     """A page of the table of rows, best first or in the order of a column."""
-    how = {"sort": sort, "descending": descending, "offset": offset, "limit": limit}
-    return of_rows(a, question, infinite=True, **how)
+    table = shown_rows(a, question, sort=sort, descending=descending, offset=offset, limit=limit)
+    return rows_to_json(table, a.space, infinite=True)
 
 
-def parallel(a: Shows, question: PageQuestion, limit: int, **_: Any) -> dict[str, Any]:
+@refusing
+def parallel(a: Shows, question: PageQuestion, limit: int) -> dict[str, Any]:
     """A sample of the rows with all their settings."""
-    return of_rows(a, question, limit=None, sample=limit)
+    return rows_to_json(shown_rows(a, question, limit=None, sample=limit), a.space)
 
 
-def points(a: Shows, question: PageQuestion, x: str, y: str, limit: int, **_: Any) -> dict[str, Any]:
+@refusing
+def points(a: Shows, question: PageQuestion, x: str, y: str, limit: int) -> dict[str, Any]:
     """A sample of the rows on the plane of two parameters."""
-    return of_rows(a, question, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
+    table = shown_rows(a, question, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
+    return rows_to_json(table, a.space)
 
 
-def of_rows(a: Shows, question: PageQuestion, *, infinite: bool = False, **how: Any) -> dict[str, Any]:
+def shown_rows(a: Shows, question: PageQuestion, **which: Unpack[WhichRows]) -> Trials:
     """Rows of the selection; which of them are good, where that can be said."""
+    inner, target, region = asked_of(a, question)
     try:
-        inner, target, region = asked_of(a, question)
-        try:
-            found = inner.trials(target, region, of=question.of, **how)
-        except QueryError:  # no good row among them
-            found = inner.trials(**how)
-        return rows_to_json(found, a.space, infinite=infinite)
-    except PedanovaError as error:
-        return {"refused": str(error)}
+        return inner.trials(target, region, of=question.of, **which)
+    except QueryError:  # no good row among them
+        return inner.trials(**which)
 
 
-def rows_to_json(found: Trials, space: Space, *, infinite: bool) -> dict[str, Any]:
-    columns = {name: [cell_to_json(cell, infinite=infinite) for cell in cells] for name, cells in found.columns.items()}
-    for name in found.parameters:
-        texts = {label: text for text, label in labels_by_text(space[name]).items()}
+def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict[str, Any]:
+    columns = {name: [cell_to_json(cell, infinite=infinite) for cell in cells] for name, cells in table.columns.items()}
+    for name in table.parameters:
+        texts: dict[Any, str] = {label: text for text, label in labels_by_text(space[name]).items()}
         if texts:
-            columns[name] = labels_in_words(found.columns[name], texts)
+            cells = table.columns[name]
+            columns[name] = [None if cell is None else texts.get(cell, str(cell)) for cell in cells]
     return {
-        "refused": None,
-        "objectives": list(found.objectives),
-        "parameters": list(found.parameters),
-        "total": found.total,
+        "objectives": list(table.objectives),
+        "parameters": list(table.parameters),
+        "total": table.total,
         "columns": columns,
     }
-
-
-def labels_in_words(cells: Sequence[Cell], texts: dict[Any, str]) -> list[str | None]:
-    """Names as the page writes them."""
-    return [None if cell is None else texts.get(cell, str(cell)) for cell in cells]
 
 
 def cell_to_json(cell: Cell, *, infinite: bool) -> Any:
