@@ -15,10 +15,10 @@ from pedanova.base.table import Cell
 from pedanova.counting.goal_plane import GoalPlane
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.effects import BinnedMarginal, Effect, binned_marginal
 from pedanova.measures.plane import PairDensity
 from pedanova.measures.question import DEFAULT, How
+from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.asks import Shows
 from pedanova.report.page.answers import asked_of, importance_row, inside, refusing, row_to_json, rows_of, texts_of
