@@ -7,6 +7,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
+from helpers.kernels import smoothing_matrix
 from pedanova.errors import LevelsError, MergeError
 
 SPACE = {"x": pa.Float(0, 1)}
@@ -127,7 +128,7 @@ def test_log_integers_have_one_rule_whatever_their_number(random: np.random.Gene
 
 def test_the_share_is_exact(random: np.random.Generator) -> None:
     """Against dense matrices, also where the kernel's tail is faint."""
-    from pedanova.measures.smoothing import smooth, smoothing_matrix, squared_smooth
+    from pedanova.measures.smoothing import smooth, squared_smooth
 
     for width in (0.5, 1.0, 2.5, 20.0):
         counts = np.zeros(1001)

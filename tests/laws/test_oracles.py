@@ -9,10 +9,11 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS, against_region, against_uniform, four_dimensional, measured, toy
+from helpers.kernels import smoothing_matrix
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import as_part, rank_of
 from pedanova.measures.importance import measure
-from pedanova.measures.smoothing import smooth, smoothing_matrix
+from pedanova.measures.smoothing import smooth
 from pedanova.space.grid import grid_of
 
 SQUARE = {"x1": pa.Float(-5, 5), "x2": pa.Float(-5, 5)}

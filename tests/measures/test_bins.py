@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from helpers.kernels import smoothing_matrix
 from pedanova.measures.bins import MOST_BARS, bins_of, gathered_kernel, likely, of_one_row
-from pedanova.measures.smoothing import smoothing_matrix
 from pedanova.space.grid import grid_of
 
 EVERY = [

@@ -27,7 +27,7 @@ from pedanova.measures.resampling import (
     subset_counts,
     subsets,
 )
-from pedanova.measures.smoothing import scott_bandwidth, smooth, smoothing_matrix
+from pedanova.measures.smoothing import scott_bandwidth, smooth
 from pedanova.space.grid import blocks_of, grid_of
 
 A_TARGET, A_REGION = np.array([9, 5, 3, 2, 1, 0]), np.array([20, 30, 25, 15, 6, 4])
@@ -207,12 +207,6 @@ class TestScores:
         coarse = coarsen_for_draws(contrast, "auto")
         share = measure(contrast, baseline="region", smoothing="auto").share
         assert coarse.scores(coarse.target[None, :], "region", "auto")[0] == pytest.approx(share, rel=0.06)
-
-    def test_part_of_the_kernel(self) -> None:
-        rows, columns = slice(3, 9), slice(0, 14)
-        for width in (0.0, 0.7, 4.0):
-            part = smoothing_matrix(20, width, rows, columns)
-            np.testing.assert_array_equal(part, smoothing_matrix(20, width)[rows, columns])
 
 
 class TestFolding:

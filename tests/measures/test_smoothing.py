@@ -8,15 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
+from helpers.kernels import smoothing_matrix
 from pedanova.errors import QueryError
 from pedanova.measures.smoothing import (
     BandedKernel,
+    MatrixKernel,
     bandwidth,
     interquartile,
     reflected_matrix,
     scott_bandwidth,
     smooth,
-    smoothing_matrix,
     squared_smooth,
 )
 from pedanova.space.grid import grid_of
@@ -97,7 +98,15 @@ def test_pieces_are_the_whole(cells: int, width: float) -> None:
 
 
 @pytest.mark.parametrize("width", [0.4, 3.0, 500.0])
-def test_a_reflected_matrix_is_made_of_its_parts(width: float) -> None:
-    rows, columns = slice(0, 20), slice(0, 19)
-    parts = smoothing_matrix(20, width, rows, columns)
-    np.testing.assert_array_equal(reflected_matrix(20, width)[rows, columns], parts)
+def test_a_reflected_matrix_is_the_matrix(width: float) -> None:
+    np.testing.assert_array_equal(reflected_matrix(20, width), smoothing_matrix(20, width))
+
+
+@pytest.mark.parametrize("width", [0.4, 3.0, 500.0])
+def test_a_matrix_kernel_leaves_out_only_what_no_row_reaches(width: float) -> None:
+    base = np.zeros(200)
+    base[90:120] = np.random.default_rng(0).random(30)
+    kernel, whole = MatrixKernel.of(width, base), smoothing_matrix(200, width)
+    for part, every in ((kernel.smooth(base), base @ whole), (kernel.squared_smooth(base), base @ whole**2)):
+        np.testing.assert_allclose(np.sort(part)[::-1], np.sort(every)[::-1][: len(part)], atol=1e-15)
+        assert part.sum() == pytest.approx(every.sum(), rel=1e-12)

@@ -170,8 +170,8 @@ def rest_explained(design: Design, targets: Reals) -> Reals:
     closed = flat**2 @ design.by_cell.ravel() - total * part**2
     added = rows**2 @ design.by_row + np.einsum("ij,ij->i", rest @ design.inverse, rest)
     spread = total * part * (1.0 - part)
-    found: Reals = np.maximum(0.0, closed - added) * inverse_of(np.maximum(0.0, spread - added))
-    return found
+    result: Reals = np.maximum(0.0, closed - added) * inverse_of(np.maximum(0.0, spread - added))
+    return result
 
 
 def is_beyond(value: float, drawn: Reals) -> bool:
@@ -196,14 +196,14 @@ def first_look(design: Design, target: NDArray[np.int64], random: np.random.Gene
     evens = random.random((FIRST_LOOK, cells, cells))
     normals = random.standard_normal((FIRST_LOOK, cells, cells))
     together = max(1, MOST_NUMBERS // evens.size)
-    found = []
+    result = []
     for start in range(0, len(target), together):
         some = slice(start, start + together)
         part = Design(*(getattr(design, name)[some] for name in Design.__slots__))
         seen = explained(part, target[some]).of_the_rest * (1.0 - 1e-9) - 1e-12
         drawn = spread_targets(part, fitted_parts(part, target[some]), evens, normals)
-        found.append((explained(part, drawn).of_the_rest >= seen).sum(axis=0))
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+        result.append((explained(part, drawn).of_the_rest >= seen).sum(axis=0))
+    return np.concatenate(result) if result else np.zeros(0, dtype=np.int64)
 
 
 def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals) -> Reals:
@@ -233,18 +233,18 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
     A cell whose largest number was passed is done: most are after a few steps.
     """
     counts = np.zeros(evens.shape)
-    left, held, largest = np.arange(len(evens)), evens, evens.max(axis=1, initial=0.0)
+    left, numbers, largest = np.arange(len(evens)), evens, evens.max(axis=1, initial=0.0)
     odds = rare / (1.0 - rare)
     chance = (1.0 - rare) ** tries
     below, met = chance.copy(), np.zeros(evens.shape, dtype=np.int16)
     for k in range(steps):
-        met += held > below[:, None]
+        met += numbers > below[:, None]
         chance = chance * np.maximum(tries - k, 0.0) / (k + 1) * odds
         below += chance
         going = largest > below
         if np.count_nonzero(going) < 0.8 * len(left):
             counts[left[~going]] = met[~going]
-            left, held, largest, odds = left[going], held[going], largest[going], odds[going]
+            left, numbers, largest, odds = left[going], numbers[going], largest[going], odds[going]
             tries, chance, below, met = tries[going], chance[going], below[going], met[going]
     counts[left] = met
     return counts

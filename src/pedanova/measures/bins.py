@@ -219,8 +219,8 @@ class Basis:
     def within(self, cells: slice, number: int) -> Basis:
         """Of one block."""
         target, region = self.target[cells], self.region[cells]
-        held = [part.sum() / max(1, whole.sum()) for part, whole in ((target, self.target), (region, self.region))]
-        rows = (self.rows[0] * float(held[0]), self.rows[1] * float(held[1]))
+        masses = [part.sum() / max(1, whole.sum()) for part, whole in ((target, self.target), (region, self.region))]
+        rows = (self.rows[0] * float(masses[0]), self.rows[1] * float(masses[1]))
         return Basis(target, region, rows, self.widths[number : number + 1], self.modelled)
 
 
@@ -271,16 +271,16 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
     squares, means, most = np.zeros((3, len(bins)))
     for block, width in zip(blocks, widths, strict=True):
         cells = slice(block.start, block.stop)
-        groups, held = bins.groups[cells], parts[cells]
+        groups, masses = bins.groups[cells], parts[cells]
         if width == 0.0:
-            here = np.bincount(groups, weights=held, minlength=len(bins))
+            here = np.bincount(groups, weights=masses, minlength=len(bins))
             squares, means, most = squares + here, means + here, np.maximum(most, here > 0)
             continue
         first, last = int(groups[0]), int(groups[-1]) + 1
-        bounds, columns = np.searchsorted(groups, np.arange(first, last + 1)), _columns(len(held), width)
-        kernel, held = gathered_kernel(len(groups), width, bounds, columns), _gathered(held, columns)
-        squares[first:last] += kernel**2 @ held
-        means[first:last] += kernel @ held
+        bounds, columns = np.searchsorted(groups, np.arange(first, last + 1)), _columns(len(masses), width)
+        kernel, masses = gathered_kernel(len(groups), width, bounds, columns), _gathered(masses, columns)
+        squares[first:last] += kernel**2 @ masses
+        means[first:last] += kernel @ masses
         most[first:last] = kernel.max(axis=1)
     return np.maximum(squares - means**2, 0.0), most
 

@@ -99,11 +99,11 @@ class Densities(Table):
         """`drawn` for each of its domains, where it has several; each adds to one."""
         if not isinstance(self.parameter, Switch):
             return [self.drawn(points, baseline=baseline)]
-        found = []
+        drawings = []
         for number, words in enumerate(domain_names(self.parameter)):
             part = self._domain(number)
-            found.append(drawing_of(part, bins_of(part.parameter, part.basis.region, points), baseline, words))
-        return found
+            drawings.append(drawing_of(part, bins_of(part.parameter, part.basis.region, points), baseline, words))
+        return drawings
 
     def _domain(self, number: int) -> Densities:
         """Of one of its domains alone."""
@@ -340,9 +340,11 @@ def drawing_of(density: Densities, bins: Bins, baseline: Baseline, domain: str =
     if bins.apart:
         low, high = chance_band(bins, base, base, None, basis, of_region=of_region)
     else:
-        known = density.region if basis.modelled else _raw(basis.region)
+        region_parts = density.region if basis.modelled else _raw(basis.region)
         prior = grid.prior / max(float(grid.prior.sum()), 1e-300)
-        low, high = chance_band(bins, base, known if of_region else prior, grid.blocks, basis, of_region=of_region)
+        low, high = chance_band(
+            bins, base, region_parts if of_region else prior, grid.blocks, basis, of_region=of_region
+        )
     good = density.good(baseline)
     more = f" and {len(good) - MOST_WORDS} more" if len(good) > MOST_WORDS else ""
     words = ", ".join(one.words for one in good[:MOST_WORDS]) + more
@@ -356,11 +358,11 @@ def lattice_parts(basis: Basis, bins: Bins, target: Reals, region: Reals) -> tup
     A model spreads its points between them: it tells how much likelier the target is at each, and the rows how
     often that is tried.
     """
-    known = bins.gather(_raw(basis.region))
+    region_parts = bins.gather(_raw(basis.region))
     if not basis.modelled:
-        return bins.gather(_raw(basis.target)), known
-    told = known * bins.gather(target) / np.maximum(bins.gather(region), 1e-300)
-    return told / max(float(told.sum()), 1e-300), known
+        return bins.gather(_raw(basis.target)), region_parts
+    weighted = region_parts * bins.gather(target) / np.maximum(bins.gather(region), 1e-300)
+    return weighted / max(float(weighted.sum()), 1e-300), region_parts
 
 
 def _raw(counts: NDArray[np.int64]) -> Reals:

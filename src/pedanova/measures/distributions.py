@@ -129,9 +129,9 @@ def _normal_noncentrality(statistic: float, freedom: float, chance: float) -> fl
 def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float, int]:
     """Chi-square of target against rest by cell, and its degrees of freedom."""
     inside, rows = float(target.sum()), float(region.sum())
-    held = region > 0
-    divergence = float(np.sum((target[held] / inside) ** 2 / (region[held] / rows))) - 1.0
-    return rows * inside / (rows - inside) * divergence, int(held.sum()) - 1
+    filled = region > 0
+    divergence = float(np.sum((target[filled] / inside) ** 2 / (region[filled] / rows))) - 1.0
+    return rows * inside / (rows - inside) * divergence, int(filled.sum()) - 1
 
 
 def share_interval(target: NDArray[np.int64], region: NDArray[np.int64], *, level: float = 0.95) -> tuple[float, float]:
@@ -146,9 +146,9 @@ def divergence_interval(
 ) -> tuple[float, float]:
     """The interval of the divergence of counts from known chances, by the same inversion."""
     inside = float(target.sum())
-    held = chances > 0
-    divergence = float(np.sum((target[held] / inside) ** 2 / chances[held])) - 1.0
-    low, high = centre_interval(inside * divergence, int(held.sum()) - 1, level)
+    filled = chances > 0
+    divergence = float(np.sum((target[filled] / inside) ** 2 / chances[filled])) - 1.0
+    low, high = centre_interval(inside * divergence, int(filled.sum()) - 1, level)
     return low / inside, high / inside
 
 
@@ -163,8 +163,8 @@ def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float
 def normal_quantile(parts: NDArray[Any]) -> Reals:
     """Where each part (above 0, below 1) of a standard normal law ends; equal parts are computed once."""
     distinct, places = np.unique(parts, return_inverse=True)
-    found: Reals = ends_of(tuple(distinct.tolist()))[places].reshape(np.shape(parts))
-    return found
+    quantiles: Reals = ends_of(tuple(distinct.tolist()))[places].reshape(np.shape(parts))
+    return quantiles
 
 
 @lru_cache(maxsize=16)

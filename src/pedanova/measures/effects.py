@@ -342,12 +342,12 @@ def marginal_of(
     grid: Grid,
     counts: Counts,
     beyond: Reals,
-    found: tuple[Reals, Reals],
+    means_and_halves: tuple[Reals, Reals],
     spread: ObjectiveSpread,
     width: float,
 ) -> Marginal:
     """`beyond` and the means found are off the mean, with half their intervals, in units of 2 ** power."""
-    means, half = (part[: grid.cells] for part in found)
+    means, half = (part[: grid.cells] for part in means_and_halves)
     apart = int(counts[grid.cells :].sum())
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
     return Marginal(
@@ -444,10 +444,10 @@ def binned_marginal(marginal: Marginal, bins: Bins) -> BinnedMarginal:
     rows = bins.gather(marginal.counts)
 
     def gathered(values: Reals, least: float) -> Reals:
-        known = np.isfinite(values)
-        held = bins.gather(marginal.counts * known)
-        total = bins.gather(marginal.counts * np.where(known, values, 0.0))
-        return np.where(held >= least, total / np.maximum(held, 1.0), np.nan)
+        finite = np.isfinite(values)
+        rows_with_mean = bins.gather(marginal.counts * finite)
+        total = bins.gather(marginal.counts * np.where(finite, values, 0.0))
+        return np.where(rows_with_mean >= least, total / np.maximum(rows_with_mean, 1.0), np.nan)
 
     mean = gathered(marginal.mean, 1.0 if marginal.bandwidth > 0 else 2.0)
     return BinnedMarginal(rows, mean, gathered(marginal.low, 1.0), gathered(marginal.high, 1.0))

@@ -267,10 +267,10 @@ def piece_of(contrast: Contrast, block: Block, baseline: str, smoothing: Smoothi
         return NO_ROWS
     width = float(bandwidth(smoothing, target, block))
     inside, rows = round(float(contrast.target.sum())), int(contrast.region.sum())
-    wanted, known = target / inside, region / rows
+    wanted, base_rows = target / inside, region / rows
     reached, active = float(target.sum()) / inside, float(region.sum()) / rows  # α, β
     base = base_of(contrast, block, baseline, width)
-    counted = known if baseline == "region" else wanted
+    counted = base_rows if baseline == "region" else wanted
     square, noise = block_sums(wanted, base, counted, ConvolutionKernel(width))
     return Piece(
         square=float(square),
@@ -428,29 +428,29 @@ class Standings:
     passes: tuple[Pass, ...] = ()  # oldest first
 
     @classmethod
-    def begin(cls, found: Importances, rows: int) -> Standings:
-        return cls(tuple(found), clear_pairs(found.rows), rows, rows)
+    def begin(cls, importances: Importances, rows: int) -> Standings:
+        return cls(tuple(importances), clear_pairs(importances.rows), rows, rows)
 
     @property
     def stable_for(self) -> int:
         """Rows that came and changed nothing."""
         return self.rows - self.since
 
-    def then(self, found: Importances, rows: int) -> Standings:
+    def then(self, importances: Importances, rows: int) -> Standings:
         """The standings after another look; parameters that are new join behind the others without passing any."""
-        known = [name for name in self.order if name in found]
-        order = (*known, *(name for name in found if name not in known))
-        clear = clear_pairs(found.rows)
+        remembered = [name for name in self.order if name in importances]
+        order = (*remembered, *(name for name in importances if name not in remembered))
+        clear = clear_pairs(importances.rows)
         place = {name: i for i, name in enumerate(order)}
         passed = tuple(
             Pass(ahead, behind, rows, (behind, ahead) in self.clear)
             for ahead, behind in sorted(clear, key=lambda pair: (place[pair[1]], place[pair[0]]))
-            if place[ahead] > place[behind] and {ahead, behind} <= set(known)
+            if place[ahead] > place[behind] and {ahead, behind} <= set(remembered)
         )
         turned = {(one.behind, one.ahead) for one in passed}
         return replace(
             self,
-            order=tuple(found) if passed else order,
+            order=tuple(importances) if passed else order,
             clear=frozenset((self.clear - turned) | clear),
             since=rows if passed else self.since,
             rows=rows,

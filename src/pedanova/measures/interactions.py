@@ -216,13 +216,13 @@ def as_cells(cells: object, target_rows: int) -> int:
 
 def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
     """The parameters to pair, in the order of the space."""
-    known = tuple(contrast.name for contrast in contrasts)
+    available = tuple(contrast.name for contrast in contrasts)
     if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
         raise QueryError(Arg("params", params), " must be a list of two names or more; None pairs all")
-    wanted = known if params is None else tuple(params)
+    wanted = available if params is None else tuple(params)
     for name in wanted:
-        if name not in known:
-            raise UnknownParameterError(unknown_name(name, known))
+        if name not in available:
+            raise UnknownParameterError(unknown_name(name, available))
     chosen = [contrast for contrast in contrasts if contrast.name in wanted]
     if len(chosen) < 2:
         raise QueryError(Arg("params", shown=f"{list(wanted)}"), f" names {len(chosen)} parameters; a pair needs two")
@@ -461,10 +461,10 @@ def as_set_cells(cells: object, target_rows: int, order: int) -> int:
     limit = max(c for c in range(2, 15) if order * c ** (order - 1) <= MOST_EFFECTS)
     if isinstance(cells, str) and cells == "auto":
         return min(FINE if target_rows >= ENOUGH_ROWS_FOR_SETS else ROUGH, limit)
-    asked = as_cells(cells, target_rows)
-    if asked > limit:
+    number = as_cells(cells, target_rows)
+    if number > limit:
         raise QueryError(Arg("cells", cells), f" are too many for sets of {order}; use at most {limit}")
-    return asked
+    return number
 
 
 def strongest(
@@ -498,10 +498,10 @@ def measure_sets(
         return *parts, p, varies
 
     with one_thread():  # of linear algebra: the sets are spread over the others
-        found = spread(measure, range(len(tally.sets)), threads=threads)
-    adjusted = holm([row[3] for row in found], np.array([row[4] for row in found]))
+        measured = spread(measure, range(len(tally.sets)), threads=threads)
+    adjusted = holm([row[3] for row in measured], np.array([row[4] for row in measured]))
     rows = [
-        SetInteraction(names, *row[:4], float(p)) for names, row, p in zip(tally.sets, found, adjusted, strict=True)
+        SetInteraction(names, *row[:4], float(p)) for names, row, p in zip(tally.sets, measured, adjusted, strict=True)
     ]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 

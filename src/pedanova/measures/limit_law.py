@@ -47,7 +47,7 @@ class LimitLaw:
 
     inside: float
     rows: float
-    known: Vector  # (cells,) the region's parts, b
+    region: Vector  # (cells,) the region's parts, b
     base: Vector  # (cells,) Sb
     over: Vector  # (cells,) 1 / Sb, 0 where there is nothing to speak of
     kernel: Vector  # (cells, cells) S
@@ -61,29 +61,29 @@ class LimitLaw:
         if len(coarse.region) > MOST_CELLS:
             return None
         rows = float(coarse.region.sum())
-        known, kernel = single(coarse.region / rows), whole_kernel(coarse, widths)
-        kernel[:, known == 0.0] = 0.0  # no row is ever drawn there
-        base = kernel @ known
+        region, kernel = single(coarse.region / rows), whole_kernel(coarse, widths)
+        kernel[:, region == 0.0] = 0.0  # no row is ever drawn there
+        base = kernel @ region
         over = single(ratio_of(1.0, np.where(base > NOTHING, base, 0.0)))
         bent = kernel.T @ (kernel * over[:, None])
-        return cls(float(coarse.target.sum()), rows, known, base, over, kernel, kernel**2, bent, bent.diagonal())
+        return cls(float(coarse.target.sum()), rows, region, base, over, kernel, kernel**2, bent, bent.diagonal())
 
     # --- resampled rows --------------------------------------------------------------------------
 
     def resampled(self, chances: Reals) -> ShareMoments | None:
         """Of targets drawn with these chances, and the rest of the region with its own; None where cells are poor."""
         n, rows, likely = self.inside, self.rows, single(chances)
-        apart = single(chances - self.known)
+        apart = single(chances - self.region)
         away = self.kernel @ apart
         steep = away * self.over
-        found = float(away @ steep)
+        divergence = float(away @ steep)
         line, by_base = 2.0 * (steep @ self.kernel), -((steep**2) @ self.kernel)
         free, squares, bent_line = self._traces(likely, line)
         by_region = by_base - line
-        variance = self._variance_of_line(likely, line, by_region, found) + 2.0 * squares
+        variance = self._variance_of_line(likely, line, by_region, divergence) + 2.0 * squares
         if free**2 < MANY_SQUARES * squares or self._is_poor(likely, line, variance):
             return None
-        mean = found + free + self._curvature(likely, apart, steep) + float(by_region @ apart) / (rows - n)
+        mean = divergence + free + self._curvature(likely, apart, steep) + float(by_region @ apart) / (rows - n)
         odds, chance = n / (rows - n), (self._noise(likely) - 1.0) / (rows - 1.0)
         scale, third = odds / (1.0 - chance), 8.0 * squares**2 / free + 6.0 * bent_line
         return ShareMoments(scale * mean - chance / (1.0 - chance), scale * math.sqrt(variance), third / variance**1.5)
@@ -93,12 +93,12 @@ class LimitLaw:
         n, own = self.inside, self.own
         by_squares, by_line = float(own**2 @ likely) / n**3, 2.0 * abs(float((line * own) @ likely)) / n**2
         weights = (self.kernel_squared @ likely) * self.over
-        soft = float((weights * self.over) @ ((self.kernel_squared @ self.known) * self.over)) / self.rows
+        soft = float((weights * self.over) @ ((self.kernel_squared @ self.region) * self.over)) / self.rows
         return max(by_squares, by_line) > GRAINY * variance or soft > SOFT_BASE * float(weights.sum())
 
     def _traces(self, likely: Vector, line: Vector) -> tuple[float, float, float]:
         """tr AC, tr (AC)² and g'CACg, with C the covariance of t - b: c - α ll' - β bb'."""
-        alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.known
+        alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.region
         own, through = alpha * likely + beta * b, self.bent @ likely
         inner = float(likely @ through)
         free = float(self.own @ own) - alpha * inner - beta
@@ -112,37 +112,39 @@ class LimitLaw:
         weighted = self.bent * weights
         return float(np.vdot(weighted, weighted.T))
 
-    def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, found: float) -> float:
+    def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
         """Of what moves in a line with t, with b, and with how many rows there are of each."""
-        n, rows, b = self.inside, self.rows, self.known
+        n, rows, b = self.inside, self.rows, self.region
 
         def along(chances: Vector, one: Vector, two: Vector) -> float:
             return float(chances @ (one * two)) - float(chances @ one) * float(chances @ two)
 
         own = along(likely, by_target, by_target) / n + along(b, by_region, by_region) / rows
-        sizes = found**2 * (1.0 / n + 1.0 / (rows - n)) + 2.0 * found * float(by_region @ (likely - b)) / (rows - n)
+        sizes = divergence**2 * (1.0 / n + 1.0 / (rows - n)) + 2.0 * divergence * float(by_region @ (likely - b)) / (
+            rows - n
+        )
         return own + 2.0 * along(likely, by_target, by_region) / rows + sizes
 
     def _curvature(self, likely: Vector, apart: Vector, steep: Vector) -> float:
         """What the scatter of the base adds to the mean."""
         both = self.kernel_squared @ apart - (self.kernel @ likely) ** 2 + self.base**2
-        alone = self.kernel_squared @ self.known - self.base**2
+        alone = self.kernel_squared @ self.region - self.base**2
         return float((steep**2 * alone - 2.0 * steep * both) @ self.over) / self.rows
 
     def _noise(self, likely: Vector) -> float:
         """What chance is expected to add to the sum of squares, were every row of a cell as likely a target row."""
         part = self.inside / self.rows
-        others = np.maximum(self.known - part * likely, 0.0)
-        scattered = single(ratio_of(likely * others, self.known)) / (1.0 - part)
+        others = np.maximum(self.region - part * likely, 0.0)
+        scattered = single(ratio_of(likely * others, self.region)) / (1.0 - part)
         return float((self.kernel_squared @ scattered) @ self.over)
 
     # --- random parts of the region --------------------------------------------------------------
 
     def p_value(self, share: float) -> float | None:
         """How likely a random part of the region has such a share, this kernel given; None where draws tell better."""
-        free, fewer = float(self.own @ self.known) - 1.0, min(self.inside, self.rows - self.inside)
-        grain = float(self.own**2 @ self.known) / (2.0 * fewer)
-        weighted = self.bent * self.known
+        free, fewer = float(self.own @ self.region) - 1.0, min(self.inside, self.rows - self.inside)
+        grain = float(self.own**2 @ self.region) / (2.0 * fewer)
+        weighted = self.bent * self.region
         squares = float(np.vdot(weighted, weighted.T)) - 1.0 + grain
         cubes = float(np.vdot(weighted @ weighted, weighted.T)) - 1.0
         if grain > GRAINY * squares or free**2 < MANY_SQUARES * squares:

@@ -54,8 +54,8 @@ class PairDensity(Table):
         left = (rows - inside) / max(1, rows - 1)
         low, high = likely(self.expected.ravel(), (inside * part * (1.0 - part) * left).ravel())
         high = np.maximum(high, 1.0)  # a single row is no finding
-        found: NDArray[np.bool_] = (self.target.ravel() < low) | (self.target.ravel() > high)
-        return found.reshape(self.target.shape)
+        unlikely: NDArray[np.bool_] = (self.target.ravel() < low) | (self.target.ravel() > high)
+        return unlikely.reshape(self.target.shape)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         """One entry for every cell of the plane."""

@@ -137,9 +137,9 @@ def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: s
     """Of the rows at hand: the raw share, and the corrected one by the scatter as found and by a random target's."""
     target, region = (counts[None, :].astype(np.float64) for counts in (coarse.target, coarse.region))
     prior = coarse.prior_for(baseline)
-    raw, found = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)
+    raw, corrected = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)
     plain = shares(target, region, coarse.blocks, widths, prior=prior).corrected
-    return float(raw[0]), float(found[0]), float(plain[0])
+    return float(raw[0]), float(corrected[0]), float(plain[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,6 @@ chance draws from π, and the kernel S.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -43,12 +42,6 @@ class ShareTable(RatioTable[Row]):
     def shares(self) -> dict[str, float]:
         """The share of every parameter by its name."""
         return {row.name: row.share for row in self.rows}  # type: ignore[attr-defined]
-
-
-def with_ratios(rows: Sequence[Any]) -> list[Any]:
-    """The rows with their parts of the summed variance."""
-    total = sum(row.variance for row in rows)
-    return [replace(row, ratio=row.variance / total) for row in rows] if total > 0 else list(rows)
 
 
 def ratio_of(above: Any, below: Any) -> Any:

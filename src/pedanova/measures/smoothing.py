@@ -25,7 +25,6 @@ Smoothing: TypeAlias = Literal["auto", "none"] | float
 NARROWEST = 0.3  # cells: a narrower kernel is no kernel
 FLAT = 5.0  # times the cells: a kernel so wide that all cells become equal
 MANY = 300  # target rows, beyond which the kernel narrows faster
-ALL = slice(None)
 REACH = 9.0  # bandwidths beyond which a Gaussian is nothing in double precision,
 ENOUGH = 6.0  # and in single precision
 TOGETHER = 32  # cells that one product of a banded kernel computes
@@ -169,18 +168,6 @@ def reflected_matrix(cells: int, width: float) -> Reals:
     kernel = periodic_kernel(cells, width)
     near, far = kernel[np.arange(1 - cells, cells)], np.append(kernel[1:], kernel[0])
     matrix: Reals = _windows(near, cells)[:, ::-1] + _windows(far, cells)
-    return matrix
-
-
-def smoothing_matrix(cells: int, width: float, rows: slice = ALL, columns: slice = ALL) -> Reals:
-    """S itself, (cells, cells), or a part of it."""
-    if width > 0.0 and (rows, columns) == (ALL, ALL):
-        return reflected_matrix(cells, width)
-    i, j = np.arange(cells)[rows], np.arange(cells)[columns]
-    if width == 0.0:
-        return np.equal.outer(i, j).astype(np.float64)
-    kernel = periodic_kernel(cells, width)
-    matrix: Reals = kernel[np.subtract.outer(i, j)] + kernel[np.add.outer(i, j) + 1]
     return matrix
 
 

@@ -43,8 +43,8 @@ def tradeoff_of(
     goals = {goal.name: goal for goal in observed.goals}
     chosen = list(goals)[:2] if objectives is None else list(objectives)
     if len(chosen) != 2 or not set(chosen) <= set(goals):
-        known = ", ".join(goals)
-        raise QueryError(f"objectives={chosen!r} must be two of {known}; one alone is drawn by plot.objective()")
+        names = ", ".join(goals)
+        raise QueryError(f"objectives={chosen!r} must be two of {names}; one alone is drawn by plot.objective()")
     wanted = as_region(target, "target")
     codes = codes_of_rows(observed, wanted, as_region(1.0, "region"), nan)
     both = np.stack([np.asarray(goals[name].values, dtype=np.float64) for name in chosen], axis=1)
@@ -61,9 +61,9 @@ def on_front(losses: NDArray[np.float64]) -> NDArray[np.bool_]:
     second = losses[order, 1]
     before = np.concatenate([[np.inf], np.minimum.accumulate(second)[:-1]])
     same = np.concatenate([[False], np.all(losses[order][1:] == losses[order][:-1], axis=1)])
-    found = second < before
+    unbeaten = second < before
     for place in np.flatnonzero(same):  # a twin is as good as the one before it
-        found[place] = found[place - 1]
+        unbeaten[place] = unbeaten[place - 1]
     front = np.zeros(len(losses), dtype=bool)
-    front[order] = found
+    front[order] = unbeaten
     return front

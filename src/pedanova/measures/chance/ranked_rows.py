@@ -40,8 +40,8 @@ class Arrangement:
 
     def cells(self, places: Places) -> dict[str, Cells]:
         """The inverse of `places`, by name in the order of the space."""
-        found = {name: self.back(j)[places[:, j]] for j, name in enumerate(self.names)}
-        return {name: found[name] for name in self.space}
+        result = {name: self.back(j)[places[:, j]] for j, name in enumerate(self.names)}
+        return {name: result[name] for name in self.space}
 
     def back(self, j: int) -> Cells:
         """(width,) place → cell of the grid, for one parameter."""
@@ -144,8 +144,8 @@ def keys_of(arrangement: Arrangement, places: Places, exact: Mapping[str, NDArra
 def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Near numbers far apart."""
     turned = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    found: NDArray[np.uint64] = turned ^ (turned >> np.uint64(32))
-    return found
+    result: NDArray[np.uint64] = turned ^ (turned >> np.uint64(32))
+    return result
 
 
 def mid_ranks(values: NDArray[Any]) -> Reals:
