@@ -10,20 +10,18 @@ cost from 40 rows to 20,000, ten parameters.
 
 from __future__ import annotations
 
-import argparse
-import os
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")  # set before NumPy is loaded
+from shared import Lines, options_of, optuna_study, words
 
-import numpy as np  # noqa: E402
+# isort: split
+import numpy as np
 
-import pedanova as pa  # noqa: E402
+import pedanova as pa
 
 SIZES = ("300x8", "1000x10", "5000x20", "300x100")
 CURVE = (40, 100, 300, 1000, 3000, 10_000, 20_000)
@@ -41,29 +39,11 @@ def table(rows: int, parameters: int) -> tuple[dict[str, Any], Any, dict[str, An
     return columns, loss + 0.1 * rng.normal(size=rows), space
 
 
-def optuna_study(columns: dict[str, Any], loss: Any) -> Any:
-    import optuna
+def peer_study(columns: dict[str, Any], loss: Any) -> Any:
     from optuna.distributions import CategoricalDistribution, FloatDistribution
 
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    kinds = {
-        name: CategoricalDistribution(["a", "b", "c"]) if name == "kind" else FloatDistribution(0, 1)
-        for name in columns
-    }
-    study = optuna.create_study()
-    study.add_trials(
-        [
-            optuna.trial.create_trial(
-                params={
-                    name: column[i].item() if name != "kind" else str(column[i]) for name, column in columns.items()
-                },
-                distributions=kinds,
-                value=float(loss[i]),
-            )
-            for i in range(len(loss))
-        ]
-    )
-    return study
+    kinds = dict.fromkeys(columns, FloatDistribution(0, 1)) | {"kind": CategoricalDistribution(["a", "b", "c"])}
+    return optuna_study({name: column.tolist() for name, column in columns.items()}, kinds, loss.tolist())
 
 
 def by_optuna(study: Any) -> None:
@@ -83,43 +63,43 @@ def least(work: Callable[[pa.Analysis], object], make: Callable[[], pa.Analysis]
     return min(spent[1:])
 
 
-def line(rows: int, parameters: int, repeats: int, *, answers: bool) -> str:
+def cells_of(rows: int, parameters: int, repeats: int, *, answers: bool) -> list[str]:
     columns, loss, space = table(rows, parameters)
 
     def new() -> pa.Analysis:
         return pa.analyze(columns, loss, space=space, direction="min")
 
-    def asked() -> pa.Analysis:
+    def with_an_answer() -> pa.Analysis:
         a = new()
         a.importance()
         return a
 
-    study = optuna_study(columns, loss)
+    study = peer_study(columns, loss)
     first = least(lambda a: a.importance(), new, repeats)
-    more = least(lambda a: a.importance(0.05), asked, repeats)
+    more = least(lambda a: a.importance(0.05), with_an_answer, repeats)
     peer = least(lambda _: by_optuna(study), new, repeats)
     cells = [f"{first:.3f}", f"{more:.4f}", f"{peer:.3f}", f"{first / peer:.1f}"]
     if not answers:
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.html"
             cells.append(f"{least(lambda a: a.report(page), new, max(1, repeats - 1)):.2f}")
-        cells.append(f"{least(lambda a: a.reduce(), asked, max(1, repeats - 1)):.2f}")
-    return f"{f'{rows} × {parameters}':>12}" + "".join(f"{cell:>12}" for cell in cells)
+        cells.append(f"{least(lambda a: a.reduce(), with_an_answer, max(1, repeats - 1)):.2f}")
+    return cells
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--sizes", type=lambda text: text.split(","), default=list(SIZES))
+    parser = options_of(__doc__)
+    parser.add_argument("--sizes", type=words, default=list(SIZES))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--curve", action="store_true")
     parser.add_argument("--answers", action="store_true", help="leave page and reduction out")
     options = parser.parse_args()
     sizes = [f"{rows}x10" for rows in CURVE] if options.curve else options.sizes
     titles = ["answer", "one more", "Optuna", "ratio"] + ([] if options.answers else ["page", "reduce"])
-    print(f"{'CPU seconds':>12}" + "".join(f"{title:>12}" for title in titles))
+    lines = Lines("CPU seconds", *titles, first=12)
     for size in sizes:
         rows, parameters = map(int, size.split("x"))
-        print(line(rows, parameters, options.repeats, answers=options.answers), flush=True)
+        lines.row(f"{rows} × {parameters}", *cells_of(rows, parameters, options.repeats, answers=options.answers))
 
 
 if __name__ == "__main__":

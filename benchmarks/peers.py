@@ -9,7 +9,6 @@ pedanova's answer with intervals and p-values.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 import warnings
@@ -17,6 +16,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
 import numpy as np
+from shared import Lines, options_of, optuna_study
 
 import pedanova as pa
 
@@ -75,16 +75,10 @@ def ask_forest(table: Table, objective: np.ndarray) -> Parts:
 
 
 def study_of(table: Table, objective: np.ndarray) -> object:
-    import optuna
     from optuna.distributions import CategoricalDistribution, FloatDistribution
 
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    space = {name: FloatDistribution(0, 1) for name in NAMES[:3]} | {"d": CategoricalDistribution(LEVELS)}
-    study = optuna.create_study()
-    for place, value in enumerate(objective):
-        params = {name: column[place].item() for name, column in table.items()}
-        study.add_trial(optuna.create_trial(params=params, distributions=space, value=float(value)))
-    return study
+    kinds = {name: FloatDistribution(0, 1) for name in NAMES[:3]} | {"d": CategoricalDistribution(LEVELS)}
+    return optuna_study({name: column.tolist() for name, column in table.items()}, kinds, objective.tolist())
 
 
 def ask_optuna(evaluator: str) -> Callable[[Table, np.ndarray], Parts]:
@@ -128,27 +122,26 @@ def score(
     ask: Callable[[Table, np.ndarray], Parts], case: str, rows: int, seeds: int
 ) -> tuple[list[Parts], float, str]:
     """What was answered seed by seed, the seconds of the processor, and why it was not."""
-    found, spent = [], []
+    answers, spent = [], []
     for seed in range(seeds):
         table, objective = make(case, rows, seed)
         begin = time.process_time()
         try:
-            found.append(ask(table, objective))
+            answers.append(ask(table, objective))
         except Exception as error:  # a refusal is an answer too
             return [], 0.0, f"{type(error).__name__}: {str(error).splitlines()[0][:70]}"
         spent.append(time.process_time() - begin)
-    return found, statistics.median(spent), ""
+    return answers, statistics.median(spent), ""
 
 
-def line_of(peer: str, found: list[Parts], spent: float, unit: float) -> str:
-    middle = {name: statistics.median(one.get(name, 0.0) for one in found) for name in NAMES}
-    most = statistics.median(max(one.values(), default=0.0) for one in found)
-    cells = " | ".join(f"{middle[name]:.2f}" for name in NAMES)
-    return f"| {peer} | {cells} | {most:.2f} | {spent / unit:.1f} |"
+def cells_of(answers: list[Parts], spent: float, unit: float) -> list[str]:
+    middle = [statistics.median(one.get(name, 0.0) for one in answers) for name in NAMES]
+    most = statistics.median(max(one.values(), default=0.0) for one in answers)
+    return [*(f"{value:.2f}" for value in (*middle, most)), f"{spent / unit:.1f}"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--cases", nargs="*", choices=list(CASES), default=list(CASES))
@@ -158,14 +151,14 @@ def main() -> None:
         print(
             f"\n{case}: {(CASES[case].__doc__ or '').strip()} Medians of {options.seeds} tables of {options.rows} rows."
         )
-        print("| who | a | b | c | d | largest | CPU time |\n|---|---|---|---|---|---|---|")
+        lines = Lines("who", *NAMES, "largest", "CPU time", first=40)
         unit = 0.0
         for peer, (module, ask) in PEERS.items():
             if find_spec(module) is None:
                 continue
-            found, spent, why = score(ask, case, options.rows, options.seeds)
+            answers, spent, why = score(ask, case, options.rows, options.seeds)
             unit = unit or spent
-            print(line_of(peer, found, spent, unit) if found else f"| {peer} | {why} | | | | | |", flush=True)
+            lines.row(peer, *(cells_of(answers, spent, unit) if answers else [why, *[""] * 5]))
 
 
 if __name__ == "__main__":

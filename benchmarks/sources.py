@@ -2,41 +2,27 @@
 
     python benchmarks/sources.py [--trials 100000] [--repeats 3]
 
-Every reading is a process of its own, so that its memory can be told. Ratios are medians.
+Every reading is a process of its own, so that its memory can be told. Medians are shown, imports included.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import sqlite3
-import statistics
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from shared import Lines, options_of, processes
 
 PARAMS = 8
+OPTUNA = "import optuna\nstudy = optuna.load_study(study_name='bench', storage={url!r})\n"
 READERS = {
-    "optuna": "import optuna\nstudy = optuna.load_study(study_name='bench', storage={url!r})\n"
-    "trials = study.get_trials()\ncount = len(trials)",
-    "optuna, deepcopy=False": "import optuna\nstudy = optuna.load_study(study_name='bench', storage={url!r})\n"
-    "trials = study.get_trials(deepcopy=False)\ncount = len(trials)",
-    "pedanova": "from pedanova.sources import read_records\ncount = read_records({url!r}).rows",
-    "pedanova, to the answer": "import pedanova as pa\na = pa.analyze({url!r})\n"
-    "a.importance(estimator='counts', draws=0)\ncount = a.rows",
-    "nothing (imports alone)": "import optuna\ncount = 0",
+    "optuna": OPTUNA + "study.get_trials()",
+    "optuna, deepcopy=False": OPTUNA + "study.get_trials(deepcopy=False)",
+    "pedanova": "from pedanova.sources import read_records\nread_records({url!r})",
+    "pedanova, to the answer": "import pedanova as pa\npa.analyze({url!r}).importance(estimator='counts', draws=0)",
+    "nothing (imports alone)": "import optuna",
 }
-AROUND = """
-import json, resource, time
-begin = time.perf_counter()
-{body}
-seconds = time.perf_counter() - begin
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps([count, seconds, peak]))
-"""
 
 
 def fill_sqlite(path: Path, trials: int) -> str:
@@ -71,34 +57,20 @@ def fill_sqlite(path: Path, trials: int) -> str:
     return url
 
 
-def measure(reader: str, url: str) -> tuple[int, float, float]:
-    code = AROUND.format(body=READERS[reader].format(url=url))
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
-    count, seconds, peak = json.loads(done.stdout.splitlines()[-1])
-    return count, seconds, peak
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--trials", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.db"
         url = fill_sqlite(path, options.trials)
-        print(f"{options.trials:,} trials x {PARAMS} parameters, SQLite, {path.stat().st_size / 1e6:.0f} MB")
-        found: dict[str, list[tuple[int, float, float]]] = {name: [] for name in READERS}
-        for _ in range(options.repeats):
-            for reader in READERS:
-                found[reader].append(measure(reader, url))
-    seconds = {name: statistics.median(run[1] for run in runs) for name, runs in found.items()}
-    peaks = {name: statistics.median(run[2] for run in runs) for name, runs in found.items()}
-    for name in READERS:
-        slower, larger = seconds["optuna"] / seconds[name], peaks["optuna"] / peaks[name]
-        print(
-            f"{name:26} {found[name][0][0]:>8,} trials {seconds[name]:8.2f} s {peaks[name]:8.0f} MB"
-            f"   Optuna takes {slower:5.1f} x the time, {larger:4.1f} x the memory"
-        )
+        print(f"{options.trials:,} trials x {PARAMS} parameters, SQLite, {path.stat().st_size / 1e6:.0f} MB\n")
+        took = processes({name: ("", work.format(url=url)) for name, work in READERS.items()}, options.repeats)
+    _, slowest, largest = took["optuna"]
+    lines = Lines("reader", "seconds", "MB", "Optuna takes, time", "memory")
+    for name, (_, wall, peak) in took.items():
+        lines.row(name, f"{wall:.2f}", f"{peak:.0f}", f"{slowest / wall:.1f}", f"{largest / peak:.1f}")
 
 
 if __name__ == "__main__":

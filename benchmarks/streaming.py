@@ -1,28 +1,37 @@
 """Parquet in parts: CPU and memory of `analyze`, against the same scanner only summing those columns.
 
-    python benchmarks/streaming.py [rows ...]        by default 10^6 and 10^7
+    python benchmarks/streaming.py [--rows 1e6,1e7] [--repeats 3]
+    python benchmarks/streaming.py --store [--rows 1e7]
 
-Each measurement is a process of its own, on one thread; the median of three is shown. The limit is
+Each measurement is a process of its own, on one thread; medians are shown. The limit is
 pyarrow's reader with one sum for each column: whatever counts these rows must at least read them.
 Polars, which reads faster, stands beside it. Two tables: five columns of single precision, and one
 as trials look (two floats, a whole number, a text and the objective).
+
+`--store`: the same files in an S3 server on this machine (Moto's, a process whose CPU does not count) against the disk.
+A file has at most 1.25 million rows, or an eighth of them: for every part of an object Moto reads all of it.
 """
 
 from __future__ import annotations
 
-import json
-import statistics
+import os
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import fs, parquet
+from shared import Lines, ints, options_of, processes
 
 PIECE = 250_000
-REPEATS = 3
+FILES, ROWS_A_FILE = 8, 1_250_000
+KEYS = {"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench", "AWS_REGION": "us-east-1"}
 SPACES = {
     "floats": "{f'x{i}': pa.Float(0, 1) for i in range(4)}",
     "trials": (
@@ -30,41 +39,29 @@ SPACES = {
         "'optimizer': pa.Categorical(['adam', 'rmsprop', 'sgd'])}"
     ),
 }
-MEASURE = """
-import json, re, time
-{setup}
-start = time.process_time()
-{work}
-used = time.process_time() - start
-with open("/proc/self/status") as status:  # not ru_maxrss, which a child inherits from its parent
-    peak = re.search("VmHWM:[^0-9]+([0-9]+)", status.read())[1]
-print(json.dumps([used, int(peak) / 1024]))
-"""
 SUM_SETUP = """
 import pyarrow as pa, pyarrow.compute as pc
 from pyarrow import parquet
 pa.set_cpu_count(1)
-file = {file!r}
 """
 SUM_WORK = """
-with parquet.ParquetFile(file, pre_buffer=False) as source:
+with parquet.ParquetFile({file!r}, pre_buffer=False) as source:
     for batch in source.iter_batches(1 << 20, columns={names!r}, use_threads=False):
         for column in batch.columns:
             pc.sum(column) if not pa.types.is_string(column.type) else pc.count(column)
 """
 # What Python must load first is no part of the work; it takes about a second, once.
 OURS_SETUP = """
-import pyarrow, pyarrow.parquet, narwhals, pedanova as pa
-import pedanova.scale.count_scan
+import tempfile, pyarrow, pyarrow.parquet, pedanova as pa
 pyarrow.set_cpu_count(1)
-file = {file!r}
+with tempfile.TemporaryDirectory() as folder:
+    few = [i / 100 for i in range(100)]
+    pyarrow.parquet.write_table(pyarrow.table(dict(x=few, loss=few)), folder + "/few.parquet")
+    pa.analyze(folder + "/few.parquet", "loss", stream=True, threads=1)
 """
-OURS_WORK = "pa.analyze(file, 'loss', stream=True, threads=1{options})"
-
-
-POLARS_SETUP = "import polars as pl\nfile = {file!r}"
+OURS_WORK = "pa.analyze({file!r}, 'loss', stream=True, threads=1, space={space})"
 POLARS_WORK = """
-frame = pl.scan_parquet(file)
+frame = pl.scan_parquet({file!r})
 numbers = pl.selectors.numeric()
 frame.select(numbers.sum(), pl.selectors.string().count()).collect(engine="streaming")
 """
@@ -98,40 +95,75 @@ def write(file: Path, kind: str, rows: int) -> list[str]:
     return list(first.column_names)
 
 
-def measure(setup: str, work: str) -> tuple[float, float]:
-    script = MEASURE.format(setup=setup, work=work)
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    seconds, megabytes = json.loads(found.stdout)
-    return seconds, megabytes
+def show(kind: str, rows: int, repeats: int, path: Path) -> None:
+    every, file = write(path, kind, rows), str(path)
+    contestants = {
+        "pyarrow: sum every column": (SUM_SETUP, SUM_WORK.format(file=file, names=every)),
+        "pyarrow: the objective alone": (SUM_SETUP, SUM_WORK.format(file=file, names=["loss"])),
+        "Polars: sum every column": ("import polars as pl", POLARS_WORK.format(file=file)),
+        "analyze, space given": (OURS_SETUP, OURS_WORK.format(file=file, space=SPACES[kind])),
+        "analyze, space guessed": (OURS_SETUP, OURS_WORK.format(file=file, space=None)),
+    }
+    took = processes(contestants, repeats)
+    limit = took["pyarrow: sum every column"][0]
+    lines = Lines(f"{kind}, {rows:,} rows, {path.stat().st_size / rows:.1f} bytes each", "CPU s", "ratio", "peak MB")
+    for name, (cpu, _, peak) in took.items():
+        lines.row(name, f"{cpu:.2f}", f"{cpu / limit:.1f}", f"{peak:.0f}")
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """The address of a store on this machine."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    started = subprocess.Popen([sys.executable, "-m", "moto.server", "-p", str(port)], **quiet)
+    try:
+        for _ in range(300):
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.2)
+        else:
+            raise SystemExit("Moto's server does not start; pip install 'moto[s3,server]'")
+        yield f"127.0.0.1:{port}"
+    finally:
+        started.terminate()
+
+
+def show_store(rows: int, repeats: int, folder: str) -> None:
+    files = max(FILES, rows // ROWS_A_FILE)
+    for number in range(files):
+        write(Path(folder) / f"part-{number}.parquet", "floats", rows // files)
+    os.environ.update(KEYS)
+    with server() as host:
+        os.environ["AWS_ENDPOINT_URL"] = f"http://{host}"
+        store = fs.S3FileSystem(endpoint_override=host, scheme="http", allow_bucket_creation=True, region="us-east-1")
+        store.create_dir("data")
+        fs.copy_files(folder, "data", destination_filesystem=store)
+        places = {"disk": folder, "store": "s3://data"}
+        works = {name: OURS_WORK.format(file=place, space=SPACES["floats"]) for name, place in places.items()}
+        took = processes({name: (OURS_SETUP, work) for name, work in works.items()}, repeats)
+    count = sum(parquet.read_metadata(file).num_rows for file in Path(folder).iterdir())
+    lines = Lines(f"{count:,} rows × 5 in {files} files", "CPU s", "ratio", "peak MB")
+    for name, (cpu, _, peak) in took.items():
+        lines.row(name, f"{cpu:.2f}", f"{cpu / took['disk'][0]:.2f}", f"{peak:.0f}")
 
 
 def main() -> None:
-    sizes = [int(float(text)) for text in sys.argv[1:]] or [10**6, 10**7]
-    print("table   rows        what                              CPU s   ratio   peak MB")
-    for kind in SPACES:
-        for rows in sizes:
+    parser = options_of(__doc__)
+    parser.add_argument("--rows", type=ints, default=[10**6, 10**7])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--store", action="store_true")
+    options = parser.parse_args()
+    for rows in options.rows:
+        for kind in () if options.store else SPACES:
             with tempfile.TemporaryDirectory() as folder:
-                show(kind, rows, Path(folder) / "trials.parquet")
-
-
-def show(kind: str, rows: int, file: Path) -> None:
-    every = write(file, kind, rows)
-    contestants = {
-        "pyarrow: sum every column": (SUM_SETUP, SUM_WORK.format(names=every)),
-        "pyarrow: the objective alone": (SUM_SETUP, SUM_WORK.format(names=["loss"])),
-        "Polars: sum every column": (POLARS_SETUP, POLARS_WORK),
-        "analyze, space given": (OURS_SETUP, OURS_WORK.format(options=f", space={SPACES[kind]}")),
-        "analyze, space guessed": (OURS_SETUP, OURS_WORK.format(options="")),
-    }
-    found: dict[str, list[tuple[float, float]]] = {what: [] for what in contestants}
-    for _ in range(REPEATS):
-        for what, (setup, work) in contestants.items():
-            found[what].append(measure(setup.format(file=str(file)), work))
-    limit = statistics.median(seconds for seconds, _ in next(iter(found.values())))
-    for what, runs in found.items():
-        seconds, peak = (statistics.median(column) for column in zip(*runs, strict=True))
-        print(f"{kind:7} {rows:<11,} {what:33} {seconds:6.2f} {seconds / limit:7.1f} {peak:9.0f}", flush=True)
-    print(f"{kind:7} {rows:<11,} file: {file.stat().st_size / rows:.1f} bytes a row")
+                show(kind, rows, options.repeats, Path(folder) / "trials.parquet")
+        if options.store:
+            with tempfile.TemporaryDirectory() as folder:
+                show_store(rows, options.repeats, folder)
 
 
 if __name__ == "__main__":
