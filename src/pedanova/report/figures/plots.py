@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
 from pedanova.base.documents import completed
 from pedanova.data.regions import Quantile, as_region
 from pedanova.errors import QueryError
+from pedanova.measures.question import How
+from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.tradeoff import tradeoff_of
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.asks import Shows
@@ -43,7 +45,11 @@ WORDS = {
     "second": "Another.",
     "cells": "Of each parameter.",
     "budget": "As in `Analysis.along`.",
+    "at": "As in `Analysis.along`.",
+    "among": "As in `Analysis.along`.",
     "clip": "As in `Analysis.marginal`.",
+    "smoothing": "As in `Analysis.marginal`.",
+    "seed": "As in `Analysis.compare`.",
     "objectives": "Which two, where there are more.",
 }
 ONE_AXES = "matplotlib.axes.Axes\n    What was drawn in."
@@ -94,13 +100,13 @@ True""",
 'learning_rate'""",
     },
     "effects": {
-        "Parameters": "names region ax options",
+        "Parameters": "names region clip smoothing ax",
         "Returns": AXES,
         "Examples": """>>> a.plot.effects(["learning_rate", "units"], region=0.5).size
 2""",
     },
     "compare": {
-        "Parameters": "target ax options",
+        "Parameters": "target seed ax",
         "Returns": ONE_AXES,
         "Examples": """>>> b = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "solver"]).first(100)
 >>> len(b.plot.compare().patches) >= 10
@@ -115,13 +121,13 @@ True""",
 'error ↓'""",
     },
     "marginal": {
-        "Parameters": "names region clip ax options",
+        "Parameters": "names region clip smoothing ax",
         "Returns": AXES,
         "Examples": """>>> a.plot.marginal(["learning_rate", "units"], region=0.5).size
 2""",
     },
     "along": {
-        "Parameters": "budget target ax options",
+        "Parameters": "budget target at among ax options",
         "Returns": ONE_AXES,
         "Examples": """>>> a.plot.along("batch_size", estimator="counts", draws=0).get_xlabel()
 'batch_size'""",
@@ -155,7 +161,7 @@ class Plots:
     _analysis: Shows
 
     def importance(
-        self, target: Rows = 0.1, region: Rows = 1.0, *, metric: str = "share", ax: Axes = None, **options: Any
+        self, target: Rows = 0.1, region: Rows = 1.0, *, metric: str = "share", ax: Axes = None, **options: Unpack[How]
     ) -> Axes:
         """Ranked shares (or ratios) with their intervals."""
         importances = self._analysis.importance(target, region, **options)
@@ -218,12 +224,21 @@ class Plots:
         answers = [self._analysis.first(rows).importance(target, region, **options) for rows in steps]
         return draw_growth(steps, answers, ax)
 
-    def along(self, budget: Any = None, target: Rows = 0.1, *, ax: Axes = None, **options: Any) -> Axes:
+    def along(
+        self,
+        budget: str | Mapping[float, str] | None = None,
+        target: Rows = 0.1,
+        *,
+        at: Sequence[float] | None = None,
+        among: str = "all",
+        ax: Axes = None,
+        **options: Unpack[How],
+    ) -> Axes:
         """Shares with their intervals at each budget, and from which on the ranking is the full one's.
 
         Further options are those of `Analysis.along`.
         """
-        return draw_along(self._analysis.along(budget, target, **options), ax)
+        return draw_along(self._analysis.along(budget, target, at=at, among=among, **options), ax)
 
     def interactions(self, target: Rows = 0.1, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
         """All pairs as a matrix, or the strongest as a list where there are more than eight parameters."""
@@ -235,9 +250,17 @@ class Plots:
         """Where on the plane of two parameters the target is likelier."""
         return draw_pair(self._analysis.pair(first, second, target, region, cells=cells), ax)
 
-    def effects(self, names: Names = None, region: Rows = 1.0, *, ax: Axes = None, **options: Any) -> Axes:
+    def effects(
+        self,
+        names: Names = None,
+        region: Rows = 1.0,
+        *,
+        clip: object = None,
+        smoothing: Smoothing = "auto",
+        ax: Axes = None,
+    ) -> Axes:
         """The mean objective by value."""
-        effects = self._analysis.effects(region, **options)
+        effects = self._analysis.effects(region, clip=clip, smoothing=smoothing)
         shown = plain_names(list(effects))
 
         def draw(name: str, one: Axes) -> Axes:
@@ -245,12 +268,14 @@ class Plots:
 
         return panels(names or list(effects)[:SHOWN], ax, draw)
 
-    def compare(self, target: float = 0.1, *, ax: Axes = None, **options: Any) -> Axes:
+    def compare(self, target: float = 0.1, *, seed: int = 0, ax: Axes = None) -> Axes:
         """Ratios of every parameter by PED, f-ANOVA and a forest, side by side."""
-        found = self._analysis.compare(target, **options)
+        found = self._analysis.compare(target, seed=seed)
         return draw_measures(found.ratios, found.noise, ax)
 
-    def objectives(self, target: Rows = 0.1, *, objectives: Sequence[str] | None = None, **options: Any) -> Axes:
+    def objectives(
+        self, target: Rows = 0.1, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
+    ) -> Axes:
         """Two objectives: every row, the target's filled, the front; and the shares for both and for each alone.
 
         Further options are those of `importance`. Returns an array of Axes, the scatter first.
@@ -262,10 +287,16 @@ class Plots:
         return draw_objectives(tradeoff, dict(self._analysis.by_objective(target, **options)))
 
     def marginal(
-        self, names: Names = None, region: Rows = 1.0, *, clip: object = None, ax: Axes = None, **options: Any
+        self,
+        names: Names = None,
+        region: Rows = 1.0,
+        *,
+        clip: object = None,
+        smoothing: Smoothing = "auto",
+        ax: Axes = None,
     ) -> Axes:
         """The mean objective by value with its 95 % interval."""
-        effects = self._analysis.effects(region, clip=clip, **options)
+        effects = self._analysis.effects(region, clip=clip, smoothing=smoothing)
         return panels(
             names or list(effects)[:SHOWN],
             ax,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.base.digits import chance, percent, short
+from pedanova.base.documents import completed
 from pedanova.errors import QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.studies.across import Pooling
@@ -27,7 +28,7 @@ from pedanova.report.figures.draw import (
     title,
     trim,
 )
-from pedanova.report.figures.plots import SHOWN, panels, with_legend
+from pedanova.report.figures.plots import AXES, ONE_AXES, SHOWN, meaning, panels, with_legend
 from pedanova.report.figures.spread import DENSITY, LEAST_TOP, draw_prior, name_places
 from pedanova.space.comparison import same_cells
 
@@ -77,6 +78,30 @@ ARROWS = 4  # parameters that the map shows
 LANE, RUNG = 0.34, 0.62  # between bars, and between names, in steps of the diagram
 
 
+SHARING_TWO = "QueryError\n    No two studies share two parameters."
+STUDY_FIGURES: dict[str, dict[str, str]] = {
+    "importance": {"Parameters": "ax", "Returns": ONE_AXES},
+    "ranks": {"Parameters": "ax", "Returns": ONE_AXES, "Raises": SHARING_TWO},
+    "map": {"Parameters": "ax", "Returns": ONE_AXES, "Raises": SHARING_TWO},
+    "prior": {
+        "Parameters": "names options",
+        "Returns": "list of matplotlib.axes.Axes\n    One for each parameter.",
+        "Raises": "QueryError\n    `names` is empty, or an option is out of range.\n"
+        "UnknownParameterError\n    No study has a parameter of that name.",
+    },
+}
+DIFFERENCE_FIGURES: dict[str, dict[str, str]] = {
+    "importance": {"Parameters": "ax", "Returns": ONE_AXES},
+    "densities": {
+        "Parameters": "names ax",
+        "Returns": AXES,
+        "Raises": "UnknownParameterError\n    The studies share no parameter of that name.\n"
+        "QueryError\n    There are more parameters than Axes in `ax`.",
+    },
+}
+
+
+@completed(STUDY_FIGURES, setup="", word=meaning)
 @dataclass(frozen=True, slots=True)
 class AcrossPlots:
     """Figures of many studies; each takes ``ax=``, and returns the Axes.
@@ -92,101 +117,38 @@ class AcrossPlots:
     'share'
     """
 
-    _found: Pooling
+    _result: Pooling
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """Pooled shares with their intervals, and a dot for every study.
-
-        Parameters
-        ----------
-        ax
-            Where to; None for new ones.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn on.
-        """
-        return draw_pooled(self._found, ax)
+        """Pooled shares with their intervals, and a dot for every study."""
+        return draw_pooled(self._result, ax)
 
     def ranks(self, *, ax: Axes = None) -> Axes:
-        """The critical-difference diagram: mean ranks, and bars over names that are not told apart.
-
-        Parameters
-        ----------
-        ax
-            Where to; None for new ones.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn on.
-
-        Raises
-        ------
-        QueryError
-            No two studies share two parameters.
-        """
-        if self._found.ranks is None:
+        """The critical-difference diagram: mean ranks, and bars over names that are not told apart."""
+        if self._result.ranks is None:
             raise QueryError("no two studies share two parameters, so there are no mean ranks; the notes say more")
-        return draw_ranks(self._found.ranks, ax)
+        return draw_ranks(self._result.ranks, ax)
 
     def map(self, *, ax: Axes = None) -> Axes:
-        """Studies by what matters in them; arrows point to where a parameter matters more.
-
-        Parameters
-        ----------
-        ax
-            Where to; None for new ones.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn on.
-
-        Raises
-        ------
-        QueryError
-            No two studies share two parameters.
-        """
-        if self._found.map is None:
+        """Studies by what matters in them; arrows point to where a parameter matters more."""
+        if self._result.map is None:
             raise QueryError("no two studies share two parameters, so there is no map; the notes say more")
-        odd = {row.study for row in self._found.disagreements.rows}
-        return draw_map(self._found.map, odd, ax)
+        odd = {row.study for row in self._result.disagreements.rows}
+        return draw_map(self._result.map, odd, ax)
 
     def prior(self, *, names: Sequence[str] | None = None, **options: Any) -> list[Axes]:
-        """Where good values lie over all studies, and in grey in each.
-
-        Parameters
-        ----------
-        names
-            Parameters; None for the first of the prior.
-        options
-            Those of `Across.prior`.
-
-        Returns
-        -------
-        list of matplotlib.axes.Axes
-            One for each parameter.
-
-        Raises
-        ------
-        QueryError
-            `names` is empty, or an option is out of range.
-        UnknownParameterError
-            No study has a parameter of that name.
-        """
-        return draw_prior(prior_of(self._found.analyses, **options), names)
+        """Where good values lie over all studies, and in grey in each."""
+        return draw_prior(prior_of(self._result.analyses, **options), names)
 
 
-def draw_pooled(found: Pooling, ax: Axes | None = None) -> Axes:
-    rows = found.rows[::-1]
+def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
+    rows = pooled.rows[::-1]
     ax = ax if ax is not None else new_axes(6.4, 1.3 + 0.36 * len(rows))
     ink = colours_of(ax)
     places = np.arange(len(rows))
     ax.barh(places, [100 * max(0.0, row.share) for row in rows], color=ink["target"], height=0.62, label="mean")
     for place, row in zip(places, rows, strict=True):
-        shares = [100 * answer[row.name].share for answer in found.answers.values() if row.name in answer]
+        shares = [100 * answer[row.name].share for answer in pooled.answers.values() if row.name in answer]
         beside = place + 0.22 * (((np.arange(len(shares)) * 0.618) % 1.0) - 0.5) * 2
         style = {"s": 9, "color": ink["ink"], "alpha": 0.35, "linewidth": 0, "zorder": 2}
         ax.scatter(shares, beside, **style, label="a study" if place == 0 else None)
@@ -201,7 +163,7 @@ def draw_pooled(found: Pooling, ax: Axes | None = None) -> Axes:
     ax.set_ylim(-0.6, len(rows) - 0.4)
     ax.set_xlim(left=min(0.0, *(100 * row.share for row in rows)))
     ax.set_xlabel("share (%)")
-    title(ax, found.heading())
+    title(ax, pooled.heading())
     ax.legend(fontsize="small", frameon=False, loc="lower right")
     trim(ax)
     return ax
@@ -246,36 +208,36 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def draw_map(found: StudyMap, odd: set[str], ax: Axes | None = None) -> Axes:
+def draw_map(studies: StudyMap, odd: set[str], ax: Axes | None = None) -> Axes:
     ax = ax if ax is not None else new_axes(6.4, 5.4)
     ink = colours_of(ax)
-    x, y = found.places.T
-    strange = np.array([name in odd for name in found.studies])
+    x, y = studies.places.T
+    strange = np.array([name in odd for name in studies.studies])
     ax.axhline(0, color=ink["line"], linewidth=0.8, zorder=0)
     ax.axvline(0, color=ink["line"], linewidth=0.8, zorder=0)
     ax.scatter(x[~strange], y[~strange], s=26, color=ink["target"], alpha=0.75, linewidth=0, label="a study")
     if strange.any():
         ax.scatter(x[strange], y[strange], s=34, color=ink["B"], marker="D", label="disagrees with all others")
-    for i in named_on(found.places, strange):
+    for i in named_on(studies.places, strange):
         at = (float(x[i]), float(y[i]))
         style = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": "x-small", "color": ink["soft"]}
-        ax.annotate(plain(found.studies[i], 16), at, **style)
-    reach = float(np.abs(found.places).max()) or 1.0
-    heavy = np.argsort(-np.linalg.norm(found.arrows, axis=1))[:ARROWS]
-    shown = plain_names(list(found.names))
+        ax.annotate(plain(studies.studies[i], 16), at, **style)
+    reach = float(np.abs(studies.places).max()) or 1.0
+    heavy = np.argsort(-np.linalg.norm(studies.arrows, axis=1))[:ARROWS]
+    shown = plain_names(list(studies.names))
     for j in heavy:
-        tip = 0.9 * reach * found.arrows[j]
+        tip = 0.9 * reach * studies.arrows[j]
         arrow = {"arrowstyle": "-|>", "color": ink["A"], "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", tuple(tip), (0, 0), arrowprops=arrow)
-        ax.text(*(1.06 * tip), shown[found.names[j]], color=ink["A"], fontsize="small", ha="center", va="center")
-    ax.update_datalim(1.15 * 0.9 * reach * found.arrows[heavy])  # room for the arrows and their names
+        ax.text(*(1.06 * tip), shown[studies.names[j]], color=ink["A"], fontsize="small", ha="center", va="center")
+    ax.update_datalim(1.15 * 0.9 * reach * studies.arrows[heavy])  # room for the arrows and their names
     ax.margins(0.12)
     ax.autoscale_view()
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])
     ax.legend(fontsize="small", frameon=False, loc="best")
-    title(ax, f"Studies by what matters in them ({percent(found.held)} of their distances)")
+    title(ax, f"Studies by what matters in them ({percent(studies.held)} of their distances)")
     return ax
 
 
@@ -287,6 +249,7 @@ def named_on(places: np.ndarray, odd: np.ndarray) -> list[int]:
     return sorted({*far.tolist(), *np.flatnonzero(odd).tolist()})
 
 
+@completed(DIFFERENCE_FIGURES, setup="", word=meaning)
 @dataclass(frozen=True, slots=True)
 class DifferencePlots:
     """Figures of two studies; each takes ``ax=``, and returns the Axes.
@@ -300,64 +263,38 @@ class DifferencePlots:
     'share (%)'
     """
 
-    _found: Differences
+    _result: Differences
 
     def importance(self, *, ax: Axes = None) -> Axes:
-        """The share of every parameter in both studies; grey and ~ where they are not distinguishable.
-
-        Parameters
-        ----------
-        ax
-            Where to; None for new ones.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn on.
-        """
-        return draw_both(self._found, ax)
+        """The share of every parameter in both studies; grey and ~ where they are not distinguishable."""
+        return draw_both(self._result, ax)
 
     def densities(self, names: str | Sequence[str] | None = None, *, ax: Axes = None) -> Axes:
-        """Where the target's values lie in both studies, over one another: one parameter in `ax`, or several.
-
-        Parameters
-        ----------
-        names
-            A parameter, or several; None for the clearest differences.
-        ax
-            Where to, one for each parameter; None for new ones.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn on; an array of them for several parameters.
-
-        Raises
-        ------
-        UnknownParameterError
-            The studies share no parameter of that name.
-        QueryError
-            There are more parameters than Axes in `ax`.
-        """
-        found = self._found
-        shown = plain_names(list(found))
-        chosen = list(found)[:SHOWN] if names is None else names
+        """Where the target's values lie in both studies, over one another: one parameter in `ax`, or several."""
+        differences = self._result
+        shown = plain_names(list(differences))
+        chosen = list(differences)[:SHOWN] if names is None else names
         for name in [chosen] if isinstance(chosen, str) else chosen:
             if name not in shown:
                 raise UnknownParameterError(unknown_name(name, tuple(shown)))
 
         def draw(name: str, one: Axes) -> Axes:
-            return draw_over(found.densities[0][name], found.densities[1][name], found.names, one, shown[name])
+            return draw_over(
+                differences.densities[0][name], differences.densities[1][name], differences.names, one, shown[name]
+            )
 
         return with_legend(panels(chosen, ax, draw))
 
 
-def draw_both(found: Differences, ax: Axes | None = None) -> Axes:
-    rows = found.rows[::-1]
+def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
+    rows = differences.rows[::-1]
     ax = ax if ax is not None else new_axes(6.4, 1.4 + 0.46 * len(rows))
     ink = colours_of(ax)
     places = np.arange(len(rows))
-    for offset, key, colour, name in ((0.19, "share", "A", found.names[0]), (-0.19, "other", "B", found.names[1])):
+    for offset, key, colour, name in (
+        (0.19, "share", "A", differences.names[0]),
+        (-0.19, "other", "B", differences.names[1]),
+    ):
         values = [100 * max(0.0, getattr(row, key)) for row in rows]
         fills = [ink[colour] if row.significant else ink["noise"] for row in rows]
         ax.barh(places + offset, values, 0.34, color=fills, edgecolor=ink[colour], linewidth=1.2)
@@ -368,7 +305,7 @@ def draw_both(found: Differences, ax: Axes | None = None) -> Axes:
     ax.set_xlim(left=0)
     ax.set_xlabel("share (%)")
     ax.legend(fontsize="small", frameon=False, loc="lower right")
-    title(ax, found.heading())
+    title(ax, differences.heading())
     trim(ax)
     return ax
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pedanova.base.digits import chance, percent, short
-from pedanova.base.terminal import TableColumn, draw_columns, fitted, sparkline
+from pedanova.base.terminal import TableColumn, draw_columns, sparkline
 from pedanova.measures.importance import NEVER, marked_share
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.across import interval_in_words as pooled_interval
@@ -14,7 +14,7 @@ from pedanova.measures.studies.pooling import RankTest
 from pedanova.measures.studies.seeds import Seeds
 from pedanova.measures.studies.study_difference import Differences, ends_in_words, marked, signed_percent
 from pedanova.report.sentences import joined
-from pedanova.report.terminal.tables import fill, in_full, name_column
+from pedanova.report.terminal.tables import bars, fill, in_full, meanings_in, name_column
 
 MOST_STUDIES = 12  # in a table
 MEANINGS = {
@@ -32,33 +32,31 @@ DIFFERENCE_MEANINGS = {
 }
 
 
-def draw_across(found: Pooling, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_across(pooled: Pooling, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Ranking, critical difference, disagreements and studies; or the ranking `alone`."""
-    columns = across_columns(found, width)
+    columns = across_columns(pooled, width)
     table = draw_columns(columns, width=width, colour=colour)
     if alone:
         return table
-    shown = {column.title for column in fitted(columns, width)}
-    meanings = " ".join(f"{name}: {text}" for name, text in MEANINGS.items() if name in shown)
+    meanings = meanings_in(columns, MEANINGS, width)
     parts = [
-        fill(f"{found.heading()}:", width),
+        fill(f"{pooled.heading()}:", width),
         table,
         fill(meanings, width),
-        fill(ranks_in_words(found.ranks), width) if found.ranks is not None else "",
-        draw_odd(found, width=width, colour=colour),
-        draw_studies(found, width=width, colour=colour),
+        fill(ranks_in_words(pooled.ranks), width) if pooled.ranks is not None else "",
+        draw_odd(pooled, width=width, colour=colour),
+        draw_studies(pooled, width=width, colour=colour),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def across_columns(found: Pooling, width: int) -> list[TableColumn]:
-    rows = found.rows
-    top = max((row.share for row in rows), default=0.0)
-    every = all(row.studies == len(found.answers) for row in rows)
+def across_columns(pooled: Pooling, width: int) -> list[TableColumn]:
+    rows = pooled.rows
+    every = all(row.studies == len(pooled.answers) for row in rows)
     columns = [
         name_column([row.name for row in rows], width),
         TableColumn("share", [percent(row.share) for row in rows]),
-        TableColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
+        bars([row.share for row in rows]),
         TableColumn("95 % interval", [pooled_interval(row) for row in rows], leave=1),
         TableColumn("between", [f"± {percent(row.spread)}" for row in rows], leave=3),
         TableColumn("rank", ["" if row.rank is None else short(row.rank) for row in rows], leave=2),
@@ -80,10 +78,10 @@ def ranks_in_words(ranks: RankTest) -> str:
     return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
 
 
-def draw_odd(found: Pooling, *, width: int, colour: bool) -> str:
-    rows = found.disagreements.rows[:MOST_STUDIES]
+def draw_odd(pooled: Pooling, *, width: int, colour: bool) -> str:
+    rows = pooled.disagreements.rows[:MOST_STUDIES]
     if not rows:
-        return fill(f"{found.disagreements.heading()}.", width)
+        return fill(f"{pooled.disagreements.heading()}.", width)
     columns = [
         TableColumn("study", [row.study for row in rows], "name"),
         TableColumn("parameter", [row.name for row in rows], "words"),
@@ -91,16 +89,16 @@ def draw_odd(found: Pooling, *, width: int, colour: bool) -> str:
         TableColumn("others", [percent(row.others) for row in rows]),
         TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=1),
     ]
-    more = len(found.disagreements.rows) - len(rows)
+    more = len(pooled.disagreements.rows) - len(rows)
     behind = f"\n… and {more:,} more" if more else ""
-    return f"{found.disagreements.heading()}:\n\n{draw_columns(columns, width=width, colour=colour)}{behind}"
+    return f"{pooled.disagreements.heading()}:\n\n{draw_columns(columns, width=width, colour=colour)}{behind}"
 
 
-def draw_studies(found: Pooling, *, width: int, colour: bool) -> str:
+def draw_studies(pooled: Pooling, *, width: int, colour: bool) -> str:
     """Every study, or of many those that agree least with the others."""
-    every = sorted(found.studies.rows, key=lambda row: 1.0 if row.agreement is None else row.agreement)
+    every = sorted(pooled.studies.rows, key=lambda row: 1.0 if row.agreement is None else row.agreement)
     few = len(every) > MOST_STUDIES
-    rows = every[:MOST_STUDIES] if few else list(found.studies.rows)
+    rows = every[:MOST_STUDIES] if few else list(pooled.studies.rows)
     leading = [", ".join(f"{name} {percent(share)}" for name, share in row.leading) for row in rows]
     columns = [
         TableColumn("study", [row.name for row in rows], "name"),
@@ -114,21 +112,25 @@ def draw_studies(found: Pooling, *, width: int, colour: bool) -> str:
     return f"{words}\n\n{table}"
 
 
-def draw_changes(found: Differences, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_changes(differences: Differences, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Both studies by parameter, what is clear in words, and what the columns mean."""
-    columns = change_columns(found, width)
-    faint = {i for i, row in enumerate(found.rows) if not row.significant}
+    columns = change_columns(differences, width)
+    faint = {i for i, row in enumerate(differences.rows) if not row.significant}
     table = draw_columns(columns, width=width, colour=colour, faint=faint)
     if alone:
         return table
-    shown = {column.title for column in fitted(columns, width)}
-    meanings = " ".join(f"{name}: {text}" for name, text in DIFFERENCE_MEANINGS.items() if name in shown)
-    parts = [fill(f"{found.heading()}:", width), table, fill(found.in_words(), width), fill(meanings, width)]
+    meanings = meanings_in(columns, DIFFERENCE_MEANINGS, width)
+    parts = [
+        fill(f"{differences.heading()}:", width),
+        table,
+        fill(differences.in_words(), width),
+        fill(meanings, width),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
-def change_columns(found: Differences, width: int) -> list[TableColumn]:
-    rows, (first, second) = found.rows, found.names
+def change_columns(differences: Differences, width: int) -> list[TableColumn]:
+    rows, (first, second) = differences.rows, differences.names
     p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
     overlaps = ["" if row.overlap is None else percent(row.overlap) for row in rows]
     return [
@@ -160,64 +162,64 @@ CEILING = (
 )
 
 
-def draw_along(found: Along, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_along(along: Along, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """Shares by parameter over the budgets, then the agreement of each budget with the full one."""
-    shares, shown = draw_shares(found, colour=colour, width=width)
-    agreement = draw_agreement(found, colour=colour, width=width)
+    shares, shown = draw_shares(along, colour=colour, width=width)
+    agreement = draw_agreement(along, colour=colour, width=width)
     if alone:
         return f"{shares}\n\n{agreement}"
-    heading = fill(f"{found.heading()}:", width)
-    words = [*in_full([row[0].name for row in found.by_parameter()], shown), SHARES]
+    heading = fill(f"{along.heading()}:", width)
+    words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
     return "\n\n".join(
-        [heading, shares, fill(" ".join(words), width), agreement, fill(RANKING, width), fill(found.in_words(), width)]
+        [heading, shares, fill(" ".join(words), width), agreement, fill(RANKING, width), fill(along.in_words(), width)]
     )
 
 
-def draw_shares(found: Along, *, colour: bool, width: int) -> tuple[str, TableColumn]:
+def draw_shares(along: Along, *, colour: bool, width: int) -> tuple[str, TableColumn]:
     """A small curve for each parameter, and its share at a few budgets."""
-    rows = found.by_parameter()
+    rows = along.by_parameter()
     names = name_column([row[0].name for row in rows], width)
     columns = [names]
-    if len(found) >= LEAST_STEPS:
+    if len(along) >= LEAST_STEPS:
         top = max((one.share for row in rows for one in row), default=0.0)
         curves = [
             sparkline([max(0.0, one.share) / (top if top > 0 else 1.0) for one in row]) if row[-1].varied else NEVER
             for row in rows
         ]
-        columns.append(TableColumn(f"{short(found.steps[0].budget)} to {short(found.full.budget)}", curves, "words"))
-    places = sorted({round(i * (len(found) - 1) / max(1, FEW - 1)) for i in range(min(FEW, len(found)))})
+        columns.append(TableColumn(f"{short(along.steps[0].budget)} to {short(along.full.budget)}", curves, "words"))
+    places = sorted({round(i * (len(along) - 1) / max(1, FEW - 1)) for i in range(min(FEW, len(along)))})
     for leave, place in enumerate(places[::-1]):
         cells = [marked_share(row[place]) for row in rows]
         columns.insert(
-            len(columns) - leave, TableColumn(f"{found.name} {short(found.steps[place].budget)}", cells, leave=leave)
+            len(columns) - leave, TableColumn(f"{along.name} {short(along.steps[place].budget)}", cells, leave=leave)
         )
     return draw_columns(columns, width=width, colour=colour), names
 
 
-def draw_agreement(found: Along, *, colour: bool, width: int) -> str:
+def draw_agreement(along: Along, *, colour: bool, width: int) -> str:
     """One line for every budget."""
-    steps = found.steps
-    costs = [found.cost(step) for step in steps]
+    steps = along.steps
+    costs = [along.cost(step) for step in steps]
     columns = [
-        TableColumn(found.name, [short(step.budget) for step in steps], "words"),
+        TableColumn(along.name, [short(step.budget) for step in steps], "words"),
         TableColumn("rows", [f"{step.rows:,}" for step in steps]),
         TableColumn("cost", ["" if cost is None else percent(cost) for cost in costs], leave=2),
-        TableColumn("first", [found.first(step) or "–" for step in steps], "words", leave=3),
+        TableColumn("first", [along.first(step) or "–" for step in steps], "words", leave=3),
         TableColumn("Spearman", [spearman_in_words(step.agreement) for step in steps]),
         TableColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
-        TableColumn("ranking", [found.verdict_in_words(step) for step in steps]),
+        TableColumn("ranking", [along.verdict_in_words(step) for step in steps]),
     ]
     return draw_columns(columns, width=width, colour=colour)
 
 
-def draw_seeds(found: Seeds, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
+def draw_seeds(seeds: Seeds, *, colour: bool = False, width: int = 100, alone: bool = False) -> str:
     """The seed's part of every variance, and the ceiling that it leaves."""
     leave = {"its interval": 1, "averaged": 2}
     columns = [
         replace(column, kind="number" if i else "name", leave=leave.get(column.title, 0))
-        for i, column in enumerate(found.printed())
+        for i, column in enumerate(seeds.printed())
     ]
     table = draw_columns(columns, width=width, colour=colour)
     if alone:
         return table
-    return "\n\n".join([fill(f"{found.heading()}:", width), table, fill(CEILING, width), fill(found.in_words(), width)])
+    return "\n\n".join([fill(f"{seeds.heading()}:", width), table, fill(CEILING, width), fill(seeds.in_words(), width)])

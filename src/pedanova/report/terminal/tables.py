@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from pedanova.base.digits import chance, percent
 from pedanova.base.notes import Note, gathered, ranged
+from pedanova.base.table import bar_parts
 from pedanova.base.terminal import (
     GAP,
     USUAL_BAR,
@@ -34,7 +34,7 @@ from pedanova.measures.importance import (
     known_percent,
     marked_share,
 )
-from pedanova.measures.interactions import Interaction, Interactions, SetInteractions
+from pedanova.measures.interactions import Interaction, Interactions, SetInteraction, SetInteractions
 from pedanova.measures.surrogate.profile import Profile, chosen_places
 from pedanova.reduction.result import ReducedSpace
 from pedanova.report.names import NO_NESTING, Nesting, short_names
@@ -54,6 +54,17 @@ INTERACTION_MEANINGS = {
     "overlap": "what both explain alike, because the rows make them depend on each other.",
     "p": "how often an additive pair would look like this by chance, all pairs taken together.",
 }
+
+
+SET_MEANINGS = {
+    "interaction": 'part of the variance of "in the target?" that a set explains beyond all that its smaller sets do; '
+    "~ marks sets that chance explains (all sets taken together).",
+    "together": "what a set explains, with its smaller sets.",
+    "by smaller sets": "what the best sum of effects of its smaller sets explains.",
+    "p": "how often a set without such an interaction would look like this by chance, all sets taken together.",
+}
+PAIR_COLUMNS = (("together", "closed", 1), ("added", "additive", 2), ("overlap", "redundancy", 4))
+SET_COLUMNS = (("together", "closed", 1), ("by smaller sets", "lower", 2))
 
 
 def fill(text: str, width: int, behind: str = "") -> str:
@@ -117,11 +128,10 @@ def importance_columns(
     importances: Importances, rows: Sequence[Importance], nesting: Nesting, width: int
 ) -> list[TableColumn]:
     """Where room is short the divergence leaves first, then p, activity, the ratio and the interval."""
-    top = max((row.share for row in rows), default=0.0)
     columns = [
         name_column([row.name for row in rows], width, nesting),
         TableColumn("share", [marked_share(row) for row in rows]),
-        TableColumn("", kind="bar", parts=[max(0.0, row.share) / (top if top > 0 else 1.0) for row in rows]),
+        bars([row.share for row in rows]),
     ]
     if importances.is_sure:
         columns.append(TableColumn("95 % interval", aligned_intervals(rows), leave=1))
@@ -210,7 +220,7 @@ def draw_profile(
     if left:
         meaning += f" {left} {'target' if left == 1 else 'targets'} of fewer than {LEAST_TARGET} rows left out."
     table = draw_columns(columns, width=width, colour=colour)
-    table += f"\n… and {left_out:,} more parameters; --top 0 shows all" if left_out else ""
+    table += more_in_words("parameters", left_out)
     return table if alone else "\n\n".join([fill(title, width), table, fill(meaning, width)])
 
 
@@ -226,26 +236,74 @@ def draw_interactions(
 ) -> str:
     """The strongest pairs, with bars; ~ marks what chance explains."""
     rows = interactions.rows[:most] if most else interactions.rows
-    faint = {i for i, row in enumerate(rows) if not row.significant}
-    look: dict[str, Any] = {"width": width, "colour": colour, "faint": faint}
-    columns = interaction_columns(rows)
     names = short_names(list(dict.fromkeys(name for row in rows for name in (row.first, row.second))))
-    beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR
     longest = max((width_of(pair_name(row, names)) for row in rows), default=0)
-    if width < NARROW and longest > beside:
-        table = draw_below("pair", [pair_name(row, names, width) for row in rows], columns, **look)
-    else:
-        pairs = [pair_name(row, names, width // 2) for row in rows]
-        columns = [TableColumn("pair", pairs, "words"), *columns]
-        table = draw_columns(columns, **look)
+    above = width < NARROW and longest > room_for_names(width)
+    labels = [pair_name(row, names, width if above else width // 2) for row in rows]
+    columns = interaction_columns(rows, PAIR_COLUMNS)
+    table, columns = draw_labelled("pair", labels, columns, rows, width=width, colour=colour, above=above)
     if alone:
         return table
-    shown = {column.title for column in fitted(columns, width)}
-    meanings = [f"{name}: {text}" for name, text in INTERACTION_MEANINGS.items() if name in shown]
-    left = len(interactions.rows) - len(rows)
-    more = [f"… and {left:,} more pairs; --top 0 shows all"] if left else []
     title = f"What separates {interactions.target} from {interactions.region}, by pairs:"
-    return "\n\n".join([fill(title, width), "\n".join([table, *more]), fill(" ".join(meanings), width)])
+    table += more_in_words("pairs", len(interactions.rows) - len(rows))
+    return "\n\n".join([fill(title, width), table, fill(meanings_in(columns, INTERACTION_MEANINGS, width), width)])
+
+
+def draw_sets(
+    sets: SetInteractions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
+) -> str:
+    """The strongest sets of three parameters and more, with bars; ~ marks what chance explains."""
+    rows = sets.rows[:most] if most else sets.rows
+    names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)))
+    labels = [printable(" × ".join(names[name] for name in row.names)) for row in rows]
+    above = width < NARROW or max(map(width_of, labels), default=0) > room_for_names(width)
+    labels = [shorten(one, width) for one in labels] if above else labels
+    columns = interaction_columns(rows, SET_COLUMNS)
+    table, columns = draw_labelled("set", labels, columns, rows, width=width, colour=colour, above=above)
+    if alone:
+        return table
+    table += more_in_words("sets", len(sets.rows) - len(rows))
+    meanings = meanings_in(columns, SET_MEANINGS, width)
+    return "\n\n".join([fill(f"{sets.heading()}:", width), table, fill(meanings, width)])
+
+
+def room_for_names(width: int) -> int:
+    """Letters beside the interaction and its bar."""
+    return width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR
+
+
+def draw_labelled(
+    title: str,
+    labels: list[str],
+    columns: list[TableColumn],
+    rows: Sequence[Interaction | SetInteraction],
+    *,
+    width: int,
+    colour: bool,
+    above: bool,
+) -> tuple[str, list[TableColumn]]:
+    """A table with its labels beside the numbers, or above them; and its columns."""
+    faint = {i for i, row in enumerate(rows) if not row.significant}
+    if above:
+        return draw_below(title, labels, columns, width=width, colour=colour, faint=faint), columns
+    columns = [TableColumn(title, labels, "words"), *columns]
+    return draw_columns(columns, width=width, colour=colour, faint=faint), columns
+
+
+def more_in_words(what: str, left: int) -> str:
+    """A line on what is not shown; empty where all is."""
+    return f"\n… and {left:,} more {what}; --top 0 shows all" if left else ""
+
+
+def bars(values: Sequence[float]) -> TableColumn:
+    """A bar for every number above 0, the largest as long as there is room."""
+    return TableColumn("", kind="bar", parts=bar_parts([max(0.0, value) for value in values]))
+
+
+def meanings_in(columns: Sequence[TableColumn], meanings: Mapping[str, str], width: int) -> str:
+    """What the columns mean that there is room for."""
+    shown = {column.title for column in fitted(columns, width)}
+    return " ".join(f"{name}: {text}" for name, text in meanings.items() if name in shown)
 
 
 def pair_name(row: Interaction, names: Mapping[str, str], room: int | None = None) -> str:
@@ -260,17 +318,15 @@ def pair_name(row: Interaction, names: Mapping[str, str], room: int | None = Non
     return f"{first} × {second}"
 
 
-def interaction_columns(rows: Sequence[Interaction]) -> list[TableColumn]:
-    """What stands behind the names of a pair."""
-    top = max((row.interaction for row in rows), default=0.0)
-    parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
+def interaction_columns(
+    rows: Sequence[Interaction | SetInteraction], parts: Sequence[tuple[str, str, int]]
+) -> list[TableColumn]:
+    """What stands behind the names of a pair or a set: its interaction, `parts` (title, field, leave), and p."""
     marked = [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]
     return [
         TableColumn("interaction", marked),
-        TableColumn("", kind="bar", parts=parts),
-        TableColumn("together", [percent(row.closed) for row in rows], leave=1),
-        TableColumn("added", [percent(row.additive) for row in rows], leave=2),
-        TableColumn("overlap", [percent(row.redundancy) for row in rows], leave=4),
+        bars([row.interaction for row in rows]),
+        *(TableColumn(title, [percent(getattr(row, key)) for row in rows], leave=leave) for title, key, leave in parts),
         TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
     ]
 
@@ -302,55 +358,6 @@ def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:
         return ""
     lines = [wrapped(shorten(note, 2_000), width, before="- ", behind="  ") for note in notes]
     return "\n".join(["Notes", *lines])
-
-
-SET_MEANINGS = {
-    "interaction": 'part of the variance of "in the target?" that a set explains beyond all that its smaller sets do; '
-    "~ marks sets that chance explains (all sets taken together).",
-    "together": "what a set explains, with its smaller sets.",
-    "by smaller sets": "what the best sum of effects of its smaller sets explains.",
-    "p": "how often a set without such an interaction would look like this by chance, all sets taken together.",
-}
-
-
-def draw_sets(
-    found: SetInteractions, *, colour: bool = False, width: int = 100, most: int = PAIRS_SHOWN, alone: bool = False
-) -> str:
-    """The strongest sets, with bars; ~ marks what chance explains."""
-    rows = found.rows[:most] if most else found.rows
-    look: dict[str, Any] = {"width": width, "colour": colour}
-    look["faint"] = {i for i, row in enumerate(rows) if not row.significant}
-    names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)))
-    sets = [printable(" × ".join(names[name] for name in row.names)) for row in rows]
-    columns = set_columns(found, len(rows))
-    beside = width - TableColumn("interaction").width - 2 * GAP - USUAL_BAR
-    if width < NARROW or max(map(width_of, sets), default=0) > beside:
-        table = draw_below("set", [shorten(one, width) for one in sets], columns, **look)
-    else:
-        columns = [TableColumn("set", sets, "words"), *columns]
-        table = draw_columns(columns, **look)
-    if alone:
-        return table
-    shown = {column.title for column in fitted(columns, width)}
-    meanings = " ".join(f"{name}: {text}" for name, text in SET_MEANINGS.items() if name in shown)
-    left = len(found.rows) - len(rows)
-    more = [f"… and {left:,} more sets; --top 0 shows all"] if left else []
-    return "\n\n".join([fill(f"{found.heading()}:", width), "\n".join([table, *more]), fill(meanings, width)])
-
-
-def set_columns(found: SetInteractions, many: int) -> list[TableColumn]:
-    """What stands behind the names of a set."""
-    rows = found.rows[:many]
-    top = max((row.interaction for row in rows), default=0.0)
-    parts = [max(0.0, row.interaction) / (top if top > 0 else 1.0) for row in rows]
-    marked = [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]
-    return [
-        TableColumn("interaction", marked),
-        TableColumn("", kind="bar", parts=parts),
-        TableColumn("together", [percent(row.closed) for row in rows], leave=1),
-        TableColumn("by smaller sets", [percent(row.lower) for row in rows], leave=2),
-        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
-    ]
 
 
 MOST_NAMED = 8
