@@ -122,9 +122,9 @@ def shares(
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)
-    counted_rows = targets.sum(axis=-1).astype(np.float64)
-    rows = np.maximum(regions.sum(axis=-1).astype(np.float64), counted_rows + 1.0)
-    scale, part = (ratio.astype(targets.dtype)[:, None] for ratio in (rows / counted_rows, counted_rows / rows))
+    counted_rows = targets.sum(axis=-1)
+    rows = np.maximum(regions.sum(axis=-1), counted_rows + 1.0)
+    scale, part = rows / counted_rows, counted_rows / rows
     divergence, noise = np.zeros(len(targets)), np.zeros(len(targets))
     for block, width in zip(blocks, widths, strict=True):
         cells = slice(block.start, block.stop)
@@ -132,23 +132,22 @@ def shares(
         if not region.any():
             continue
         base = region if prior is None else region.sum(axis=-1, keepdims=True) * prior[cells].astype(targets.dtype)
-        beyond = target * scale
-        counted = region if prior is None else beyond
-        if prior is None and as_found:
-            counted = scatter(target, region, part)
-            counted *= scale
-        beyond = np.subtract(beyond, base, out=None if counted is beyond else beyond)
+        beyond = target * scale[:, None]
+        beyond -= base
+        counted = target if prior is not None else scatter(target, region, part[:, None]) if as_found else region
         for some, kernel in kernels_of(width, base):
             smoothed = drawn(base, some) if kernel is None else kernel.smooth(drawn(base, some))
             square, chance = block_sums(drawn(beyond, some), smoothed, drawn(counted, some), kernel)
             divergence[some] += square
             noise[some] += chance
     divergence /= rows
-    n = counted_rows if inside is None else inside
-    odds = n / (rows - n)
-    return Shares(
-        odds * divergence, share_of(divergence, noise, odds, n, rows, "region" if prior is None else "uniform")
-    )
+    if prior is not None:
+        noise *= scale
+    elif as_found:
+        noise *= scale / (1.0 - part)
+    odds = (part / (1.0 - part)).astype(np.float64) if inside is None else inside / (rows - inside)
+    n, baseline = counted_rows if inside is None else inside, "region" if prior is None else "uniform"
+    return Shares(odds * divergence, share_of(divergence, noise, odds, n, rows, baseline))
 
 
 def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel | None]]:
@@ -174,14 +173,14 @@ def drawn(stack: Stack, some: Any) -> Stack:
 
 
 def scatter(targets: Any, regions: Any, part: Any) -> Any:
-    """Variance of each cell's target rows, were every row of the cell as likely to be one; over 1 - part.
+    """Variance of each cell's target rows, were every row of the cell as likely to be one.
 
     A cell of a single row tells nothing of it: there a row is taken to be as likely as elsewhere.
     """
-    several = regions > SINGLE_ROW
     spread = targets * np.maximum(regions - targets, 0.0)
-    if several.all():
-        spread /= (regions - 1.0) * (1.0 - part)
+    if regions.min() > SINGLE_ROW:
+        spread /= regions - 1.0
         return spread
+    several = regions > SINGLE_ROW
     spread /= np.where(several, regions - 1.0, 1.0)
-    return np.where(several, spread, targets * (1.0 - part)) / (1.0 - part)
+    return np.where(several, spread, targets * (1.0 - part))

@@ -41,9 +41,8 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
     rows = np.maximum(total, 2).astype(np.float64)
     cells = np.arange(counts.shape[-1])
     mean = counts @ cells.astype(counts.dtype) / rows
-    centre = (
-        mean if mean.ndim == 0 else mean.mean()
-    )  # common to all of a stack, so that one product serves them, and near enough to keep digits
+    # One centre for all of a stack, so that one product serves them; double precision needs none there.
+    centre = mean if mean.ndim == 0 else mean.mean() if counts.dtype == np.float32 else 0.0
     squares = counts @ ((cells - centre) ** 2).astype(np.result_type(counts.dtype, np.float32))
     deviation = np.sqrt(np.maximum(squares - rows * (mean - centre) ** 2, 0.0) / (rows - 1))
     width = 0.53 * np.minimum(deviation, interquartile(counts) / 1.34) * rows ** (-0.2)
@@ -163,11 +162,13 @@ def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
     return np.convolve(padded, kernel[distances], mode="valid")
 
 
+@lru_cache(maxsize=8)
 def reflected_matrix(cells: int, width: float) -> Reals:
-    """(cells, cells) S of a width above 0."""
+    """(cells, cells) S of a width above 0; kept for the next steps of the same question."""
     kernel = periodic_kernel(cells, width)
     near, far = kernel[np.arange(1 - cells, cells)], np.append(kernel[1:], kernel[0])
     matrix: Reals = _windows(near, cells)[:, ::-1] + _windows(far, cells)
+    matrix.flags.writeable = False
     return matrix
 
 
