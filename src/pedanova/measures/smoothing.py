@@ -123,28 +123,6 @@ def periodic_kernel(cells: int, width: float) -> Reals:
     return kernel
 
 
-def periodic_kernels(cells: int, widths: Reals) -> Reals:
-    """(widths, 2 · cells) The same for many widths; one that is 0 leaves every cell as it is.
-
-    Weights add to one as they are: each is the law between two distances. What is found for a width does not hang
-    on the others.
-    """
-    period = 2 * cells
-    flat = widths > 2 * period
-    narrow = np.where(flat | (widths == 0.0), NARROWEST, widths)
-    distances = np.arange(math.ceil(REACH * float(narrow.max(initial=0.0))) + 2)
-    scaled = (distances + 0.5) / (narrow[:, None] * math.sqrt(2.0))
-    steps = np.array([math.erf(step) for step in scaled.ravel().tolist()]).reshape(scaled.shape)
-    half = np.diff(np.concatenate([-steps[:, :1], steps], axis=1), axis=1) / 2.0
-    turns = np.zeros((len(widths), -(-len(distances) // period) * period))
-    turns[:, : len(distances)] = half
-    kernels: Reals = turns.reshape(len(widths), -1, period).sum(axis=1)
-    kernels += (kernels - half[:, :1] * np.eye(1, period))[:, -np.arange(period) % period]  # both ways but for 0
-    kernels[flat] = 1.0 / period
-    kernels[widths == 0.0] = np.eye(1, period)
-    return kernels
-
-
 def smooth(masses: Reals, width: float) -> Reals:
     """S · masses; never negative, the total is kept."""
     if width == 0.0:
