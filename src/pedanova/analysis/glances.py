@@ -12,8 +12,8 @@ from pedanova.analysis.trials import AnalysisTrials
 from pedanova.counting.contrasts import from_codes, from_few, rows_in
 from pedanova.data.regions import Quantile, Region
 from pedanova.measures.question import Question
+from pedanova.measures.surrogate.answer import Glance
 from pedanova.measures.surrogate.estimate import ALONE, Query
-from pedanova.measures.surrogate.glance import Glance
 
 
 @dataclass(frozen=True, eq=False, repr=False)

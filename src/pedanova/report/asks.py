@@ -13,7 +13,7 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.question import How, Question
 from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.along import Along
-from pedanova.measures.surrogate.glance import Glance
+from pedanova.measures.surrogate.answer import Glance
 from pedanova.measures.surrogate.profile import Profile
 from pedanova.reduction.result import ReducedSpace
 

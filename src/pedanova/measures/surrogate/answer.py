@@ -1,11 +1,11 @@
-"""From an estimate to the table that users see: words, notes, and after an adaptive sampler both questions."""
+"""From an estimate to the tables that users see: importances with their notes, densities, pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -45,37 +45,37 @@ def answer(
     whole: bool,
     brief: bool = False,
 ) -> Importances:
-    """The question answered by whichever estimator is right; `whole`: the region is all rows.
+    """The importances by whichever estimator is right; `whole`: the region is all rows.
 
-    A `brief` answer has the same numbers and none of the notes, whose checks cost more than the numbers.
+    A `brief` answer has the same numbers and no notes, whose checks cost more than the numbers. After an adaptive
+    sampler the answer about the space has that about the trials beside it.
     """
-    found = estimate(query, question)
-    rows = ranked(found.rows)
-    model_query = found.model_query
-    of_space = model_query is not None and model_query.of_space
-    checks = [] if brief else check_notes(query, question, found, rows, whole=whole)
+    result = estimate(query, question)
+    rows = ranked(result.rows)
+    model_query = result.model_query
+    checks = [] if brief else check_notes(query, question, result, rows, whole=whole)
     trials: tuple[Importance, ...] = ()
-    if model_query is not None and of_space:
+    if model_query is not None and model_query.of_space:
         words, notes = words_of(query, model_query, objective), []
         trials = rank(query.contrasts, baseline="uniform", smoothing=question.smoothing)
     every = (*notes, *checks)
-    table = Importances(rows, *words, question.baseline, every, found.estimator, whole)  # type: ignore[arg-type]
+    table = Importances(rows, *words, question.baseline, every, result.estimator, whole)  # type: ignore[arg-type]
     return replace(table, trials=trials)
 
 
 def check_notes(
-    query: Query, question: Question, found: Estimate, rows: Sequence[Importance], *, whole: bool
+    query: Query, question: Question, result: Estimate, rows: Sequence[Importance], *, whole: bool
 ) -> list[Note]:
-    """What a reader of these numbers should know."""
-    model_query = found.model_query
-    checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *found.notes]
+    """Notes on what a reader of these numbers should know."""
+    model_query = result.model_query
+    checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
     checks += [] if model_query is not None and model_query.of_space else sparse_notes(query.contrasts)
     checks += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
-    return [*checks, *sampler_check_notes(query, question, found, whole=whole)]
+    return [*checks, *sampler_check_notes(query, question, result, whole=whole)]
 
 
 def density_answer(query: Query, question: Question, words: tuple[str, str], *, objective: str) -> dict[str, Densities]:
-    """Densities of every parameter by whichever estimator answers the question."""
+    """The densities of every parameter by whichever estimator answers the question."""
     if question.estimator == "paper":
         uniform = against_uniform(query, question)
         return {c.name: paper_densities(c, uniform=uniform, words=words) for c in query.contrasts}
@@ -88,7 +88,7 @@ def density_answer(query: Query, question: Question, words: tuple[str, str], *, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResolvedQuestion:
-    """A question as rows are picked by it, and the model that answers."""
+    """A question whose quantiles choose rows, and the model that answers it."""
 
     target: object
     region: object
@@ -96,7 +96,7 @@ class ResolvedQuestion:
     words: tuple[str, str] | None = None  # None: those of target and region
 
     def pair_counter(self) -> Callable[[Mapping[str, Groups]], PairTally] | None:
-        """How the model's points lie in the coarse cells of pairs; None where counts answer."""
+        """The function that counts the model's points by pairs of groups; None where counts answer."""
         model_query = self.model_query
         return (
             None
@@ -105,7 +105,7 @@ class ResolvedQuestion:
         )
 
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """The same of larger sets."""
+        """The same for larger sets of parameters."""
         model_query = self.model_query
         return (
             None
@@ -115,7 +115,7 @@ class ResolvedQuestion:
 
 
 def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQuestion:
-    """Quantiles of the space as the values where they end."""
+    """The question with quantiles of the space replaced by the values of the objective where they end."""
     model_query, _ = choose(query, question)
     if model_query is None or not model_query.of_space:
         return ResolvedQuestion(question.target, question.region, model_query)
@@ -131,7 +131,7 @@ def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQues
 
 
 def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str, str]:
-    """Target and region of the space, with the value where each ends and the rows that are there."""
+    """Target and region in words: parts of the space, with the value where each ends and the number of trials there."""
     ranks, sign = model_query.samples.ranks, query.levels.sign
     words = []
     for region, span in ((query.target, model_query.target), (query.region, model_query.region)):
@@ -139,39 +139,39 @@ def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str
             words.append("the whole space")
             continue
         limit = sign * ranks.value_of(span[1])
-        held = f"{ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
+        trials = f"{ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
         of_space = str(region) if region.kind == "value" else f"{region} of the space"
-        words.append(f"{of_space} ({objective} {'≤' if sign > 0 else '≥'} {short(limit)}: {held})")
+        words.append(f"{of_space} ({objective} {'≤' if sign > 0 else '≥'} {short(limit)}: {trials})")
     return words[0], words[1]
 
 
-def sampler_check_notes(query: Query, question: Question, found: Estimate, *, whole: bool) -> list[Note]:
-    """What it means for this answer that rows were not drawn evenly."""
+def sampler_check_notes(query: Query, question: Question, result: Estimate, *, whole: bool) -> list[Note]:
+    """Notes on what it means for this answer that rows were not drawn evenly."""
     adaptive = query.model is not None and query.model.adaptive
-    if found.model_query is not None and found.model_query.of_space:
+    if result.model_query is not None and result.model_query.of_space:
         words = "quantiles are parts of the space, as a model sees it; "
         return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " asks about the best trials")]
     if adaptive and question.baseline == "region":
         return [Note("doubt", ADAPTIVE, "importance refers to the rows at hand, not to the whole space")]
-    if found.model_query is not None or (question.baseline == "region" and not whole):
+    if result.model_query is not None or (question.baseline == "region" and not whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies]
-    known = {row.name: row.divergence for row in found.rows} if found.estimator == "counts" else {}
+    computed = {row.name: row.divergence for row in result.rows} if result.estimator == "counts" else {}
     level, near = (
-        known if question.baseline == baseline and known else divergences_of(varying, baseline, question)
+        computed if question.baseline == baseline and computed else divergences_of(varying, baseline, question)
         for baseline in ("uniform", "region")
     )
     return sampler_notes({c.name: level[c.name] for c in varying}, near, against=question.baseline)
 
 
 def divergences_of(contrasts: Sequence[Contrast], baseline: str, question: Question) -> dict[str, float]:
-    """Of every parameter by its name."""
+    """The divergence of every parameter by its name."""
     smoothing = question.smoothing
     return {one.name: divergence_of(one, baseline=baseline, smoothing=smoothing) for one in contrasts}
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
-    """Parameters that tell each other: named, not blamed."""
+    """Notes on parameters that predict each other."""
     if query.model is None:
         return []
     notes = []
@@ -189,3 +189,29 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
         words = "say the same, or nearly: what one explains the other explains too"
         notes.append(Note("answer", f"{'; '.join(twins[:4])}{more} {words}"))
     return notes
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """A question without draws and notes, for a page that follows the mouse; answers are computed when first used."""
+
+    query: Query
+    question: Question
+    words: tuple[str, str]  # target and region
+    objective: str
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, in the region or not."""
+        return self.query.count
+
+    @cached_property
+    def importances(self) -> Importances:
+        """The answer of `importance` with ``draws=0``, without its notes."""
+        return answer(self.query, self.question, self.words, (), objective=self.objective, whole=False, brief=True)
+
+    @cached_property
+    def densities(self) -> dict[str, Densities]:
+        """The answer of `all_densities`."""
+        plain = replace(self.question, baseline="region", smoothing="auto", force=True)
+        return density_answer(self.query, plain, self.words, objective=self.objective)

@@ -1,4 +1,4 @@
-"""Which estimator answers: the counts alone, or a model of the objective held to metadata by them."""
+"""Which estimator answers: the counts alone, or a model of the objective blended with them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALONE = "rows chosen by a mask, a box or a condition do not stand for the space"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A question with all that can answer it."""
+    """A question with the counts and the model that can answer it."""
 
     contrasts: Sequence[Contrast]
     target: Region | None  # None for rows picked one by one,
@@ -46,7 +46,7 @@ class Query:
     inner: bool = False  # its rows are those of a mask, a box or a condition
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
-        """Target and region as rungs of the objective; None where they are none of these rows."""
+        """Target and region as ranges of ranks; None where they are not such ranges of these rows."""
         if self.fixed is not None:
             return self.fixed
         if self.target is None or self.region is None or self.foreign:
@@ -69,7 +69,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelQuery:
-    """A model that can be asked, and what it is asked."""
+    """A question to a model: its samples, and the ranges of ranks that are target and region."""
 
     fitted: FittedModel
     samples: PosteriorSamples
@@ -79,13 +79,13 @@ class ModelQuery:
 
     @property
     def rows(self) -> tuple[int, int]:
-        """Of target and region."""
+        """The number of rows in target and region."""
         return self.samples.ranks.size(self.target), self.samples.ranks.size(self.region)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """Rows in the order of the contrasts, ratios still open."""
+    """The importances in the order of the contrasts, their ratios not yet computed."""
 
     rows: list[Importance]
     estimator: str
@@ -94,7 +94,7 @@ class Estimate:
 
 
 def estimate(query: Query, question: Question) -> Estimate:
-    """Counts, unless a model is asked for or would do better."""
+    """The importances by counts, unless a model is asked for or is more accurate."""
     if question.estimator == "paper":
         return by_paper(query, question)
     with one_thread():
@@ -103,7 +103,7 @@ def estimate(query: Query, question: Question) -> Estimate:
 
 
 def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
-    """The model that answers; or none, and why not where that is worth a word."""
+    """The question to the model that answers; or None, with a note where the reason matters."""
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)
@@ -127,7 +127,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
-    """Why no model can be used, before one is fitted; and whether the rows alone are missing."""
+    """Why no model can be used, known before one is fitted; and whether only the rows are missing."""
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
@@ -144,7 +144,10 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
 def model_query_of(
     query: Query, question: Question, fitted: FittedModel, samples: PosteriorSamples
 ) -> ModelQuery | None:
-    """After an adaptive sampler a quantile is one of the space, unless rows are asked for: that counts answer."""
+    """The question to a fitted model; None where counts answer.
+
+    After an adaptive sampler a quantile is one of the space, unless the question is about rows.
+    """
     of_space = samples.adaptive and query.by_quantile
     if of_space and question.of == "rows":
         return None
@@ -155,7 +158,7 @@ def model_query_of(
 
 
 def check_enough(inside: int, region: int, question: Question) -> None:
-    """A handful of rows says nothing, and a model learns little of what sets them apart."""
+    """Refuse a target of too few rows, unless the question forces an answer."""
     if inside < LEAST_TARGET and not question.force:
         wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part * region >= LEAST_TARGET), None)
         such = () if wide is None else (" such as ", Arg("target", wide))
@@ -172,37 +175,39 @@ def check_enough(inside: int, region: int, question: Question) -> None:
 
 
 def by_counts(query: Query, question: Question, notes: list[Note]) -> Estimate:
+    """The importances by counts."""
     how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
     counted = [measure(contrast, **how) for contrast in query.contrasts]
     check_enough(counted[0].n_target, counted[0].n_region, question)
     if question.draws == 0:
         return Estimate(counted, "counts", notes)
-    found = infer(query.contrasts, counted, draws=question.draws, seed=question.seed, **how)
+    sureness = infer(query.contrasts, counted, draws=question.draws, seed=question.seed, **how)
     p_values, missing = p_values_for(query, question, None)
     if p_values is not None:
-        found = [replace(one, p_value=p_values.get(row.name, 1.0)) for one, row in zip(found, counted, strict=True)]
-    sure = with_sureness(counted, found)
-    rows = [without_p(row) for row in sure] if missing else sure
-    return Estimate(rows, "counts", [*notes, *missing])
+        pairs = zip(sureness, counted, strict=True)
+        sureness = [replace(one, p_value=p_values.get(row.name, 1.0)) for one, row in pairs]
+    rows = with_sureness(counted, sureness)
+    return Estimate([without_p(row) for row in rows] if missing else rows, "counts", [*notes, *missing])
 
 
 def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> tuple[PValues | None, list[Note]]:
-    """p-values from the rows; None where counts alone must do, with a note where even they would say another thing."""
+    """p-values from the rows; None where only counts have them, with a note where those are of another question."""
     model = query.model
     if model is None:
         return None, []
     if query.masks is not None:
-        found = model.p_values_of(*query.masks, seed=question.seed)
+        p_values = model.p_values_of(*query.masks, seed=question.seed)
     else:
         spans = query.spans(model.ranks) if model_query is None else (model_query.target, model_query.region)
         if spans is None:
             return None, []
-        found = model.p_values(*spans, seed=question.seed)
+        p_values = model.p_values(*spans, seed=question.seed)
     words = "p-values of this question were not kept; save the rows too: ", Arg("rows", True)
-    return found, [] if found is not None else [Note("answer", *words)]
+    return p_values, [] if p_values is not None else [Note("answer", *words)]
 
 
 def without_p(row: Importance) -> Importance:
+    """The importance without a p-value."""
     return replace(row, p_value=None, p_adjusted=None, significant=None)
 
 
@@ -210,7 +215,7 @@ def without_p(row: Importance) -> Importance:
 
 
 def by_paper(query: Query, question: Question) -> Estimate:
-    """Their densities, without intervals and p-values, which they have none of."""
+    """The importances by the densities of the paper's authors, which have no intervals and p-values."""
     if question.smoothing != "auto":
         raise QueryError(
             Arg("smoothing", question.smoothing), " cannot be used with ", Arg("estimator", "paper"), ": it has its own"
@@ -223,7 +228,7 @@ def by_paper(query: Query, question: Question) -> Estimate:
 
 
 def against_uniform(query: Query, question: Question) -> bool:
-    """The authors hold a target against a uniform draw wherever the region is all rows."""
+    """Whether the authors compare the target with a uniform draw: wherever the region is all rows."""
     whole = not query.inner and int(query.contrasts[0].region.sum()) == query.count
     return question.baseline == "uniform" or whole
 
@@ -232,48 +237,48 @@ def against_uniform(query: Query, question: Question) -> bool:
 
 
 def by_model(query: Query, question: Question, model_query: ModelQuery) -> Estimate:
-    """The model's shares, moved towards the counts where rows were drawn evenly."""
+    """The importances by the model, blended with the counts where rows were drawn evenly."""
     inside, rows = model_query.rows
     check_enough(inside, rows, question)
+    samples, spans = model_query.samples, (model_query.target, model_query.region)
     children = [contrast.name for contrast in query.contrasts if contrast.child]
-    shares = sampled_shares(
-        model_query.samples, model_query.target, model_query.region, baseline=question.baseline, children=children
-    )
+    shares = sampled_shares(samples, *spans, baseline=question.baseline, children=children)
     names = [contrast.name for contrast in query.contrasts]
     order = [shares.names.index(name) for name in names]
     top = 1.0 if question.baseline == "region" else math.inf
-    share = shares.share(adaptive=model_query.samples.adaptive)[order]
-    low, high = (ends[order] for ends in shares.interval(adaptive=model_query.samples.adaptive))
-    if not model_query.samples.adaptive and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
+    share = shares.share(adaptive=samples.adaptive)[order]
+    low, high = (ends[order] for ends in shares.interval(adaptive=samples.adaptive))
+    if not samples.adaptive and inside >= LEAST_TARGET:  # fewer rows cannot contradict anything
         counted = counted_shares(query.contrasts, baseline=question.baseline)
-        tolerances = tolerances_of(model_query.samples.alone()[order])
+        tolerances = tolerances_of(samples.alone()[order])
         share = blended(share, counted, tolerances)
         low, high = widened((low, high), counted, tolerances)
-    found = [
-        modelled_row(
-            name, (inside, rows), shares.part, min(float(share[i]), top), shares.activity[j], shares.active_share[j]
-        )
-        if name in model_query.samples.varying
+    columns = share.tolist(), shares.activity[order].tolist(), shares.active_share[order].tolist()
+    importances = [
+        modelled_row(name, (inside, rows), shares.part, min(one, top), activity, active_share)
+        if name in samples.varying
         else unvaried(name, inside, rows)
-        for i, (name, j) in enumerate(zip(names, order, strict=True))
+        for name, one, activity, active_share in zip(names, *columns, strict=True)
     ]
     missing: list[Note] = []
     if question.draws:
         p_values, missing = p_values_for(query, question, model_query)
         p = [(p_values or {}).get(name, 1.0) for name in names]
         ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, shares.deviation()[order].tolist(), strict=True)
-        found = with_sureness(found, [Sureness(*one) for one in ends])
-        found = [without_p(row) for row in found] if missing else found
-    return Estimate(found, "surrogate", [model_note(model_query), *missing], model_query)
+        importances = with_sureness(importances, [Sureness(*one) for one in ends])
+        importances = [without_p(row) for row in importances] if missing else importances
+    words = f"a model of all rows was used ({model_query.fitted.skill}); "
+    note = Note("answer", words, Arg("estimator", "counts"), " shows the counts alone")
+    return Estimate(importances, "surrogate", [note, *missing], model_query)
 
 
 def modelled_row(
-    name: str, rows: tuple[int, int], part: float, share: float, active: float, active_share: float
+    name: str, rows: tuple[int, int], part: float, share: float, activity: float, active_share: float
 ) -> Importance:
-    """One parameter's numbers as a model has them, its ratio still open; the target is this part of the points."""
-    activity, odds = float(active), part / (1.0 - part)
+    """One parameter's importance by a model, its ratio not yet computed; the target is this part of the points."""
+    odds = part / (1.0 - part)
     floored = max(0.0, share)
-    whole = max(floored, float(active_share)) if activity > 0 else floored
+    whole = max(floored, active_share) if activity > 0 else floored
     divergence = whole / odds
     return Importance(
         name=name,
@@ -290,12 +295,3 @@ def modelled_row(
         value_share=whole * (1.0 - activity),
         activity_share=whole * activity,
     )
-
-
-def model_note(model_query: ModelQuery) -> Note:
-    words = f"{model_in_words(model_query.fitted)}; "
-    return Note("answer", words, Arg("estimator", "counts"), " shows the counts alone")
-
-
-def model_in_words(fitted: FittedModel) -> str:
-    return f"a model of all rows was used ({fitted.skill})"

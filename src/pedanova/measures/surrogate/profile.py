@@ -143,37 +143,33 @@ class Sliced(Protocol):
 
 
 def profile_answer(a: Sliced, base: Region, parts: Sequence[Fraction] | None, question: Question) -> Profile:
-    """The question of `Analysis.importance` at these targets, or at all that were counted; one model serves all."""
+    """The answer of `Analysis.importance` at these targets, or at all that were counted; one model serves all."""
     slices, same = a.slices(base, parts)
     queries = [a.asked(one.contrasts(), one.target, base) for one in slices]
     answers = [estimate(query, question) for query in queries]
     by_model = any(answer.model_query is not None for answer in answers)
     steps, more = distinct_targets(slices, answers) if by_model else (list(zip(slices, answers, strict=True)), [])
-    found = [Step(one.part, effective_part(one, answer), ranked(answer.rows)) for one, answer in steps]
-    varied = {row.name for step in found for row in step.rows if row.varied}
-    notes = never_notes([name for name in a.space if name not in varied]) if found else []
+    profile = [Step(one.part, effective_part(one, answer), ranked(answer.rows)) for one, answer in steps]
+    varied = {row.name for step in profile for row in step.rows if row.varied}
+    notes = never_notes([name for name in a.space if name not in varied]) if profile else []
     notes += omitted_notes(
         [*same, *more], [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
     )
     notes += dict.fromkeys(note for _, answer in steps for note in answer.notes)
     by = "surrogate" if by_model else "paper" if question.estimator == "paper" else "counts"
-    return Profile(tuple(found), str(base), tuple(notes), by)
+    return Profile(tuple(profile), str(base), tuple(notes), by)
 
 
 def effective_part(one: Slice, answer: Estimate) -> float:
-    """The part that a target holds, ties included: of the space where a model says so, else of the rows."""
-    model_query = answer.model_query
-    return (
-        model_query.samples.ranks.part_of(model_query.target[1])
-        if model_query is not None and model_query.of_space
-        else one.held
-    )
+    """The part that a target has, ties included: of the space after an adaptive sampler, else of the rows."""
+    query = answer.model_query
+    return one.held if query is None or not query.of_space else query.samples.ranks.part_of(query.target[1])
 
 
 def distinct_targets(
     slices: Sequence[Slice], answers: Sequence[Estimate]
 ) -> tuple[list[tuple[Slice, Estimate]], list[Fraction]]:
-    """Targets of the space that hold other rows than the next stricter one; and the parts left out."""
+    """Targets of the space that have other rows than the next stricter one; and the parts left out."""
     kept: list[tuple[Slice, Estimate]] = []
     same = []
     for one, answer in zip(slices, answers, strict=True):
@@ -185,7 +181,7 @@ def distinct_targets(
 
 
 def omitted_notes(same: Sequence[Fraction], beyond: Sequence[Fraction]) -> list[Note]:
-    """Which targets are missing, and why."""
+    """Notes on which targets are missing, and why."""
     whys = (
         (same, "by ties the same rows as the next stricter target"),
         (beyond, "holding none of the region's rows, or all"),

@@ -17,7 +17,7 @@ from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importance
 from pedanova.measures.question import How, Question
-from pedanova.measures.surrogate.glance import Glance
+from pedanova.measures.surrogate.answer import Glance
 from pedanova.report.asks import Shows
 from pedanova.report.page.lines import lines_of
 from pedanova.report.page.question import PageQuestion, Span
