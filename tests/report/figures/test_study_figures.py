@@ -1,13 +1,19 @@
-"""Figures of many studies and of two."""
+"""Figures of many studies and of two, of a prior, and of mean ranks."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
 
 import pedanova as pa
 from helpers.common import refuse
+from helpers.families import family
 from pedanova.errors import QueryError, UnknownParameterError
+from pedanova.measures.studies.pooling import rank_test
+from pedanova.measures.studies.prior import prior_of
+from pedanova.report.figures.studies import rank_lines_of
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -74,3 +80,50 @@ def test_two_studies() -> None:
     assert {"spring", "autumn"} <= set(words_of(axes.flat[0]).split())
     assert found.plot.densities("opt").get_ylabel() == "rows (%)"
     refuse(UnknownParameterError, "'lrr'", "lr", of=lambda: found.plot.densities("lrr"))
+
+
+pytest.importorskip("matplotlib")
+
+
+def test_panels_and_studies() -> None:
+    from matplotlib import pyplot as plt
+
+    from pedanova.report.figures.spread import draw_prior
+
+    prior = prior_of(family(3, rows=120))
+    panels = draw_prior(prior)
+    assert [ax.get_xlabel() for ax in panels] == list(prior)
+    by_name = dict(zip(prior, panels, strict=True))
+    labels = by_name["lr"].get_legend_handles_labels()[1]
+    assert labels == ["a study", "uniform", "prior"]
+    curves = [one for one in by_name["lr"].patches if not one.get_fill()]
+    assert len(curves) == 3 + 2  # studies, uniform, prior
+    heights = curves[-1].get_data().values
+    assert np.mean(heights) == pytest.approx(1.0, abs=0.01)  # even = 1
+    bars = [one for one in by_name["optimizer"].patches if not one.get_fill()]
+    assert sum(bars[-1].get_data().values) == pytest.approx(100.0)
+    assert len(draw_prior(prior, ["lr"])) == 1
+    with pytest.raises(UnknownParameterError):
+        draw_prior(prior, ["nothing"])
+    with pytest.raises(QueryError, match="names"):
+        draw_prior(prior, [])
+    plt.close("all")
+
+
+def test_the_lines_of_a_critical_difference_diagram() -> None:
+    ranks = rank_test(["lr", "depth"], np.array([[0.5, 0.1], [0.4, 0.2], [0.6, 0.1]]))
+    diagram = rank_lines_of(ranks)
+    assert [rung.name for rung in diagram.lines] == list(ranks.names)
+    sides = [[rung.step for rung in diagram.lines if rung.left is left] for left in (True, False)]
+    assert all(len(set(steps)) == len(steps) for steps in sides)
+    assert len(diagram.bars) == len(ranks.alike)
+
+
+@pytest.mark.parametrize("count", [5, 9])
+def test_bars_of_one_lane_do_not_touch(count: int) -> None:
+    rng = np.random.default_rng(count)
+    test = rank_test([str(i) for i in range(count)], rng.random((8, count)) + np.linspace(0, 0.8, count))
+    diagram = rank_lines_of(test)
+    for lane in range(diagram.lanes):
+        spans = sorted((begin, end) for begin, end, own in diagram.bars if own == lane)
+        assert all(end < begin for (_, end), (begin, _) in itertools.pairwise(spans))
