@@ -102,17 +102,17 @@ class Nesting:
 
     def order(self, names: Sequence[str]) -> list[str]:
         """The same names, children right behind their parents; otherwise as they come."""
-        known = set(names)
+        shown = set(names)
         below: dict[str | None, list[str]] = {}
         for name in names:
             parent = self.parents.get(name)
-            below.setdefault(parent if parent in known else None, []).append(name)
-        found: list[str] = []
+            below.setdefault(parent if parent in shown else None, []).append(name)
+        ordered: list[str] = []
         left = below.get(None, [])[::-1]
         while left:
-            found.append(left.pop())
-            left += below.get(found[-1], [])[::-1]
-        return found
+            ordered.append(left.pop())
+            left += below.get(ordered[-1], [])[::-1]
+        return ordered
 
     def depth(self, name: str) -> int:
         return 1 + self.depth(self.parents[name]) if name in self.parents else 0

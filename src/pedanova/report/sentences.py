@@ -38,7 +38,7 @@ def contrast(wide: Importances, narrow: Importances) -> str:
     fallen, risen = (pick(change, key=lambda name: change[name]) for pick in (min, max))
     if change[risen] < NOTEWORTHY:
         return f"Inside {narrow.region} the picture is much the same."
-    ways = [percent(found[name].ratio) for name in (fallen, risen) for found in (wide, narrow)]
+    ways = [percent(importances[name].ratio) for name in (fallen, risen) for importances in (wide, narrow)]
     moved = (
         f"Once inside {narrow.region}, the ratio of {fallen} falls from {ways[0]} to {ways[1]} "
         f"and that of {risen} rises from {ways[2]} to {ways[3]}"
@@ -53,13 +53,13 @@ def joined(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def shares_over_studies(found: Pooling) -> str:
+def shares_over_studies(pooled: Pooling) -> str:
     """What matters in general, in one sentence."""
-    first = [row for row in found.rows if row.low is not None and row.low > 0][:3]
+    first = [row for row in pooled.rows if row.low is not None and row.low > 0][:3]
     if not first:
-        return f"Over {len(found.answers)} studies no parameter matters clearly."
+        return f"Over {len(pooled.answers)} studies no parameter matters clearly."
     named = joined([f"{row.name} ({percent(row.share)})" for row in first])
-    return f"What separates {found.target} from {found.region} over {len(found.answers)} studies: {named}."
+    return f"What separates {pooled.target} from {pooled.region} over {len(pooled.answers)} studies: {named}."
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:

@@ -155,10 +155,10 @@ def draw_by_objective(answers: Mapping[str, Importances], axes: Axes) -> None:
     """Shares for each question beside each other, on one scale, in the order of the first."""
     names = list(next(iter(answers.values())))[::-1]
     shown = plain_names(names)
-    ends = [row.high or row.share for found in answers.values() for row in found.rows]
+    ends = [row.high or row.share for importances in answers.values() for row in importances.rows]
     top = 105 * max(0.01, *ends)
-    for number, (ax, (question, found)) in enumerate(zip(axes, answers.items(), strict=True)):
-        ink, rows = colours_of(ax), [found[name] for name in names]
+    for number, (ax, (question, importances)) in enumerate(zip(axes, answers.items(), strict=True)):
+        ink, rows = colours_of(ax), [importances[name] for name in names]
         values = [100 * max(0.0, row.share) for row in rows]
         ax.barh(names, values, color=[ink["noise"] if is_faint(r) else ink["target"] for r in rows], height=0.7)
         for place, row in enumerate(rows):

@@ -270,8 +270,8 @@ class Plots:
 
     def compare(self, target: float = 0.1, *, seed: int = 0, ax: Axes = None) -> Axes:
         """Ratios of every parameter by PED, f-ANOVA and a forest, side by side."""
-        found = self._analysis.compare(target, seed=seed)
-        return draw_measures(found.ratios, found.noise, ax)
+        measures = self._analysis.compare(target, seed=seed)
+        return draw_measures(measures.ratios, measures.noise, ax)
 
     def objectives(
         self, target: Rows = 0.1, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
@@ -321,12 +321,12 @@ class Plots:
 def with_legend(axes: Axes) -> Axes:
     """One legend for all panels of a new figure, below them; in Axes of the caller's, on the first."""
     first = np.ravel(axes)[0]
-    known: dict[str, Any] = {}
+    by_label: dict[str, Any] = {}
     for one in np.ravel(axes):
         for handle, label in zip(*one.get_legend_handles_labels(), strict=True):
-            known.setdefault(label, handle)
-    labels = sorted(known, key=lambda label: label == CHANCE)
-    handles = [known[label] for label in labels]
+            by_label.setdefault(label, handle)
+    labels = sorted(by_label, key=lambda label: label == CHANCE)
+    handles = [by_label[label] for label in labels]
     look = {"fontsize": "small", "frameon": False}
     if len(first.figure.axes) > 1 and first.figure.get_layout_engine() is not None:
         first.figure.legend(handles, labels, loc="outside lower center", ncols=4, **look)

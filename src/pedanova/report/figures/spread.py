@@ -203,9 +203,9 @@ def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, sh
         name_places(ax, bins.labels)
         ax.set_xlim(-0.6, len(bins) - 0.4)
     else:
-        held = np.maximum(bins.gather(marginal.counts), 1e-300)
-        means = bins.gather(marginal.counts * np.nan_to_num(marginal.mean)) / held
-        ax.plot(range(len(bins)), np.where(held >= 1, means, np.nan), marker="o", linestyle="none", color=ink["target"])
+        rows = np.maximum(bins.gather(marginal.counts), 1e-300)
+        means = bins.gather(marginal.counts * np.nan_to_num(marginal.mean)) / rows
+        ax.plot(range(len(bins)), np.where(rows >= 1, means, np.nan), marker="o", linestyle="none", color=ink["target"])
         name_places(ax, bins.labels)
     ax.set_xlabel(plain(marginal.name) if shown is None else shown)
     ax.set_ylabel("mean objective")
@@ -221,9 +221,9 @@ def draw_marginal_band(marginal: Marginal, mean: float, ax: Axes | None = None, 
     if bins.kind != "bars":
         ax.fill_between(marginal.cells, marginal.low, marginal.high, color=colour, alpha=0.25, linewidth=0)
         return ax
-    found = binned_marginal(marginal, bins)
-    reach = np.abs(np.stack([found.mean - found.low, found.high - found.mean]))
-    ax.errorbar(range(len(bins)), found.mean, yerr=reach, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
+    binned = binned_marginal(marginal, bins)
+    reach = np.abs(np.stack([binned.mean - binned.low, binned.high - binned.mean]))
+    ax.errorbar(range(len(bins)), binned.mean, yerr=reach, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
     return ax
 
 

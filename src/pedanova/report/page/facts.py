@@ -67,7 +67,7 @@ def part_of(rows: object) -> Fraction | None:
 
 def ladder_of(
     a: Tallied,
-    asked: Iterable[Fraction],
+    wanted: Iterable[Fraction],
     chosen: Iterable[object] | None,
     *,
     usual: Sequence[Fraction] = RUNGS,
@@ -80,7 +80,7 @@ def ladder_of(
     `of` says what they are parts of, as in `Analysis.reach`.
     """
     reach = partial(a.reach, of=of, seed=seed)
-    needed = {*asked, WHOLE}
+    needed = {*wanted, WHOLE}
     if chosen is None:
         rungs, notes = _usual(a, reach, usual, needed, least=1 if force else LEAST_TARGET)
     else:
@@ -117,10 +117,10 @@ def _at_hand(a: Tallied, usual: Sequence[Fraction]) -> Sequence[Fraction]:
 
 def _rung(a: Tallied, reach: Reach, part: Fraction) -> Rung:
     threshold, rows = reach(part)
-    known = math.isfinite(threshold) and part < 1 and not a.levels.several
+    finite = math.isfinite(threshold) and part < 1 and not a.levels.several
     uneven = part < 1 and (threshold, rows) != a.reach(part)
     words = f"{as_region(part, 'target')}{' of the space' * uneven}"
-    return Rung(part, words, rows, threshold if known else None)
+    return Rung(part, words, rows, threshold if finite else None)
 
 
 def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:

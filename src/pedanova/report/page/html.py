@@ -80,10 +80,10 @@ def packed(payload: Payload) -> str:
 
 def policy(facts: dict[str, Any], style: str, scripts: list[str]) -> str:
     """Only these very scripts and this style run; a page that is asked live may ask its own server, and nobody else."""
-    known = " ".join(digest(script) for script in scripts)
+    digests = " ".join(digest(script) for script in scripts)
     own = " connect-src 'self';" if facts["live"] == "http" else ""
     return (
-        f"default-src 'none'; script-src {known}; style-src {digest(style)}; img-src data: blob:;{own} "
+        f"default-src 'none'; script-src {digests}; style-src {digest(style)}; img-src data: blob:;{own} "
         "base-uri 'none'; form-action 'none'"
     )
 

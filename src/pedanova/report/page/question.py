@@ -176,11 +176,11 @@ def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
         return Span.parse(name, part["range"])
     if not (isinstance(part, dict) and set(part) == {"labels"} and isinstance(part["labels"], list) and part["labels"]):
         raise QueryError(f'selection of {name}: {_brief(part)} must be {{"range": [low, high]}} or {{"labels": [...]}}')
-    known = labels_by_text(space[name])
+    labels = labels_by_text(space[name])
     for label in part["labels"]:
-        if not isinstance(label, str) or label not in known:
-            raise QueryError(f"selection of {name}: {unknown_name(label, tuple(known), what='value')}")
-    return Picks({label: known[label] for label in part["labels"]})
+        if not isinstance(label, str) or label not in labels:
+            raise QueryError(f"selection of {name}: {unknown_name(label, tuple(labels), what='value')}")
+    return Picks({label: labels[label] for label in part["labels"]})
 
 
 def labels_by_text(parameter: Parameter) -> dict[str, Label]:
@@ -211,7 +211,7 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _one_of(value: Any, name: str, known: Sequence[str]) -> str:
-    if value not in known:
-        raise QueryError(f"{name}: {_brief(value)} must be one of {', '.join(known)}")
+def _one_of(value: Any, name: str, choices: Sequence[str]) -> str:
+    if value not in choices:
+        raise QueryError(f"{name}: {_brief(value)} must be one of {', '.join(choices)}")
     return str(value)

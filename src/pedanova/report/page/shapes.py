@@ -90,10 +90,10 @@ def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
 
 def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[str, Any]:
     """Parts of the rows by bar or step; between `low` and `high` chance alone would put the target's."""
-    found = drawing_of(density, bins, baseline)
-    drawn = {name: parts(getattr(found, name)) for name in ("target", "region", "uniform")}
-    drawn |= {name: parts(getattr(found, name), 4) for name in ("low", "high")}
-    good = {"at": [[rounded(end, 6) for end in span] for span in found.good], "words": found.good_words}
+    drawing = drawing_of(density, bins, baseline)
+    drawn = {name: parts(getattr(drawing, name)) for name in ("target", "region", "uniform")}
+    drawn |= {name: parts(getattr(drawing, name), 4) for name in ("low", "high")}
+    good = {"at": [[rounded(end, 6) for end in span] for span in drawing.good], "words": drawing.good_words}
     return {**drawn, "good": good, "missing": [rounded(density.missing_target), rounded(density.missing_region)]}
 
 

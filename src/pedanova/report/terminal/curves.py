@@ -72,8 +72,8 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
     """Where the target is denser than the region, with what each holds there."""
     if not panel.is_curve:
         return []
-    held = "({} of {}, {} of {})"
-    ranges = [f"{g.words} {held.format(percent(g.target), words[0], percent(g.base), words[1])}" for g in panel.good()]
+    parts = "({} of {}, {} of {})"
+    ranges = [f"{g.words} {parts.format(percent(g.target), words[0], percent(g.base), words[1])}" for g in panel.good()]
     return [fill("Good values: " + "; ".join(ranges), width, "  ")] if ranges else []
 
 
