@@ -21,20 +21,17 @@ alone, on the same samples, and tries no columns of noise.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
-import sys
 import time
 import warnings
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")  # each process has one core: set before NumPy is loaded
+from shared import append_lines, ints, options_of, read_lines, words
 
-import numpy as np  # noqa: E402
-from contestants import (  # noqa: E402
+# isort: split
+import numpy as np
+from contestants import (
     METHODS,
     QUESTIONS,
     TABLES,
@@ -48,7 +45,7 @@ from contestants import (  # noqa: E402
     sample,
     truth,
 )
-from numpy.typing import NDArray  # noqa: E402
+from numpy.typing import NDArray
 
 SIZES = (50, 100, 200, 500, 1000, 3000)
 SHOWN = ("auto", "counts", "optuna", "histogram", "forest")
@@ -119,9 +116,7 @@ def kendall(one: Reals, two: Reals) -> float:
 
 def run(options: argparse.Namespace) -> None:
     path = options.output / "accuracy.csv"
-    done = {tuple(line[:4]) for line in read_lines(path)} if path.exists() else set()
-    if not path.exists():
-        path.write_text(",".join(HEADER) + "\n")
+    done = {tuple(line[:4]) for line in read_lines(path, HEADER)}
     for name in options.tables:  # truths first: the processes share them
         truth(read_table(options.folder, name), options.output)
     work = [
@@ -132,23 +127,13 @@ def run(options: argparse.Namespace) -> None:
         for sampler in options.samplers
         if (name, sampler, str(size), str(seed)) not in done and (sampler == "uniform" or seed < options.tpe_seeds)
     ]
-    with ProcessPoolExecutor(options.jobs) as pool, path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        given = options.folder, options.output, tuple(options.methods)
-        waiting = [pool.submit(score, *given, *job) for job in sorted(work, key=lambda j: j[3])]
-        for i, future in enumerate(as_completed(waiting), 1):
-            writer.writerows(future.result())
-            file.flush()
-            print(f"\r{i} of {len(waiting)} samples", end="", file=sys.stderr)
-
-
-def read_lines(path: Path) -> list[list[str]]:
-    with path.open(newline="") as file:
-        return list(csv.reader(file))[1:]
+    shared = options.folder, options.output, tuple(options.methods)
+    append_lines(path, options.jobs, score, [(*shared, *job) for job in sorted(work, key=lambda job: job[3])])
 
 
 def report(options: argparse.Namespace) -> None:
-    lines = at_its_best([dict(zip(HEADER, line, strict=True)) for line in read_lines(options.output / "accuracy.csv")])
+    kept = read_lines(options.output / "accuracy.csv", HEADER)
+    lines = at_its_best([dict(zip(HEADER, line, strict=True)) for line in kept])
     for sampler in options.samplers:
         for target, region in QUESTIONS:
             question = f"{target} in {region}"
@@ -285,14 +270,14 @@ def curve(lines: list[dict[str, str]], name: str, question: str, method: str) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options_of(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--tpe-seeds", type=int, default=10)
-    parser.add_argument("--rows", type=lambda text: [int(n) for n in text.split(",")], default=list(SIZES))
-    parser.add_argument("--tables", type=lambda text: text.split(","), default=list(TABLES))
-    parser.add_argument("--methods", type=lambda text: text.split(","), default=[], help="of all; such as auto,counts")
-    parser.add_argument("--samplers", type=lambda text: text.split(","), default=["uniform", "tpe"])
+    parser.add_argument("--rows", type=ints, default=list(SIZES))
+    parser.add_argument("--tables", type=words, default=list(TABLES))
+    parser.add_argument("--methods", type=words, default=[], help="of all; such as auto,counts")
+    parser.add_argument("--samplers", type=words, default=["uniform", "tpe"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--report", action="store_true", help="print what is there, run nothing")
     parser.add_argument("-o", "--output", type=Path, default=Path("build/accuracy"))

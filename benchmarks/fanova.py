@@ -23,7 +23,7 @@ from sklearn.ensemble import RandomForestRegressor
 import pedanova as pa
 from pedanova.measures.forest.forest import as_tree
 from pedanova.measures.forest.trees import leaf_boxes, main_variances, pair_variances
-from pedanova.measures.surrogate.posterior import Span
+from pedanova.report.page.question import Span
 
 PARAMETERS = 8
 TREES = 64

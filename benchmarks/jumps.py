@@ -9,18 +9,16 @@ default and by counts, and how often the interval holds shares above 2 %.
 
 from __future__ import annotations
 
-import argparse
-import os
 from collections.abc import Callable
 from typing import Any
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")  # set before NumPy is loaded
+from shared import ints, options_of
 
-import numpy as np  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
+# isort: split
+import numpy as np
+from numpy.typing import NDArray
 
-import pedanova as pa  # noqa: E402
+import pedanova as pa
 
 Reals = NDArray[np.float64]
 NAMES = tuple(f"x{j}" for j in range(5))
@@ -68,8 +66,8 @@ def scores(name: str, rows: int, seed: int, true: Reals) -> tuple[float, float, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--rows", type=lambda text: [int(n) for n in text.split(",")], default=[100, 200, 500])
+    parser = options_of(__doc__)
+    parser.add_argument("--rows", type=ints, default=[100, 200, 500])
     parser.add_argument("--seeds", type=int, default=6)
     parser.add_argument("--first", type=int, default=6, help="the first seed: others than those that constants saw")
     options = parser.parse_args()

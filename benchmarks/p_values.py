@@ -12,25 +12,23 @@ trials and once without. The last column is CPU milliseconds a table.
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
+from shared import options_of
 
-import numpy as np  # noqa: E402
-from designs import DESIGNS, Study  # noqa: E402
+# isort: split
+import numpy as np
+from designs import DESIGNS, Study
 
-import pedanova as pa  # noqa: E402
-from pedanova.counting.few_rows import few_rows  # noqa: E402
-from pedanova.measures.chance.dependence import dependence_of  # noqa: E402
-from pedanova.measures.chance.permutation_test import PermutationTest  # noqa: E402
-from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows  # noqa: E402
-from pedanova.measures.distributions import LEVEL, holm  # noqa: E402
-from pedanova.measures.surrogate.sampler import configurations_of, sampler_of  # noqa: E402
+import pedanova as pa
+from pedanova.counting.few_rows import few_rows
+from pedanova.measures.chance.dependence import dependence_of
+from pedanova.measures.chance.permutation_test import PermutationTest
+from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows
+from pedanova.measures.distributions import LEVEL, holm
+from pedanova.measures.surrogate.sampler import configurations_of, sampler_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ def simulate(name: str, rows: int, samples: int, target: str = "0.1", *, numbere
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--samples", type=int, default=300)
     parser.add_argument("--rows", default="50,100,200")
     parser.add_argument("--designs", default=",".join(DESIGNS))

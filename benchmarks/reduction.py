@@ -1,10 +1,10 @@
 """Does a reduced space help? Judged on complete tables, where every configuration's value is known.
 
     python benchmarks/reduction.py DATA_DIR [--seeds 30] [--rows 200,100,500] [--tables …] [--jobs 1] [-o DIR]
+    python benchmarks/reduction.py --ranges [--seeds 5] [--rows 200] [--first-seed 10]
 
-Trials are sampled uniformly or by Optuna's TPE; `Analysis.reduce`, the rules of the paper
-(``paper``; ``authors`` with their densities), and the naive box around the best 10 % of the trials each
-give a smaller space, and 200 further trials are run in the full and in all smaller ones: random ones,
+Trials are sampled uniformly or by Optuna's TPE; `Analysis.reduce` and the naive box around the best 10 % of the
+trials each give a smaller space, and 200 further trials are run in the full and in both smaller ones: random ones,
 100 times over, and then, for ``--tpe-rows`` trials, by TPE.
 
 Enrichment is that of the table's true best 1 %; a run survives if a configuration of the true best
@@ -13,37 +13,36 @@ improves if further random trials find a better value than the trials before.
 
 Raw scores go to ``DIR/reduction.csv`` and ``DIR/further-tpe.csv`` as they come; a run that is begun
 again goes on from there. ``--report`` alone prints the tables and draws the figure from these files.
+
+The tables are lattices, on which a box of few configurations is soon seen whole. With ``--ranges`` every parameter of
+four functions is a range, and two more that do nothing are tried beside them, after trials by TPE.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import os
-import sys
+import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")  # each process has one core: set before NumPy is loaded
+from shared import Lines as Printed
+from shared import append_lines, by_tpe, ints, options_of, read_lines, words
 
-sys.path.append(str(Path(__file__).parent.parent / "experiments" / "paper"))
+# isort: split
+import numpy as np
+from contestants import TABLES, Reals, Table, best, read_table, sample
+from numpy.typing import NDArray
 
-import numpy as np  # noqa: E402
-from contestants import TABLES, Reals, Table, best, read_table, sample  # noqa: E402
-from domains import paper_domains  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
-
-import pedanova as pa  # noqa: E402
+import pedanova as pa
 
 SIZES = (200, 100, 500)
 BY_TABLE = 200  # trials for which every table is shown
 FURTHER, REPEATS = 200, 100
+DULL, RANGE_SEEDS = 2, 5  # parameters that do nothing beside those of a function; seeds by default
 HEADER = ["table", "sampler", "rows", "seed", "kind", "volume", "enrichment", "kept", "survives", "wins", "ties",
           "beats_naive", "regret", "improves", "seconds", "box"]  # fmt: skip
 TPE_HEADER = [*HEADER[:5], "regret"]
@@ -74,8 +73,8 @@ class Truth:
 
     def at_random(self, box: Box, shape: tuple[int, int], rng: np.random.Generator) -> Reals:
         """Values of configurations drawn uniformly from a box."""
-        found: Reals = self.values[tuple(left[rng.integers(0, len(left), shape)] for left in box)]
-        return found
+        values: Reals = self.values[tuple(left[rng.integers(0, len(left), shape)] for left in box)]
+        return values
 
     def regret(self, value: float) -> float:
         return (value - self.least) / (self.median - self.least)
@@ -104,9 +103,6 @@ def whole(table: Table) -> Box:
     return [np.arange(size) for size in table.sizes]
 
 
-PAPER = {"paper": "counts", "authors": "paper"}  # kind → whose densities
-
-
 def analysis_of(table: Table, rows: NDArray[np.int64]) -> pa.Analysis:
     return pa.analyze(table.columns(rows), table.objective[rows], space=table.space(), repeats="all")
 
@@ -115,11 +111,6 @@ def reduced_box(table: Table, a: pa.Analysis) -> Box:
     space = a.reduce(folds=0).space
     domains = (space[name] for name in table.names)
     return codes_of(table, [one.values if isinstance(one, pa.Ordinal) else one.choices for one in domains])  # type: ignore[union-attr]
-
-
-def paper_box(table: Table, a: pa.Analysis, estimator: str) -> Box:
-    left = paper_domains(a, estimator=estimator)
-    return codes_of(table, [left[name] for name in table.names])
 
 
 def codes_of(table: Table, left: Sequence[Sequence[object]]) -> Box:
@@ -142,8 +133,7 @@ def naive_box(table: Table, rows: NDArray[np.int64]) -> Box:
 
 def by_chance(truth: Truth, box: Box, rng: np.random.Generator) -> Reals:
     """(repeats,) The best of further random trials."""
-    found: Reals = truth.at_random(box, (REPEATS, FURTHER), rng).min(axis=1)
-    return found
+    return truth.at_random(box, (REPEATS, FURTHER), rng).min(axis=1)  # type: ignore[no-any-return]
 
 
 def trials_of(truth: Truth, sampler: str, size: int, seed: int, keep: Path) -> NDArray[np.int64]:
@@ -158,23 +148,20 @@ def trials_of(truth: Truth, sampler: str, size: int, seed: int, keep: Path) -> N
     return rows[:size]
 
 
-def by_tpe(truth: Truth, box: Box, seed: int) -> float:
+def best_by_tpe(truth: Truth, box: Box, seed: int) -> float:
     """The best of further trials by TPE."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
     table = truth.table
-    for _ in range(FURTHER):
-        trial = study.ask()
+
+    def suggest(trial: Any) -> float:
         codes = [
             int(left[trial.suggest_int(name, 0, len(left) - 1)])
             if "grid" in table.fields[name]
             else int(trial.suggest_categorical(name, left.tolist()))
             for name, left in zip(table.names, box, strict=True)
         ]
-        study.tell(trial, float(truth.values[tuple(codes)]))
-    return float(study.best_value)
+        return float(truth.values[tuple(codes)])
+
+    return float(by_tpe(suggest, FURTHER, seed).best_value)
 
 
 def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: int) -> list[list[object]]:
@@ -185,20 +172,19 @@ def score(folder: Path, keep: Path, name: str, sampler: str, size: int, seed: in
     a = analysis_of(table, rows)
     boxes = {"reduced": reduced_box(table, a)}
     seconds = time.perf_counter() - start
-    boxes |= {kind: paper_box(table, a, estimator) for kind, estimator in PAPER.items()}
     boxes |= {"naive": naive_box(table, rows), "full": whole(table)}
     rng = np.random.default_rng([seed, size, 11])
-    found = {kind: by_chance(truth, box, rng) for kind, box in boxes.items()}
-    known = table.objective[rows].min()
+    bests = {kind: by_chance(truth, box, rng) for kind, box in boxes.items()}
+    before = table.objective[rows].min()
     lines: list[list[object]] = []
     for kind, box in boxes.items():
-        volume, own = truth.volume(box), found[kind]
+        volume, own = truth.volume(box), bests[kind]
         kept = {part: truth.kept(box, part) for part in truth.tops}
         lines.append(
             [name, sampler, size, seed, kind, volume, kept[0.01] / volume, kept[0.1], int(kept[0.001] > 0),
-             np.mean(own < found["full"]), np.mean(own == found["full"]),
-             np.mean(own < found["naive"]) + 0.5 * np.mean(own == found["naive"]),
-             np.mean([truth.regret(value) for value in own]), np.mean(own < known),
+             np.mean(own < bests["full"]), np.mean(own == bests["full"]),
+             np.mean(own < bests["naive"]) + 0.5 * np.mean(own == bests["naive"]),
+             np.mean([truth.regret(value) for value in own]), np.mean(own < before),
              seconds if kind == "reduced" else "", box_to_text(box)]
         )  # fmt: skip
     return lines
@@ -211,9 +197,9 @@ def go_on(folder: Path, keep: Path, key: list[str], boxes: dict[str, str]) -> li
     """
     name, seed = key[0], int(key[3]) + 1
     truth = read_truth(folder, name)
-    found = {kind: by_tpe(truth, box_of_text(text), seed) for kind, text in boxes.items() if kind != "full"}
-    found["full"] = float(truth.table.objective[trials_of(truth, "tpe", FURTHER, seed, keep)].min())
-    return [[*key, kind, truth.regret(value)] for kind, value in found.items()]
+    values = {kind: best_by_tpe(truth, box_of_text(text), seed) for kind, text in boxes.items() if kind != "full"}
+    values["full"] = float(truth.table.objective[trials_of(truth, "tpe", FURTHER, seed, keep)].min())
+    return [[*key, kind, truth.regret(value)] for kind, value in values.items()]
 
 
 def box_to_text(box: Box) -> str:
@@ -239,7 +225,7 @@ def run(options: argparse.Namespace) -> None:
         for seed in range(options.seeds)
         if (name, sampler, str(size), str(seed)) not in done
     ]
-    write(options, "reduction.csv", score, work)
+    append_lines(options.output / "reduction.csv", options.jobs, score, work)
     done = {tuple(line[:4]) for line in read_lines(options.output / "further-tpe.csv", TPE_HEADER)}
     boxes: dict[tuple[str, ...], dict[str, str]] = {}
     for line in read_lines(options.output / "reduction.csv", HEADER):
@@ -247,26 +233,8 @@ def run(options: argparse.Namespace) -> None:
             boxes.setdefault(tuple(line[:4]), {})[line[4]] = line[-1]
     # Five seeds of every table, then the next five: whoever breaks off has seen all tables.
     order = sorted(boxes, key=lambda run: (SIZES.index(int(run[2])), int(run[3]) // 5, run[0], run[1]))
-    write(options, "further-tpe.csv", go_on, [(options.folder, keep, list(run), boxes[run]) for run in order])
-
-
-def write(options: argparse.Namespace, name: str, task: Callable[..., list[list[object]]], work: list[Any]) -> None:
-    """Every task's lines put at the end of a file as they come."""
-    with ProcessPoolExecutor(options.jobs) as pool, (options.output / name).open("a", newline="") as file:
-        writer = csv.writer(file)
-        waiting = [pool.submit(task, *job) for job in work]
-        for i, future in enumerate(as_completed(waiting), 1):
-            writer.writerows(future.result())
-            file.flush()
-            print(f"\r{name}: {i} of {len(waiting)} runs", end="", file=sys.stderr)
-
-
-def read_lines(path: Path, header: list[str]) -> list[list[str]]:
-    """Without the header, which is written where there is no file."""
-    if not path.exists():
-        path.write_text(",".join(header) + "\n")
-    with path.open(newline="") as file:
-        return list(csv.reader(file))[1:]
+    further = [(options.folder, keep, list(run), boxes[run]) for run in order]
+    append_lines(options.output / "further-tpe.csv", options.jobs, go_on, further)
 
 
 # --- what came of it -------------------------------------------------------------------------------
@@ -279,13 +247,11 @@ def report(options: argparse.Namespace) -> None:
         [dict(zip(header, line, strict=True)) for line in read_lines(options.output / name, header)]
         for name, header in (("reduction.csv", HEADER), ("further-tpe.csv", TPE_HEADER))
     )
-    print(
-        "\n| trials | table | runs | volume | enrichment | survives | better than full (ties) | better than naive "
-        "| by TPE: better than full (ties) | by TPE: better than naive "
-        "| naive: volume, enrichment, survives, better than full | the paper's rule: the same | with its authors' "
-        "densities | better than before: reduced, paper, authors, naive, full |"
-        "\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
-    )
+    printed = Printed(
+        "trials, table", "runs", "volume", "enrichment", "survives", "better than full (ties)", "better than naive",
+        "by TPE: than full (ties)", "by TPE: than naive", "naive: volume, enrichment, survives, better than full",
+        "better than before: reduced, naive, full", first=44,
+    )  # fmt: skip
     for size in sorted(options.rows):
         for sampler in options.samplers:
             mine, further = (
@@ -294,15 +260,15 @@ def report(options: argparse.Namespace) -> None:
             for name in ["all", *(options.tables if size == BY_TABLE else ())]:
                 own, after = ([ln for ln in each if name in ("all", ln["table"])] for each in (mine, further))
                 if own:
-                    print(f"| {size} {sampler} | {name} | {told(own, after)} |")
+                    printed.row(f"{size} {sampler}, {name}", *cells_of(own, after))
     draw(lines, options.output / "reduction.png")
 
 
-def told(lines: Lines, tpe: Lines) -> str:
+def cells_of(lines: Lines, tpe: Lines) -> list[str]:
     """One line of the table."""
-    of = {kind: [ln for ln in lines if ln["kind"] == kind] for kind in ("reduced", *PAPER, "naive", "full")}
+    of = {kind: [ln for ln in lines if ln["kind"] == kind] for kind in ("reduced", "naive", "full")}
     own = of["reduced"]
-    cells = [
+    return [
         f"{len(own)}",
         f"{np.median(numbers(own, 'volume')):.2g}",
         f"{np.median(numbers(own, 'enrichment')):.1f}",
@@ -310,10 +276,9 @@ def told(lines: Lines, tpe: Lines) -> str:
         f"{np.mean(numbers(own, 'wins')):.0%} ({np.mean(numbers(own, 'ties')):.0%})",
         f"{np.mean(numbers(own, 'beats_naive')):.0%}",
         *against(tpe),
-        *(in_short(of[kind]) for kind in ("naive", "paper", "authors")),
+        in_short(of["naive"]),
         ", ".join(f"{np.mean(numbers(each, 'improves')):.0%}" for each in of.values()),
     ]
-    return " | ".join(cells)
 
 
 def in_short(lines: Lines) -> str:
@@ -379,7 +344,7 @@ def draw(lines: Lines, path: Path) -> None:
 
 
 def draw_panel(ax: Any, lines: Lines, key: str, middle: Callable[[Reals], Any]) -> None:
-    for kind, colour in (("reduced", "#0072b2"), ("paper", "#009e73"), ("naive", "#d55e00")):
+    for kind, colour in (("reduced", "#0072b2"), ("naive", "#d55e00")):
         for sampler, style in (("uniform", "o-"), ("tpe", "s--")):
             own = [ln for ln in lines if (ln["kind"], ln["sampler"]) == (kind, sampler)]
             sizes = sorted({int(ln["rows"]) for ln in own})
@@ -391,22 +356,100 @@ def draw_panel(ax: Any, lines: Lines, key: str, middle: Callable[[Reals], Any]) 
     ax.set_xticks([], minor=True)
 
 
-def whole_numbers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",") if number]
+# --- ranges ----------------------------------------------------------------------------------------
+
+
+def ackley(units: Reals) -> Reals:
+    x = 4.0 * (units - 0.5) - 0.37
+    waves = np.exp(np.cos(2.0 * np.pi * x).mean(axis=-1))
+    return 20.0 + math.e - waves - 20.0 * np.exp(-0.2 * np.sqrt((x**2).mean(axis=-1)))  # type: ignore[no-any-return]
+
+
+def rosenbrock(units: Reals) -> Reals:
+    x = 3.0 * units - 1.5
+    return (100.0 * (x[..., 1:] - x[..., :-1] ** 2) ** 2 + (1.0 - x[..., :-1]) ** 2).sum(axis=-1)  # type: ignore[no-any-return]
+
+
+def bowl(units: Reals) -> Reals:
+    gaps = units - np.array([0.3, 0.8, 0.55, 0.1, 0.6])
+    return (gaps**2 * np.array([4.0, 2.0, 1.0, 0.5, 0.1])).sum(axis=-1)  # type: ignore[no-any-return]
+
+
+def at_a_bound(units: Reals) -> Reals:
+    a, b, c, d, e = np.moveaxis(units, -1, 0)
+    return 5.0 * (a - 0.4) ** 2 + 2.0 * (b - 0.7) ** 2 + c * d + 0.3 * e  # type: ignore[no-any-return]
+
+
+FUNCTIONS: tuple[tuple[Callable[[Reals], Reals], int], ...] = (
+    (ackley, 4), (rosenbrock, 4), (bowl, 5), (at_a_bound, 5),
+)  # fmt: skip
+
+
+def trials_by_tpe(function: Callable[[Reals], Reals], size: int, rows: int, seed: int) -> tuple[Reals, Reals]:
+    names = [f"x{i}" for i in range(size + DULL)]
+
+    def suggest(trial: Any) -> float:
+        return float(function(np.array([trial.suggest_float(name, 0.0, 1.0) for name in names])[:size]))
+
+    trials = by_tpe(suggest, rows, seed).trials
+    return np.array([[trial.params[name] for name in names] for trial in trials]), np.array([t.value for t in trials])
+
+
+def reduced(tried: Reals, values: Reals) -> tuple[Reals, pa.ReducedSpace]:
+    names = [f"x{i}" for i in range(tried.shape[1])]
+    columns = {name: tried[:, i] for i, name in enumerate(names)}
+    small = pa.analyze(columns, values, space=dict.fromkeys(names, pa.Float(0.0, 1.0))).reduce()
+    bounds = [(small.space[name].low, small.space[name].high) for name in names]  # type: ignore[union-attr]
+    return np.array(bounds), small
+
+
+def naive(tried: Reals, values: Reals) -> Reals:
+    top = tried[values <= np.sort(values)[math.ceil(0.1 * len(values)) - 1]]
+    return np.stack([top.min(axis=0), top.max(axis=0)], axis=1)
+
+
+def score_ranges(function: Callable[[Reals], Reals], size: int, rows: int, seed: int) -> list[float]:
+    tried, values = trials_by_tpe(function, size, rows, seed)
+    box, small = reduced(tried, values)
+    rng = np.random.default_rng(seed)
+    own, other = (
+        function(
+            (low + (high - low) * rng.random((REPEATS, FURTHER, size + DULL)))[..., :size]
+        ).min(axis=1)
+        for low, high in (bounds.T for bounds in (box, naive(tried, values)))
+    )  # fmt: skip
+    before, evidence = values.min(), small.evidence
+    kept = [evidence.kept.part, evidence.best.part] if evidence else [1.0, 1.0]
+    return [float(np.mean(own < other)), float(np.mean(own < before)), float(np.mean(other < before)), *kept]
+
+
+def ranges(options: argparse.Namespace) -> None:
+    seeds = range(options.first_seed, options.first_seed + min(options.seeds, RANGE_SEEDS))
+    printed = Printed("function", "better than naive", "improves", "naive improves", "target kept", "its best fifth")
+    every = []
+    for function, size in FUNCTIONS:
+        every.append([score_ranges(function, size, options.rows[0], seed) for seed in seeds])
+        printed.row(function.__name__, *(f"{part:.0%}" for part in np.mean(every[-1], axis=0)))
+    printed.row("all", *(f"{part:.0%}" for part in np.mean(every, axis=(0, 1))))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser = options_of(__doc__)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--ranges", action="store_true")
+    parser.add_argument("--first-seed", type=int, default=10, help="of the ranges; 0 to 5 chose the rules")
     parser.add_argument("--seeds", type=int, default=30)
-    parser.add_argument("--rows", type=whole_numbers, default=list(SIZES))
-    parser.add_argument("--tpe-rows", type=whole_numbers, default=list(SIZES), help="trials that TPE goes on from")
-    parser.add_argument("--tables", type=lambda text: text.split(","), default=list(TABLES))
-    parser.add_argument("--samplers", type=lambda text: text.split(","), default=["uniform", "tpe"])
+    parser.add_argument("--rows", type=ints, default=list(SIZES))
+    parser.add_argument("--tpe-rows", type=ints, default=list(SIZES), help="trials that TPE goes on from")
+    parser.add_argument("--tables", type=words, default=list(TABLES))
+    parser.add_argument("--samplers", type=words, default=["uniform", "tpe"])
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--report", action="store_true", help="print what is there, run nothing")
     parser.add_argument("-o", "--output", type=Path, default=Path("build/reduction"))
     options = parser.parse_args()
+    if options.ranges:
+        ranges(options)
+        return
     options.output.mkdir(parents=True, exist_ok=True)
     if not options.report:
         run(options)

@@ -15,19 +15,18 @@ rows as one table, each in a process of its own.
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import subprocess
 import sys
 import time
 from typing import Any
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
+from shared import options_of
 
-import numpy as np  # noqa: E402
+# isort: split
+import numpy as np
 
-import pedanova as pa  # noqa: E402
+import pedanova as pa
 
 SPACE = {f"x{i}": pa.Float(0, 1) for i in range(5)}
 STRONG, WEAK = 1.55, 0.53  # weights at which the first parameter's share is 0.3 and 0.1
@@ -138,7 +137,7 @@ def groups(rows: int, count: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options_of(__doc__)
     parser.add_argument("--repeats", type=int, default=100)
     parser.add_argument("--studies", type=int, default=100)
     parser.add_argument("--batches", type=int, default=10)
