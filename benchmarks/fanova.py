@@ -22,8 +22,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 import pedanova as pa
 from pedanova.measures.forest.forest import as_tree
-from pedanova.measures.forest.trees import leaf_boxes, main_variances, pair_variances
-from pedanova.report.page.question import Span
+from pedanova.measures.forest.trees import RangeAxis, leaf_boxes, main_variances, pair_variances
 
 PARAMETERS = 8
 TREES = 64
@@ -49,7 +48,7 @@ def fit(x: np.ndarray, objective: np.ndarray) -> RandomForestRegressor:
 def main_effects(trees: Iterable[Any]) -> np.ndarray:
     shares = []
     for tree in trees:
-        boxes = leaf_boxes(as_tree(tree), [Span()] * PARAMETERS)
+        boxes = leaf_boxes(as_tree(tree), [RangeAxis()] * PARAMETERS)
         shares.append(main_variances(boxes) / boxes.variance)
     return np.mean(shares, axis=0)
 
@@ -57,7 +56,7 @@ def main_effects(trees: Iterable[Any]) -> np.ndarray:
 def pairs_too(trees: Iterable[Any]) -> np.ndarray:
     shares = []
     for tree in trees:
-        boxes = leaf_boxes(as_tree(tree), [Span()] * PARAMETERS)
+        boxes = leaf_boxes(as_tree(tree), [RangeAxis()] * PARAMETERS)
         shares.append(pair_variances(boxes, main_variances(boxes)) / boxes.variance)
     return np.mean(shares, axis=0)
 
